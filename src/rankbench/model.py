@@ -1,0 +1,500 @@
+"""The frozen records that travel between rooms, and the one error type users see. No I/O happens here.
+
+Units stand last in a name: `time_ns`, `size_bytes`, `limit_s`. Sizes are bytes, times nanoseconds unless named otherwise.
+"""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
+from typing import Literal
+
+import msgspec
+
+FORMS = ("blocking", "nonblocking", "persistent")
+Form = Literal["blocking", "nonblocking", "persistent"]
+ALL_RANKS = -1
+"""The `series` of samples that are the maximum over all ranks; other series are the measuring rank's number."""
+
+
+class RankbenchError(Exception):
+    """Something the user can mend. The message is one line: what, where, what would be right."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the records written by rankbench and read back by it."""
+
+
+# --- libraries and candidates ---------------------------------------------------------------------------------------
+
+
+class Library(Record):
+    """One MPI implementation as built. `family` is a family's name, or "unknown" where no family recognised it."""
+
+    name: str
+    """Unique among the libraries found together, for instance `openmpi-5.0.11`."""
+    family: str
+    version: str
+    source: str
+    """The place it came from: the name of a source (`pypi`, `system`, `path`, `prefix`)."""
+    prefix: str
+    wrapper: str
+    """Absolute path of the compiler wrapper (`mpicc`), empty if there is none."""
+    launcher: str
+    """Absolute path of the library's own `mpiexec`, empty if there is none."""
+    environment: dict[str, str] = {}
+    """What its wrapper, launcher and programs need set, such as I_MPI_ROOT."""
+    abi: str = ""
+    """File name a program is linked to, such as `libmpi.so.12`, empty if not known."""
+    compiler: str = ""
+    """First line of what the compiler behind the wrapper says of its version."""
+
+
+class Receipt(Record):
+    """What a build of the core was made of, kept beside the binary and stored with every result."""
+
+    library: str
+    wrapper: str
+    compiler: str
+    flags: list[str]
+    linked: str
+    """What `mpicc -show` printed."""
+    missing: list[str]
+    """MPI calls that the core uses and the library's mpi.h does not declare."""
+    core_sha256: str
+    binary_sha256: str
+
+
+class Candidate(Record):
+    """What is compared: a library with settings. `control_of` names the candidate of which this one is the A/A twin."""
+
+    name: str
+    library: str
+    settings: dict[str, str] = {}
+    control_of: str = ""
+
+
+# --- what the core says of itself -----------------------------------------------------------------------------------
+
+
+class Amount(Record):
+    """Bytes as a linear function of the message size n and the number of ranks p: `n * (own + each * p)`."""
+
+    own: int
+    each: int
+
+    def bytes(self, size_bytes: int, ranks: int) -> int:
+        """Return the bytes for a message size and a number of ranks."""
+        return size_bytes * (self.own + self.each * ranks)
+
+    def __str__(self) -> str:
+        """Spell the formula as docs and tables show it: `0`, `n`, `n·p`, `64 n`."""
+        terms = [f"{factor} {unit}" if factor != 1 else unit for factor, unit in ((self.own, "n"), (self.each, "n·p"))
+                 if factor]
+        return " + ".join(terms) or "0"
+
+
+class Operation(Record):
+    """One operation as the core's `--describe` tells it."""
+
+    name: str
+    help: str
+    standard: str
+    """Chapter and section of the MPI standard."""
+    kind: str
+    """The family of operations it belongs to: `point-to-point`, `collective`, `self-test`."""
+    metric: Literal["time", "latency", "bandwidth"]
+    forms: list[Form]
+    send: Amount
+    receive: Amount
+    root_send: Amount
+    root_receive: Amount
+    sized: bool
+    """Whether it takes a message size (a barrier does not)."""
+    ranks_exactly: int
+    """Ranks that take part, 0 for any number."""
+    messages: int
+    """Messages in one timed call: the window of a bandwidth test, else 1."""
+    datatype: str
+    start: str
+
+
+class Named(Record):
+    """Something the core can do by name, with one line of help."""
+
+    name: str
+    help: str
+
+
+class Description(Record):
+    """The whole of what `rankbench-core --describe` prints."""
+
+    core: str
+    operations: list[Operation]
+    starts: list[Named]
+    sources: list[Named]
+    synchronisations: list[Named]
+    datatypes: list[Named]
+
+
+# --- the plan -------------------------------------------------------------------------------------------------------
+
+
+class Placement(Record):
+    """Where ranks sit: `nodes` x `ranks_per_node`; `binding` is `core` (one core each) or `none`."""
+
+    name: str
+    nodes: int
+    ranks_per_node: int
+    binding: Literal["core", "none"]
+
+    @property
+    def ranks(self) -> int:
+        """Return the number of ranks in the world."""
+        return self.nodes * self.ranks_per_node
+
+
+class CandidateSpec(Record):
+    """A candidate as the plan names it. `library` is a name, a family, or `family==version`."""
+
+    library: str
+    name: str = ""
+    settings: dict[str, str] = {}
+
+
+class Stop(Record):
+    """When a campaign ends: between `blocks_min` and `blocks_max` launches per candidate, earlier by `until`."""
+
+    blocks_min: int = 5
+    blocks_max: int = 30
+    until: str = "decided"
+    """`decided`, `blocks`, `precision N%` or `time Nm`."""
+
+
+class Plan(Record):
+    """A checked plan. Operation names are checked against the core's description only when cases are made."""
+
+    question: str
+    candidates: list[CandidateSpec]
+    operations: list[str]
+    forms: list[Form]
+    sizes_bytes: list[int]
+    placements: list[Placement]
+    start: str
+    """A start's name, or `auto`: each operation's own."""
+    samples: int
+    """Valid samples wanted per case and launch."""
+    case_limit_s: float
+    """Longest time one case may take in one launch."""
+    launch_limit_s: float
+    """After this long without a sign of life from the core, a launch counts as hung."""
+    stop: Stop
+    control: bool
+    threshold: float
+    """Practical threshold: 0.03 calls differences below 3 % not worth telling."""
+    seed: int
+    text: str
+    """The TOML as written."""
+
+
+class Case(Record):
+    """Everything that defines a number, less the candidate."""
+
+    operation: str
+    form: Form
+    size_bytes: int
+    datatype: str
+    placement: str
+    ranks: int
+    start: str
+
+    @property
+    def key(self) -> str:
+        """Return a short text that identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`."""
+        return ".".join((self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start))
+
+
+# --- launches and what came out of them -----------------------------------------------------------------------------
+
+
+class CaseStatus(enum.StrEnum):
+    """How a case ended in one launch. Everything but OK is a row without samples to compare."""
+
+    OK = "ok"
+    LACKING = "lacking"
+    """The library does not have the call."""
+    WRONG_DATA = "wrong-data"
+    REFUSED = "refused"
+    """It could not be run as asked, for instance because its buffers do not fit in memory."""
+    FAILED = "failed"
+    """An MPI call returned an error."""
+    CRASHED = "crashed"
+    HUNG = "hung"
+    NOT_RUN = "not-run"
+    """The launch ended before its turn came."""
+
+
+class RankFact(Record):
+    """Where one rank really ran, read inside the launched job."""
+
+    rank: int
+    host: str
+    cpu: int
+    cpus: str
+    """CPUs it was allowed to run on, as a kernel list such as `0-3,8`."""
+    clock: str
+    """Identity of the clock it reads: ranks with equal text share one clock."""
+    libmpi: str
+    """Path of the MPI library mapped into the process."""
+
+
+class LaunchFacts(Record):
+    """What the core said before its first case."""
+
+    ranks: int
+    library_version: str
+    mpi_version: str
+    core: str
+    source: str
+    """Name of the time source."""
+    resolution_ns: float
+    cost_ns: float
+    """Time one reading of the source takes."""
+
+
+class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One case of one launch with its samples. The three arrays of a series run in the order of measurement."""
+
+    case: Case
+    status: CaseStatus
+    reason: str = ""
+    taken: int = 0
+    valid: int = 0
+    late: int = 0
+    overrun: int = 0
+    sync_bound_ns: float = 0.0
+    """Largest bound on the difference between two ranks' synchronised clocks, before or after the case."""
+    drift_ns: float = 0.0
+    """Largest change of a clock offset between the synchronisation before and the one after the case."""
+    migrated: bool = False
+    """Whether a rank was seen on another CPU after the case than before."""
+    series: list[Series] = []
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples of one measuring rank, or of all (`ALL_RANKS`: the maximum over ranks)."""
+
+    rank: int
+    time_ns: list[float]
+    """As the operation's metric defines it: a latency is half of a round trip."""
+    last_rank: list[int]
+    """The rank that ended last, per sample; empty where one rank alone measures."""
+    late: list[int]
+    """Indexes of samples whose start was missed by some rank; they are never used."""
+    overrun: list[int]
+    """Indexes of samples that started in time and lasted longer than their window; they are real measurements."""
+
+
+class Stream(msgspec.Struct, frozen=True, kw_only=True):
+    """A core's stream as read back, complete or broken off at any byte."""
+
+    facts: LaunchFacts | None
+    ranks: list[RankFact]
+    results: list[CaseResult]
+    """Results in the order in which they were measured, each with the case it belongs to."""
+    unfinished: int | None
+    """Index, within the job, of the case that had begun and did not end."""
+    complete: bool
+    """Whether the core said that it had finished."""
+
+
+class LaunchStatus(enum.StrEnum):
+    """How one launch ended."""
+
+    OK = "ok"
+    CRASHED = "crashed"
+    HUNG = "hung"
+    REFUSED = "refused"
+    """The launcher or the core would not start, or what started was not what was asked for."""
+
+
+class Launch(Record):
+    """One `mpiexec` and its outcome, as stored."""
+
+    number: int
+    block: int
+    position: int
+    """Place in the block's order, from 0."""
+    candidate: str
+    placement: str
+    status: LaunchStatus
+    reason: str
+    started: str
+    """ISO 8601, UTC."""
+    duration_s: float
+    exit_code: int | None
+    command: list[str]
+    environment: dict[str, str]
+    facts: LaunchFacts | None
+    ranks: list[RankFact]
+    load_before: float
+    """One-minute load average before the launch."""
+    stolen_s: float
+    """CPU time the hypervisor took away while the launch ran, summed over CPUs."""
+    log: str = ""
+    """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
+
+
+class Machine(Record):
+    """The machine a campaign ran on."""
+
+    host: str
+    cpu: str
+    sockets: int
+    cores: int
+    memory_bytes: int
+    kernel: str
+    distribution: str
+    virtual: str
+    """What `systemd-detect-virt` or the hypervisor flag says, empty on bare metal."""
+
+
+class Campaign(Record):
+    """Run facts written once, when a campaign is made."""
+
+    format: int
+    name: str
+    created: str
+    rankbench: str
+    plan: Plan
+    seed: int
+    machine: Machine
+    libraries: list[Library]
+    receipts: list[Receipt]
+    candidates: list[Candidate]
+    cases: list[Case]
+    operations: list[Operation]
+    notes: list[str]
+    """What a reader must know: oversubscription, sizes left out, candidates that failed their check."""
+
+
+# --- what the numbers say -------------------------------------------------------------------------------------------
+
+
+class Summary(Record):
+    """A case of one candidate over all its launches.
+
+    `typical_ns` is the median over launches of each launch's median; `low_ns`..`high_ns` its interval, with at least the
+    stated `coverage` unless a warning says that there were too few launches.
+    """
+
+    case: str
+    candidate: str
+    launches: int
+    samples: int
+    late: int
+    overrun: int
+    typical_ns: float
+    low_ns: float
+    high_ns: float
+    coverage: float
+    min_ns: float
+    mean_ns: float
+    p10_ns: float
+    p90_ns: float
+    p99_ns: float
+    max_ns: float
+    failures: dict[str, int] = {}
+    """Launches in which the case ended otherwise, by status."""
+    warnings: list[str] = []
+
+
+class Comparison(Record):
+    """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower)."""
+
+    case: str
+    base: str
+    other: str
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    """Adjusted over all comparisons of the campaign (Benjamini and Hochberg, 1995)."""
+    different: bool
+    """False is `~`: not distinguishable, or below the practical threshold."""
+
+
+class CaseVerdict(Record):
+    """Who is fastest in one case. More than one winner: they cannot be told apart."""
+
+    case: Case
+    ranking: list[str]
+    """Candidates with figures, fastest typical value first."""
+    winners: list[str]
+    margin: float
+    """Typical time of the fastest candidate that is not a winner, over the winner's; 1.0 where there is none."""
+    failures: dict[str, str] = {}
+    """Why a candidate has no figure, by candidate."""
+
+
+class Finding(Record):
+    """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
+
+    kind: str
+    title: str
+    text: str
+    advice: str
+    cases: list[str]
+    severity: Literal["note", "warning", "failure"]
+
+
+class Sentence(Record):
+    """One sentence of the conclusion with the keys of the cases that are its evidence."""
+
+    text: str
+    cases: list[str]
+
+
+class Verdict(Record):
+    """The answer to a campaign's question."""
+
+    conclusion: list[Sentence]
+    cases: list[CaseVerdict]
+    summaries: list[Summary]
+    comparisons: list[Comparison]
+    control: list[Comparison]
+    """The A/A comparisons: base and its twin; every `different` among them is a false alarm."""
+    findings: list[Finding]
+    blocks: int
+
+
+# --- steps that a scheduler runs ------------------------------------------------------------------------------------
+
+
+class CommandLine(Record):
+    """A program with its arguments and what must be set in its environment."""
+
+    arguments: list[str]
+    environment: dict[str, str] = {}
+
+
+class Step(Record):
+    """A command line, where its output goes, and when it counts as hung."""
+
+    command: CommandLine
+    output: Path
+    """Takes standard output and error."""
+    watch: Path
+    """A file that grows while the step makes progress."""
+    limit_s: float
+    """Longest time without growth of `watch` before the step is ended."""
+
+
+class Outcome(Record):
+    """How a step ended. A negative exit code is a signal's number."""
+
+    exit_code: int | None
+    hung: bool
+    duration_s: float
