@@ -1,0 +1,54 @@
+"""The command line. Each module in this folder is one command; this file only finds them and turns errors into one line.
+
+A command module has `ORDER` (its place in the help, in the order of work) and a function of the module's name, whose
+docstring is its help. A trailing underscore of a module name is dropped from the command's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from rankbench import cli, units
+from rankbench.model import RankbenchError
+
+console = Console(highlight=False)
+
+
+def home() -> Path:
+    """Return the folder for libraries and builds: RANKBENCH_HOME, else the user's data folder."""
+    chosen = os.environ.get("RANKBENCH_HOME")
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(chosen).absolute() if chosen else Path(data) / "rankbench"
+
+
+def application() -> typer.Typer:
+    """Return the application with every command of this folder."""
+    app = typer.Typer(
+        name="rankbench",
+        help="Measure MPI libraries side by side and say which one to use, where, by how much, and how sure it is.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    commands = units.modules(cli)
+    for name in sorted(commands, key=lambda name: (commands[name].ORDER, name)):
+        app.command(name.rstrip("_"))(getattr(commands[name], name))
+    return app
+
+
+def main() -> None:
+    """Run a command. What the user can mend is told in one line, and the exit code is 2."""
+    try:
+        application()()
+    except RankbenchError as error:
+        print(f"rankbench: {error}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)
