@@ -126,6 +126,12 @@ class Named(Record):
     help: str
 
 
+class Datatype(Named):
+    """A datatype of messages and the bytes of one element: a size is a multiple of it."""
+
+    size_bytes: int = 1
+
+
 class Description(Record):
     """The whole of what `rankbench-core --describe` prints."""
 
@@ -134,7 +140,7 @@ class Description(Record):
     starts: list[Named]
     sources: list[Named]
     synchronisations: list[Named]
-    datatypes: list[Named]
+    datatypes: list[Datatype]
 
 
 # --- the plan -------------------------------------------------------------------------------------------------------
@@ -195,6 +201,8 @@ class Plan(Record):
     seed: int
     text: str
     """The TOML as written."""
+    file: str = ""
+    """Where it was read from, as errors name it."""
 
 
 class Case(Record):

@@ -1,0 +1,9 @@
+"""From a TOML file to a checked `Plan`, to cases, to the order of a block. It reads only the plan and presets."""
+
+from __future__ import annotations
+
+from rankbench.plan.expand import cases
+from rankbench.plan.order import block_order, case_order
+from rankbench.plan.reading import load, preset, presets
+
+__all__ = ["block_order", "case_order", "cases", "load", "preset", "presets"]

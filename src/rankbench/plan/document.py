@@ -1,0 +1,107 @@
+"""Values of a TOML document that know where they stand: an error names file, key, what was found and what is allowed.
+
+It knows nothing of what a plan means.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rankbench.model import RankbenchError
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a document with its place: `stop.blocks.min`, `candidate[1].name`."""
+
+    file: str
+    place: str
+    raw: Any
+
+    def fail(self, message: str) -> RankbenchError:
+        """Return the error that says what is wrong with this value."""
+        return RankbenchError(": ".join(part for part in (self.file, self.place, message) if part))
+
+    def expected(self, what: str) -> RankbenchError:
+        """Return the error that says what was found here and what would be right."""
+        return self.fail(f"found {self.spelled()}, expected {what}")
+
+    def spelled(self) -> str:
+        """Return the value about as it is written in TOML."""
+        if isinstance(self.raw, dict):
+            return "a table"
+        if isinstance(self.raw, bool):
+            return str(self.raw).lower()
+        return f'"{self.raw}"' if isinstance(self.raw, str) else str(self.raw)
+
+    def child(self, key: str, raw: Any) -> Value:
+        """Return a value that stands below this one."""
+        return Value(self.file, f"{self.place}.{key}" if self.place else key, raw)
+
+    def table(self, allowed: Iterable[str]) -> dict[str, Value]:
+        """Return the values of a table, in which no key but those allowed may stand."""
+        allowed = list(allowed)
+        if not isinstance(self.raw, dict):
+            raise self.expected(f"a table with {', '.join(allowed)}")
+        for key in self.raw:
+            if key not in allowed:
+                raise self.child(key, None).fail(f"unknown key; {suggestion(key, allowed)}")
+        return {key: self.child(key, raw) for key, raw in self.raw.items()}
+
+    def items(self, what: str) -> Iterator[Value]:
+        """Yield the values of a list that is not empty."""
+        if not isinstance(self.raw, list) or not self.raw:
+            raise self.expected(what)
+        for index, raw in enumerate(self.raw):
+            yield Value(self.file, f"{self.place}[{index}]", raw)
+
+    def text(self, what: str = "text") -> str:
+        """Return text that is not empty."""
+        if not isinstance(self.raw, str) or not self.raw.strip():
+            raise self.expected(what)
+        return self.raw
+
+    def one_of(self, allowed: Iterable[str]) -> str:
+        """Return text that is one of those allowed."""
+        allowed, text = list(allowed), self.text()
+        if text not in allowed:
+            raise self.fail(f"found {self.spelled()}; {suggestion(text, allowed)}")
+        return text
+
+    def switch(self) -> bool:
+        """Return true or false."""
+        if not isinstance(self.raw, bool):
+            raise self.expected("true or false")
+        return self.raw
+
+    def whole(self, least: int) -> int:
+        """Return a whole number that is not below the least."""
+        if not isinstance(self.raw, int) or isinstance(self.raw, bool) or self.raw < least:
+            raise self.expected(f"a whole number, {least} or more")
+        return self.raw
+
+    def parsed(self, parse: Callable[[Any], T], what: str) -> T:
+        """Return what the parser makes of the value; where it raises ValueError, say what would be right."""
+        try:
+            return parse(self.raw)
+        except ValueError:
+            raise self.expected(what) from None
+
+
+def document(text: str, file: str) -> Value:
+    """Parse TOML. A syntax error names file and line."""
+    try:
+        return Value(file, "", tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        message, _, position = str(error).rpartition(" (at ")
+        line = position.removeprefix("line ").partition(",")[0]
+        where = f"{file}:{line}" if line.isdigit() else file
+        raise RankbenchError(f"{where}: {message or error}") from None

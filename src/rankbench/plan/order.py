@@ -1,0 +1,31 @@
+"""The random orders of a block, drawn from the recorded seed: a resumed campaign draws the same again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Case
+
+T = TypeVar("T")
+CANDIDATES, CASES = 0, 1
+
+
+def shuffled(items: Sequence[T], seed: int, block: int, what: int) -> list[T]:
+    """Return the items in the order that this seed gives this block."""
+    order = np.random.default_rng([seed, block, what]).permutation(len(items))
+    return [items[index] for index in order]
+
+
+def block_order(seed: int, block: int, names: Sequence[str]) -> list[str]:
+    """Return the candidates in the order in which the block launches them."""
+    return shuffled(names, seed, block, CANDIDATES)
+
+
+def case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
+    """Return the cases in the order in which every launch of the block runs them."""
+    return shuffled(cases, seed, block, CASES)

@@ -1,0 +1,97 @@
+"""How plans spell quantities: sizes (`1:4M:x2`), times (`30m`), shares (`3%`). Parsers raise ValueError."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
+TIME_HELP = 'a time such as 0.5, "500ms", "30s" or "2m"'
+SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
+UNTIL_HELP = '"decided", "blocks", "precision 2%" or "time 30m"'
+
+
+class Until(NamedTuple):
+    """What ends a campaign early: a rule's name and, for `precision` and `time`, its share or seconds."""
+
+    rule: str
+    amount: float = 0.0
+
+
+def size(text: object) -> int:
+    """Return the bytes of `8`, `"64K"`, `"1MiB"`."""
+    if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
+        return text
+    match = re.fullmatch(r"\s*(\d+)\s*([KMG]?)(?:i?B)?\s*", str(text), re.IGNORECASE)
+    if not match or isinstance(text, bool | float):
+        raise ValueError(text)
+    return int(match[1]) * BINARY[match[2].upper()]
+
+
+def geometric(text: str) -> list[int]:
+    """Return the sizes of `first:last:xFACTOR`, or of a lone size. The factor is 2 where none is given."""
+    first, *rest = text.split(":")
+    if not rest:
+        return [size(first)]
+    low, high = size(first), size(rest[0])
+    factor = int((rest[1:] or ["x2"])[0].strip().removeprefix("x"))
+    if len(rest) > 2 or factor < 2 or low < 1 or low > high:
+        raise ValueError(text)
+    steps = range(int(math.log(high / low, factor)) + 2)
+    return [low * factor**step for step in steps if low * factor**step <= high]
+
+
+def sizes(raw: object) -> list[int]:
+    """Return sizes in rising order, each once."""
+    parts = raw if isinstance(raw, list) else str(raw).split(",")
+    if isinstance(raw, bool | float | dict) or not parts:
+        raise ValueError(raw)
+    return sorted({found for part in parts for found in (geometric(part) if isinstance(part, str) else [size(part)])})
+
+
+def positive(raw: object, units: dict[str, float], default: str) -> float:
+    """Return a positive, finite number with one of the units; a bare number has the default unit."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z%]*)\s*", str(raw))
+    if not match or isinstance(raw, bool) or match[2] not in {"", *units}:
+        raise ValueError(raw)
+    value = float(match[1]) * units[match[2] or default]
+    if not 0 < value < math.inf:
+        raise ValueError(raw)
+    return value
+
+
+def seconds(raw: object) -> float:
+    """Return the seconds of `0.5`, `"500ms"`, `"30m"`."""
+    return positive(raw, SECONDS, "s")
+
+
+def share(raw: object) -> float:
+    """Return the share of `"3%"` or `0.03`: more than nothing, less than all."""
+    value = positive(raw, {"%": 0.01, "1": 1.0}, "1")
+    if value >= 1:
+        raise ValueError(raw)
+    return value
+
+
+def until(raw: object) -> Until:
+    """Return the stopping rule of `decided`, `blocks`, `precision 2%` or `time 30m`."""
+    rule, _, amount = str(raw).partition(" ")
+    if rule in {"decided", "blocks"} and not amount:
+        return Until(rule)
+    if rule == "precision":
+        return Until(rule, share(amount))
+    if rule == "time":
+        return Until(rule, seconds(amount))
+    raise ValueError(raw)
+
+
+def spell_size(size_bytes: int) -> str:
+    """Return a size as people write it: `8 B`, `64 KiB`."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.3g} {unit}"
+    return f"{size_bytes} B"
