@@ -103,5 +103,4 @@ def document(text: str, file: str) -> Value:
     except tomllib.TOMLDecodeError as error:
         message, _, position = str(error).rpartition(" (at ")
         line = position.removeprefix("line ").partition(",")[0]
-        where = f"{file}:{line}" if line.isdigit() else file
-        raise RankbenchError(f"{where}: {message or error}") from None
+        raise RankbenchError(f"{file}:{line if line.isdigit() else len(text.splitlines())}: {message}") from None

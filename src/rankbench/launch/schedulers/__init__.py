@@ -1,0 +1,1 @@
+"""One file per scheduler: `TITLE` and `run(step) -> Outcome`."""

@@ -1,0 +1,87 @@
+"""What this machine is and how busy it is, read from the kernel. Nothing here starts a program."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+from pathlib import Path
+
+from rankbench.model import Machine
+
+STEAL_COLUMN = 8
+"""Of the first line of /proc/stat; proc(5)."""
+
+
+def machine(root: Path = Path("/")) -> Machine:
+    """Return the machine as its kernel describes it; `root` is where /proc, /sys and /etc are looked for."""
+    topology = {cpu: place(root, cpu) for cpu in sorted(os.sched_getaffinity(0))}
+    information = text(root / "proc/cpuinfo")
+    return Machine(
+        host=platform.node(),
+        cpu=field(information, "model name") or platform.machine(),
+        sockets=max(1, len({socket for socket, _ in topology.values()})),
+        cores=max(1, min(len(set(topology.values())), quota(root))),
+        memory_bytes=memory_bytes(root),
+        kernel=platform.release(),
+        distribution=distribution(root),
+        virtual=virtual(root, information),
+    )
+
+
+def text(path: Path) -> str:
+    """Return a file's text, or nothing where there is no such file."""
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def field(table: str, name: str) -> str:
+    """Return the value of the first `name : value` line."""
+    match = re.search(rf"^{re.escape(name)}\s*:\s*(.+)$", table, re.MULTILINE)
+    return match[1].strip() if match else ""
+
+
+def place(root: Path, cpu: int) -> tuple[str, str]:
+    """Return the socket and the core of a CPU. Hardware threads of one core have the same."""
+    topology = root / f"sys/devices/system/cpu/cpu{cpu}/topology"
+    return text(topology / "physical_package_id").strip(), text(topology / "core_id").strip() or str(cpu)
+
+
+def quota(root: Path) -> int:
+    """Return the CPUs that this container's limit allows, or more than any machine has."""
+    most, _, period = text(root / "sys/fs/cgroup/cpu.max").partition(" ")
+    return int(most) // int(period) if most.isdigit() else 1 << 20
+
+
+def memory_bytes(root: Path) -> int:
+    """Return the memory that programs may use: the machine's, or this container's limit if that is less."""
+    total = int((field(text(root / "proc/meminfo"), "MemTotal") or "0 kB").split()[0]) * 1024
+    limit = text(root / "sys/fs/cgroup/memory.max").strip()
+    return min(total, int(limit)) if limit.isdigit() else total
+
+
+def distribution(root: Path) -> str:
+    """Return the name that the operating system gives itself."""
+    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', text(root / "etc/os-release"), re.MULTILINE)
+    return match[1] if match else platform.system()
+
+
+def virtual(root: Path, information: str) -> str:
+    """Return what the machine says of its hypervisor, nothing on bare metal."""
+    if "hypervisor" not in field(information, "flags").split():
+        return ""
+    names = (text(root / f"sys/class/dmi/id/{name}").strip() for name in ("sys_vendor", "product_name"))
+    return " ".join(name for name in names if name) or text(root / "sys/hypervisor/type").strip() or "hypervisor"
+
+
+def load() -> float:
+    """Return the load average over the last minute."""
+    return os.getloadavg()[0]
+
+
+def stolen_s(root: Path = Path("/")) -> float:
+    """Return the CPU time that the hypervisor took away since boot, summed over CPUs."""
+    columns = text(root / "proc/stat").partition("\n")[0].split()
+    return int(columns[STEAL_COLUMN]) / os.sysconf("SC_CLK_TCK") if len(columns) > STEAL_COLUMN else 0.0

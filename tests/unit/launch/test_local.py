@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rankbench import launch
+from rankbench.model import CommandLine, RankbenchError, Step
+
+
+def step(tmp_path: Path, script: str, limit_s: float = 30.0, **environment: str) -> Step:
+    """Return a step that runs a shell script; its processes carry the folder's name in their environment."""
+    command = CommandLine(arguments=["bash", "-c", script], environment={"MARK": str(tmp_path), **environment})
+    return Step(command=command, output=tmp_path / "output", watch=tmp_path / "watch", limit_s=limit_s)
+
+
+def left(mark: Path) -> list[str]:
+    """Return the processes that a step in this folder started and that still run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"MARK={mark}\0".encode() in (folder / "environ").read_bytes():
+                found.append(folder.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_the_exit_code_and_the_output_come_back(tmp_path: Path) -> None:
+    outcome = launch.run(step(tmp_path, "echo said; echo $COLOUR >&2; exit 3", COLOUR="blue"))
+    assert (outcome.exit_code, outcome.hung) == (3, False)
+    assert (tmp_path / "output").read_text() == "said\nblue\n"
+
+
+def test_a_signal_is_a_negative_exit_code(tmp_path: Path) -> None:
+    assert launch.run(step(tmp_path, "kill -SEGV $$")).exit_code == -signal.SIGSEGV
+
+
+def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    missing = Step(
+        command=CommandLine(arguments=["/nowhere/mpiexec"]),
+        output=tmp_path / "output",
+        watch=tmp_path / "watch",
+        limit_s=1,
+    )
+    with pytest.raises(RankbenchError) as error:
+        launch.run(missing)
+    assert str(error.value) == "/nowhere/mpiexec: No such file or directory"
+
+
+def test_a_step_that_shows_no_sign_of_life_is_hung_and_ended(tmp_path: Path) -> None:
+    outcome = launch.run(step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2))
+    assert (outcome.exit_code, outcome.hung) == (None, True)
+    assert left(tmp_path) == []
+
+
+def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:
+    script = "for i in 1 2 3 4 5 6 7 8; do echo x >>$MARK/watch; sleep 0.2; done"
+    assert launch.run(step(tmp_path, script, limit_s=1.2)).hung is False
+
+
+def test_orphans_that_left_the_session_are_ended_with_the_step(tmp_path: Path) -> None:
+    outcome = launch.run(step(tmp_path, "(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &) ; exit 0"))
+    assert outcome.exit_code == 0
+    assert left(tmp_path) == []
+
+
+def test_a_keyboard_interrupt_ends_the_step_first(tmp_path: Path) -> None:
+    def interrupt(signal_number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            launch.run(step(tmp_path, "setsid sleep 1000 & sleep 1000"))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert left(tmp_path) == []
+
+
+def test_nothing_is_left_when_rankbench_itself_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from rankbench import launch; from rankbench.model import *\n"
+        "folder = Path(sys.argv[1])\n"
+        "command = CommandLine(arguments=['bash', '-c', 'touch $MARK/up; setsid sleep 1000 & sleep 1000'],"
+        " environment={'MARK': str(folder)})\n"
+        "launch.run(Step(command=command, output=folder / 'output', watch=folder / 'watch', limit_s=60))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], start_new_session=True)
+    while not (tmp_path / "up").exists():
+        time.sleep(0.02)
+    assert left(tmp_path) != []
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    while left(tmp_path):
+        time.sleep(0.02)
