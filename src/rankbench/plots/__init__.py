@@ -1,0 +1,273 @@
+"""Pictures of a campaign as Altair charts: one file per plot, and here what they all share. No files are opened here.
+
+A plot module has `TITLE`, `HELP`, `SCOPE` and `chart(picture)`. `SCOPE` says what one chart of it covers: the whole
+campaign, one placement, one line (all sizes of an operation) or one case. `chart` draws `picture.cases`, which all lie
+in one such part, and returns None where there is nothing to draw. Every chart is a single view, so that it can take
+the width of any page, and holds aggregated rows only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from rankbench import plots, units
+from rankbench.quantities import format_size, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
+
+Chart = alt.Chart | alt.LayerChart
+Row = dict[str, Any]
+WIDTH = 680
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+"""Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3], [12, 4])
+TIME_LABEL = (
+    "datum.value < 1e3 ? format(datum.value, '~g') + ' ns' : "
+    "datum.value < 1e6 ? format(datum.value / 1e3, '~g') + ' us' : "
+    "datum.value < 1e9 ? format(datum.value / 1e6, '~g') + ' ms' : format(datum.value / 1e9, '~g') + ' s'"
+)
+SIZE_LABEL = (
+    "datum.value < 1 ? '0 B' : datum.value < 1024 ? datum.value + ' B' : "
+    "datum.value < 1048576 ? format(datum.value / 1024, '~g') + ' KiB' : "
+    "datum.value < 1073741824 ? format(datum.value / 1048576, '~g') + ' MiB' : "
+    "format(datum.value / 1073741824, '~g') + ' GiB'"
+)
+SCOPES: dict[str, Callable[[Case], str]] = {
+    "campaign": lambda _case: "campaign",
+    "placement": lambda case: case.placement,
+    "line": lambda case: ".".join((case.operation, case.form, case.datatype, case.placement, case.start)),
+    "case": lambda case: case.key,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """What charts are drawn from. `cases` are those to draw; the rest always covers the whole campaign."""
+
+    campaign: Campaign
+    launches: list[Launch]
+    verdict: Verdict
+    samples: dict[str, pl.DataFrame]
+    """Samples that count, by case: candidate, launch, time_ns."""
+    medians: pl.DataFrame
+    """One row per case, candidate and launch: median_ns."""
+    cases: list[Case]
+
+    @property
+    def candidates(self) -> list[str]:
+        """Return the candidates compared, in the plan's order, without A/A twins."""
+        return [candidate.name for candidate in self.campaign.candidates if not candidate.control_of]
+
+    def parts(self, scope: str) -> Iterator[tuple[str, Picture]]:
+        """Divide the picture by a scope, in the order of the cases."""
+        key = SCOPES[scope]
+        for name in dict.fromkeys(key(case) for case in self.cases):
+            yield name, dataclasses.replace(self, cases=[case for case in self.cases if key(case) == name])
+
+    def verdicts(self) -> list[CaseVerdict]:
+        """Return the verdicts of the cases to draw."""
+        keys = {case.key for case in self.cases}
+        return [verdict for verdict in self.verdict.cases if verdict.case.key in keys]
+
+    def summaries(self) -> Iterator[tuple[Case, Summary]]:
+        """Yield each case to draw with the summary of each candidate that has figures."""
+        cases = {case.key: case for case in self.cases}
+        for summary in self.verdict.summaries:
+            if summary.case in cases and summary.candidate in self.candidates and summary.launches:
+                yield cases[summary.case], summary
+
+    def operation(self, case: Case) -> Operation:
+        """Return what the core says of a case's operation."""
+        return next(operation for operation in self.campaign.operations if operation.name == case.operation)
+
+
+def picture(campaign: Campaign, launches: list[Launch], verdict: Verdict, samples: pl.DataFrame) -> Picture:
+    """Make the picture of a whole campaign from its stored samples."""
+    counted = samples.filter(~pl.col("late")).select("case", "candidate", "launch", "time_ns")
+    medians = (
+        counted.group_by("case", "candidate", "launch")
+        .agg(median_ns=pl.col("time_ns").median())
+        .sort("case", "candidate", "launch")
+    )
+    cases = [verdict.case for verdict in verdict.cases]
+    return Picture(
+        campaign,
+        launches,
+        verdict,
+        {str(key[0]): frame for key, frame in counted.partition_by("case", as_dict=True).items()},
+        medians,
+        cases,
+    )
+
+
+def charts(whole: Picture) -> Iterator[tuple[str, str, Chart]]:
+    """Draw every plot of this folder for every part of its scope: the plot's name, the part's key, the chart."""
+    for name, plot in units.modules(plots).items():
+        for key, part in whole.parts(plot.SCOPE):
+            chart = plot.chart(part)
+            if chart is not None:
+                yield name, key, chart
+
+
+# --- words --------------------------------------------------------------------------------------------------------
+
+
+def line_name(case: Case) -> str:
+    """Return how a line is called: the operation, and its form unless it is the blocking one."""
+    return case.operation if case.form == "blocking" else f"{case.operation} {case.form}"
+
+
+def size_name(case: Case, operation: Operation) -> str:
+    """Return a case's message size, or a dash where the operation takes none."""
+    return format_size(case.size_bytes) if operation.sized else "–"
+
+
+def case_name(case: Case, operation: Operation) -> str:
+    """Return how a case is called in a title."""
+    return f"{line_name(case)} {format_size(case.size_bytes)}" if operation.sized else line_name(case)
+
+
+def circumstances(picture: Picture) -> str:
+    """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
+    case = picture.cases[0]
+    summaries = [summary for _, summary in picture.summaries()]
+    launches = sorted({summary.launches for summary in summaries}) or [0]
+    counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
+    coverage = min((summary.coverage for summary in summaries), default=0)
+    starts = ", ".join(dict.fromkeys(case.start for case in picture.cases))
+    return (
+        f"{case.ranks} ranks ({case.placement}), start: {starts}, {counts} launches per candidate, "
+        f"intervals cover {100 * coverage:.3g} % or more"
+    )
+
+
+def title(text: str, *subtitle: str) -> alt.TitleParams:
+    """Return a chart's title; every further text is a line below it."""
+    return alt.TitleParams(text=text, subtitle=list(subtitle))
+
+
+def initials(names: list[str]) -> dict[str, str]:
+    """Return the shortest capital beginnings that tell names apart; letters in order where three characters do not."""
+    for length in (1, 2, 3):
+        short = [name[:length].upper() for name in names]
+        if len(set(short)) == len(names):
+            return dict(zip(names, short, strict=True))
+    return {name: chr(ord("A") + index % 26) for index, name in enumerate(names)}
+
+
+# --- scales and axes ----------------------------------------------------------------------------------------------
+
+
+def cycle(values: Iterable[Any], count: int) -> list[Any]:
+    """Return so many values, from the start again where they run out."""
+    return list(itertools.islice(itertools.cycle(values), count))
+
+
+def colours(picture: Picture) -> alt.Scale:
+    """Return the colour of every candidate, the same in every plot."""
+    return alt.Scale(domain=picture.candidates, range=cycle(COLOURS, len(picture.candidates)))
+
+
+def colour(picture: Picture) -> alt.Color:
+    """Return the encoding of candidates by colour."""
+    return alt.Color(
+        "candidate:N", title=None, scale=colours(picture), legend=alt.Legend(orient="top", symbolOpacity=1)
+    )
+
+
+def shape(picture: Picture) -> alt.Shape:
+    """Return the point shape of candidates, so that no reader depends on colour."""
+    scale = alt.Scale(domain=picture.candidates, range=cycle(SHAPES, len(picture.candidates)))
+    return alt.Shape("candidate:N", title=None, scale=scale)
+
+
+def dash(picture: Picture) -> alt.StrokeDash:
+    """Return the line dash of candidates."""
+    scale = alt.Scale(domain=picture.candidates, range=cycle(DASHES, len(picture.candidates)))
+    return alt.StrokeDash("candidate:N", title=None, scale=scale)
+
+
+def log_axis(heading: str, label: str) -> alt.Axis:
+    """Return a logarithmic axis with lines only where there is room for a label (an expression over `datum.value`)."""
+    labelled = {"condition": {"test": "datum.label === ''", "value": 0}, "value": 1}
+    return alt.Axis(title=heading, labelExpr=f"datum.label === '' ? '' : {label}", gridOpacity=labelled)
+
+
+def time_axis(heading: str = "time") -> alt.Axis:
+    """Return an axis of nanoseconds, labelled in ns, us, ms and s."""
+    return log_axis(heading, TIME_LABEL)
+
+
+def size_position(size_bytes: int, sizes: list[int]) -> float:
+    """Return where a size stands on a logarithmic axis; no bytes at all stand one step left of the smallest size."""
+    return size_bytes or min((size for size in sizes if size), default=1) / 2
+
+
+def size_x(sizes: list[int]) -> alt.X:
+    """Return the axis of message sizes, with a tick at every measured one."""
+    values = sorted({size_position(size, sizes) for size in sizes})
+    label = SIZE_LABEL if 0 not in sizes else f"datum.value === {values[0]} ? '0 B' : {SIZE_LABEL}"
+    axis = alt.Axis(title="message size", values=values, labelExpr=label, labelOverlap="greedy", labelSeparation=6)
+    return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
+
+
+def tooltips(*fields: str) -> list[alt.Tooltip]:
+    """Return tooltip entries for text fields; the field's name is the label."""
+    return [alt.Tooltip(f"{field}:N", title=field) for field in fields]
+
+
+def figures(summary: Summary) -> Row:
+    """Return the texts that tell a summary in a tooltip."""
+    return {
+        "candidate": summary.candidate,
+        "typical": format_time(summary.typical_ns),
+        "interval": f"{format_time(summary.low_ns)} to {format_time(summary.high_ns)}",
+        "launches": summary.launches,
+        "samples": summary.samples,
+    }
+
+
+def assemble(layers: list[alt.Chart], datasets: dict[str, list[Row]], heading: alt.TitleParams, height: Any) -> Chart:
+    """Layer charts that name their data into one view. Data by name keep a chart's form apart from its figures."""
+    return alt.LayerChart(layer=layers, datasets=datasets, title=heading, width=WIDTH, height=height)
+
+
+def theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
+    """Return the Vega-Lite configuration for three colours; a page may give CSS variables."""
+    axis = {"domainColor": muted, "tickColor": muted, "gridColor": grid, "labelColor": muted, "titleColor": muted}
+    return {
+        "background": "transparent",
+        "font": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif",
+        "view": {"stroke": None},
+        "axis": {**axis, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "tickSize": 4},
+        "legend": {"labelColor": ink, "labelFontSize": 12, "labelLimit": 400, "columnPadding": 18},
+        "title": {
+            "anchor": "start",
+            "color": ink,
+            "subtitleColor": muted,
+            "fontSize": 14,
+            "offset": 10,
+            "frame": "group",
+        },
+        "text": {"color": ink},
+    }
+
+
+def spec(chart: Chart) -> dict[str, Any]:
+    """Return a chart as plain Vega-Lite, without a theme."""
+    plain: dict[str, Any] = chart.to_dict(validate=False)
+    return {key: value for key, value in plain.items() if key != "config"}
+
+
+def data(name: str) -> alt.NamedData:
+    """Return a reference to one of a chart's data sets."""
+    return alt.NamedData(name=name)

@@ -1,0 +1,149 @@
+"""The distribution of one case: all samples of each candidate, and the median of each of its launches below them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from rankbench import plots
+from rankbench.quantities import format_time
+
+if TYPE_CHECKING:
+    from rankbench.model import Summary
+    from rankbench.plots import Chart, Picture, Row
+
+TITLE = "Distribution"
+HELP = (
+    "Hills: all samples; the height is the square root of the share, so that rare slow calls stay visible. Marks below "
+    "each hill: the median of every launch, and the typical value's interval as a bar. What lies to the right of the "
+    "picture is told in words."
+)
+SCOPE = "case"
+BINS = 90
+HILL = 0.72
+"""The part of a candidate's row that its highest bin fills."""
+BELOW = -0.12
+"""Where, in the same unit, the medians of launches stand."""
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one hill per candidate above its launches."""
+    case = picture.cases[0]
+    summaries = {summary.candidate: summary for _, summary in picture.summaries()}
+    if not summaries or case.key not in picture.samples:
+        return None
+    edges = bin_edges(list(summaries.values()))
+    medians = picture.medians.filter(pl.col("case") == case.key, pl.col("candidate").is_in(list(summaries)))
+    datasets = {
+        "bins": bins(picture.samples[case.key], list(summaries), edges),
+        "medians": medians.select("candidate", "launch", pl.col("median_ns").round_sig_figs(5)).to_dicts(),
+        "typical": [typical(summary, edges[-1]) for summary in summaries.values()],
+    }
+    name = plots.case_name(case, picture.operation(case))
+    total = sum(summary.samples for summary in summaries.values())
+    heading = plots.title(
+        f"{name}: all {total:,} samples and every launch's median".replace(",", " "), plots.circumstances(picture)
+    )
+    return plots.assemble(layers(picture), datasets, heading, 74 * len(picture.candidates) + 10)
+
+
+def bin_edges(summaries: list[Summary]) -> np.ndarray:
+    """Return logarithmic edges from the fastest sample to where only one sample in a hundred of the slowest is left."""
+    low = min(summary.min_ns for summary in summaries)
+    high = max(max(summary.p99_ns, summary.high_ns) for summary in summaries)
+    return np.geomspace(max(low, 0.1), max(high, low, 0.1) * 1.02, BINS + 1)
+
+
+def bins(samples: pl.DataFrame, candidates: list[str], edges: np.ndarray) -> list[Row]:
+    """Return the share of each candidate's samples in every bin that is not empty."""
+    rows = []
+    for candidate in candidates:
+        times = samples.filter(pl.col("candidate") == candidate)["time_ns"].to_numpy()
+        counts, _ = np.histogram(times, edges)
+        rows += [
+            {
+                "candidate": candidate,
+                "low": rounded(edges[at]),
+                "high": rounded(edges[at + 1]),
+                "share": round(counts[at] / len(times), 5),
+            }
+            for at in np.flatnonzero(counts)
+        ]
+    return rows
+
+
+def rounded(value: float) -> float:
+    """Return a number short enough to be embedded thousands of times."""
+    return float(f"{value:.5g}")
+
+
+def typical(summary: Summary, edge: float) -> Row:
+    """Return the typical value with its interval, and in words what lies beyond the right edge."""
+    beyond = f"up to {format_time(summary.max_ns)} →" if summary.max_ns > edge else ""
+    return {
+        **plots.figures(summary),
+        "value": summary.typical_ns,
+        "low": summary.low_ns,
+        "high": summary.high_ns,
+        "beyond": beyond,
+    }
+
+
+def layers(picture: Picture) -> list[alt.Chart]:
+    """Return base lines, hills, launches, intervals and words, all placed by the candidate's rank in the plan."""
+    names = picture.candidates
+    rank = f"{len(names) - 1} - indexof({names!r}, datum.candidate)"
+    axis = alt.Axis(
+        title=None,
+        values=list(range(len(names))),
+        labelExpr=f"{names[::-1]!r}[datum.value]",
+        grid=True,
+        ticks=False,
+        labelLimit=140,
+        labelBaseline="bottom",
+    )
+    y_scale = alt.Scale(domain=[-0.28, len(names) - 0.2], nice=False, zero=False)
+    x_scale = alt.Scale(type="log", nice=False, padding=8)
+
+    def source(name: str) -> alt.Chart:
+        chart = alt.Chart(plots.data(name)).transform_calculate(
+            base=rank, below=f"{rank} + {BELOW}", above=f"{rank} + 0.84"
+        )
+        return chart.encode(color=plots.colour(picture), y=alt.Y("below:Q", scale=y_scale, axis=axis))
+
+    hills = (
+        source("bins")
+        .transform_joinaggregate(peak="max(share)", groupby=["candidate"])
+        .transform_calculate(
+            top=f"datum.base + {HILL} * sqrt(datum.share / datum.peak)", shown="format(datum.share, '.2~%')"
+        )
+        .mark_rect(opacity=0.85, strokeWidth=0)
+        .encode(
+            x=alt.X("low:Q", scale=x_scale, axis=plots.time_axis()),
+            x2="high:Q",
+            y=alt.Y("base:Q", scale=y_scale, axis=axis),
+            y2="top:Q",
+            tooltip=[alt.Tooltip("candidate:N"), alt.Tooltip("shown:N", title="share of samples")],
+        )
+    )
+    interval = (
+        source("typical").mark_rule(strokeWidth=7, opacity=0.3).encode(x=alt.X("low:Q", scale=x_scale), x2="high:Q")
+    )
+    launches = (
+        source("medians")
+        .mark_point(size=28, filled=True, opacity=0.75)
+        .encode(
+            x=alt.X("median_ns:Q", scale=x_scale),
+            shape=plots.shape(picture),
+            tooltip=["candidate:N", "launch:Q", "median_ns:Q"],
+        )
+    )
+    told = (
+        source("typical")
+        .mark_text(align="right", fontSize=11)
+        .encode(x=alt.value("width"), y="above:Q", text="beyond:N")
+    )
+    return [hills, interval, launches, told]

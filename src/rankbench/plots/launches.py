@@ -1,0 +1,50 @@
+"""Launches of one case: the median of each, in order of time, so that a drift of the machine can be seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from rankbench import plots
+from rankbench.quantities import format_time
+
+if TYPE_CHECKING:
+    from rankbench.plots import Chart, Picture
+
+TITLE = "Launches"
+HELP = "The median of every launch, in the order in which launches were made."
+SCOPE = "case"
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one point per launch."""
+    case = picture.cases[0]
+    medians = picture.medians.filter(pl.col("case") == case.key, pl.col("candidate").is_in(picture.candidates))
+    if medians.is_empty():
+        return None
+    rows = [
+        {**row, "median_ns": float(f"{row['median_ns']:.5g}"), "median": format_time(row["median_ns"])}
+        for row in medians.select("candidate", "launch", "median_ns").to_dicts()
+    ]
+    base = alt.Chart(plots.data("launches")).encode(
+        x=alt.X(
+            "launch:Q",
+            title="launch, in order of time",
+            scale=alt.Scale(nice=False, zero=False, padding=12),
+            axis=alt.Axis(tickMinStep=1),
+        ),
+        y=alt.Y(
+            "median_ns:Q",
+            scale=alt.Scale(type="log", nice=False, padding=12),
+            axis=plots.time_axis("median of a launch"),
+        ),
+        color=plots.colour(picture),
+        tooltip=plots.tooltips("candidate", "launch", "median"),
+    )
+    line = base.mark_line(opacity=0.35).encode(strokeDash=plots.dash(picture))
+    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(picture))
+    name = plots.case_name(case, picture.operation(case))
+    heading = plots.title(f"{name}: launches in order of time", plots.circumstances(picture))
+    return plots.assemble([line, point], {"launches": rows}, heading, 200)

@@ -1,0 +1,113 @@
+"""The winner map: who is fastest for each operation and message size, and by how much."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench import plots
+from rankbench.quantities import format_ratio
+
+if TYPE_CHECKING:
+    from rankbench.model import CaseVerdict
+    from rankbench.plots import Chart, Picture, Row
+
+TITLE = "Winner map"
+HELP = (
+    "Letter and colour: the fastest candidate. Figure and strength of colour: how many times as long the next one "
+    "takes. Grey: not distinguishable, the letters named or, where it says ~, all of them. !: nobody has a figure."
+)
+SCOPE = "placement"
+SHARED = "tied"
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one placement: operations downwards, message sizes to the right."""
+    verdicts = picture.verdicts()
+    if not verdicts:
+        return None
+    letters = plots.initials(picture.candidates)
+    rows = [cell(verdict, letters, picture) for verdict in verdicts]
+    sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=lambda row: row["size_bytes"])))
+    return plots.assemble(
+        layers(picture, letters, list(dict.fromkeys(row["line"] for row in rows)), sizes),
+        {"cells": rows},
+        plots.title("Fastest candidate by operation and message size", plots.circumstances(picture)),
+        alt.Step(36),
+    )
+
+
+def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: list[str]) -> list[alt.Chart]:
+    """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
+    base = alt.Chart(plots.data("cells")).encode(
+        x=alt.X(
+            "size:N",
+            sort=sizes,
+            title="message size",
+            axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False),
+        ),
+        y=alt.Y("line:N", sort=lines, title=None, axis=alt.Axis(grid=False, domain=False, ticks=False)),
+        tooltip=plots.tooltips("case", "winner", "margin"),
+    )
+    ground = base.mark_rect(fill="#ffffff", xOffset=1, x2Offset=-1, yOffset=1, y2Offset=-1)
+    tint = base.mark_rect(xOffset=1, x2Offset=-1, yOffset=1, y2Offset=-1, cursor="pointer").encode(
+        color=fill(picture, letters),
+        opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.22, 0.78]), legend=None),
+        description=alt.Description("said:N"),
+    )
+    return [ground, tint, *words(base)]
+
+
+def words(base: alt.Chart) -> list[alt.Chart]:
+    """Return the letter alone in the middle of a cell, or above the margin where there is one."""
+
+    def text(field: str, where: str, dy: int, size: int) -> alt.Chart:
+        source = base.transform_filter(where)
+        chart: alt.Chart = source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer").encode(text=field)
+        return chart
+
+    return [text("mark", "!datum.told", 0, 12), text("mark", "datum.told", -7, 12), text("margin", "datum.told", 8, 11)]
+
+
+def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
+    """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
+    names = [*picture.candidates, SHARED]
+    label = " : ".join(f"datum.value === {name!r} ? {letters[name] + '  ' + name!r}" for name in picture.candidates)
+    legend = alt.Legend(
+        orient="top", labelExpr=f"{label} : '~  not distinguishable'", symbolOpacity=0.78, symbolStrokeWidth=0
+    )
+    scale = alt.Scale(domain=names, range=[*plots.cycle(plots.COLOURS, len(names) - 1), "#b8b8b8"])
+    return alt.Color("fill:N", title=None, scale=scale, legend=legend)
+
+
+def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row:
+    """Return one cell: where it stands, what fills it, and its label in one or two lines."""
+    case, winners = verdict.case, verdict.winners
+    single = len(winners) == 1
+    told = verdict.margin > 1
+    mark = "!" if not winners else "~" if len(winners) > 1 and not told else "~".join(letters[name] for name in winners)
+    winner = " ~ ".join(winners) or "none: no candidate has a figure"
+    operation = picture.operation(case)
+    name = plots.case_name(case, operation)
+    margin = format_ratio(verdict.margin) if told else "~" if winners else ""
+    return {
+        "key": case.key,
+        "case": name,
+        "line": plots.line_name(case),
+        "size": plots.size_name(case, operation),
+        "size_bytes": case.size_bytes if operation.sized else -1,
+        "fill": winners[0] if single else SHARED,
+        "strength": strength(verdict.margin) if single else 1,
+        "mark": mark,
+        "told": told,
+        "winner": winner,
+        "margin": margin,
+        "said": f"{name}: {winner} {margin}",
+    }
+
+
+def strength(margin: float) -> float:
+    """Return 0 for no margin up to 1 for twice as fast and more."""
+    return round(math.sqrt(min(max(margin - 1, 0), 1)), 3)
