@@ -1,0 +1,42 @@
+#include "op.h"
+
+/* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */
+static unsigned char *buffer(struct call *call) {
+    return call->rank == ROOT ? call->send : call->receive;
+}
+
+static int blocking(struct call *call) {
+    return MPI_Bcast(buffer(call), call->count, call->datatype->type, ROOT, call->comm);
+}
+
+static int nonblocking(struct call *call) {
+    return MPI_Ibcast(buffer(call), call->count, call->datatype->type, ROOT, call->comm, call->requests);
+}
+
+static int persistent(struct call *call) {
+    return MPI_Bcast_init(buffer(call), call->count, call->datatype->type, ROOT, call->comm, MPI_INFO_NULL, call->requests);
+}
+
+static void fill(struct call *call) {
+    fill_bytes(call->send, call->send_bytes, call->seed);
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    check_bytes(call->receive, call->receive_bytes, call->seed, 0, mismatch);
+}
+
+static const struct operation bcast = {
+    .name = "bcast",
+    .help = "rank 0 sends the same data to all",
+    .standard = "MPI-4.1 6.4",
+    .kind = "collective",
+    .metric = "time",
+    .receive = {.own = 1},
+    .root_send = {.own = 1},
+    .sized = true,
+    .start = "window",
+    .forms = {blocking, nonblocking, persistent},
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, bcast);

@@ -1,0 +1,15 @@
+#include "op.h"
+
+static bool begin(struct stage *stage, int round) {
+    (void)round;
+    dissemination_barrier(stage->team);
+    stage->from_ns = stage->source->read_ns();
+    return true;
+}
+
+static const struct start barrier_start = {
+    .name = "barrier",
+    .help = "after a dissemination barrier of our own; ranks leave it at different moments",
+    .begin = begin,
+};
+REGISTER(start, barrier_start);

@@ -1,0 +1,95 @@
+#define _GNU_SOURCE
+#include "tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_GATHER };
+
+void must(int code, const char *call) {
+    if (code == MPI_SUCCESS)
+        return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    fprintf(stderr, "rankbench-core: %s failed between the core's own ranks: %s\n", call, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag) {
+    must(MPI_Send(data, bytes, MPI_BYTE, to, tag, team->comm), "MPI_Send");
+}
+
+static void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
+    must(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+}
+
+/* In a binomial tree a rank's parent is itself without its lowest set bit; its children add one lower bit each. */
+static int lowest_bit(const struct team *team) {
+    if (team->rank != 0)
+        return team->rank & -team->rank;
+    int bit = 1;
+    while (bit < team->ranks)
+        bit *= 2;
+    return bit;
+}
+
+static void send_down(const struct team *team, const void *data, int bytes) {
+    for (int bit = lowest_bit(team) / 2; bit > 0; bit /= 2)
+        if (team->rank + bit < team->ranks)
+            send_bytes(team, data, bytes, team->rank + bit, TAG_DOWN);
+}
+
+void tree_broadcast(const struct team *team, void *data, int bytes) {
+    if (team->rank != 0)
+        receive_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+    send_down(team, data, bytes);
+}
+
+void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
+    const struct timespec nap = {.tv_nsec = 200000};
+    int arrived = team->rank == 0;
+    while (!arrived) {
+        must(MPI_Iprobe(team->rank - lowest_bit(team), TAG_DOWN, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+        if (!arrived)
+            nanosleep(&nap, NULL);
+    }
+    tree_broadcast(team, data, bytes);
+}
+
+void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge) {
+    if (team->ranks == 1)
+        return;
+    void *other = malloc((size_t)bytes);
+    for (int bit = 1; bit < lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
+        receive_bytes(team, other, bytes, team->rank + bit, TAG_UP);
+        merge(data, other, bytes);
+    }
+    if (team->rank != 0)
+        send_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_UP);
+    free(other);
+}
+
+void tree_gather(const struct team *team, const void *mine, int bytes, void *all) {
+    if (team->rank != 0) {
+        send_bytes(team, mine, bytes, 0, TAG_GATHER);
+        return;
+    }
+    memcpy(all, mine, (size_t)bytes);
+    for (int rank = 1; rank < team->ranks; rank++)
+        receive_bytes(team, (char *)all + (size_t)rank * (size_t)bytes, bytes, rank, TAG_GATHER);
+}
+
+/* Hensgen, Finkel and Manber (1988): after round k every rank has heard, directly or not, of 2^(k+1) others. */
+void dissemination_barrier(const struct team *team) {
+    for (int distance = 1; distance < team->ranks; distance *= 2) {
+        int to = (team->rank + distance) % team->ranks;
+        int from = (team->rank - distance + team->ranks) % team->ranks;
+        must(MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_BARRIER, NULL, 0, MPI_BYTE, from, TAG_BARRIER, team->comm,
+                          MPI_STATUS_IGNORE),
+             "MPI_Sendrecv");
+    }
+}
