@@ -1,0 +1,85 @@
+"""Library families: one file each, a class `Family` that derives from the contract below. This file finds them.
+
+A family knows how a library of its kind names itself, how it launches a program, how its settings are handed over and
+what its failures mean. It starts no program itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Protocol
+
+from rankbench import units
+from rankbench.libraries import families
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rankbench.model import CommandLine, Library, Placement
+
+
+class Family(Protocol):
+    """What the rest of rankbench asks of a family. The methods with a body here serve most families."""
+
+    name: str
+    """The name users type, such as `intel-mpi`."""
+    title: str
+    """The name people write, such as `Intel MPI`."""
+    packages: tuple[str, ...]
+    """PyPI packages that make one working library, all of one version. Empty: it has none."""
+    precedence: int
+    """Families are asked in this order, because some define names of the family that they were made from."""
+    versions: tuple[str, ...]
+    """Patterns of the texts by which such a library names itself; the group is the version."""
+    failures: tuple[tuple[str, str], ...]
+    """Pattern of what a launcher or library prints when it fails, and one line on what to change."""
+
+    def recognise(self, text: str) -> str | None:
+        """Return the version if the text (of a wrapper, a launcher, a library) is of this family."""
+        found = (re.search(pattern, text, re.MULTILINE) for pattern in self.versions)
+        return next((match[1] for match in found if match), None)
+
+    def environment(self, prefix: Path) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
+        """Return what wrapper, launcher and programs of a library at this prefix need set."""
+        return {}
+
+    def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment by which a candidate's settings reach the library."""
+        return dict(settings)
+
+    def launch_line(
+        self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
+    ) -> CommandLine:
+        """Return the command line that starts a program; binding `none` allows more ranks than cores."""
+        ...
+
+    def explain(self, output: str) -> str | None:
+        """Return one line on what a known failure in a launch's output means and what to change."""
+        return next((meaning for pattern, meaning in self.failures if re.search(pattern, output)), None)
+
+
+@functools.cache
+def known() -> dict[str, Family]:
+    """Return every family by name, in the order in which they are asked."""
+    found: list[Family] = [module.Family() for module in units.modules(families).values()]
+    return {family.name: family for family in sorted(found, key=lambda family: family.precedence)}
+
+
+def recognise(text: str) -> tuple[Family, str] | None:
+    """Return the family and version of the library that a text speaks of."""
+    answers = ((family, family.recognise(text)) for family in known().values())
+    return next(((family, version) for family, version in answers if version), None)
+
+
+def local_launcher(library: Library, placement: Placement) -> str:
+    """Return the library's launcher, once it is sure that it can serve the placement."""
+    if placement.nodes != 1:
+        raise RankbenchError(
+            f"placement {placement.name}: {placement.nodes} nodes asked for; this version launches on one node only"
+        )
+    if not library.launcher:
+        raise RankbenchError(f"{library.name}: no mpiexec beside {library.wrapper}; its own launcher is needed")
+    return library.launcher

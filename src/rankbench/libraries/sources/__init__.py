@@ -1,0 +1,49 @@
+"""Places where libraries come from: one module each, with `TITLE`, `PRECEDENCE` and `find(search)`.
+
+`PRECEDENCE` orders the sources: a library that two of them reach belongs to the first, and of two equal ones the first
+is chosen. Sources look at names of files only; what an installation is, is asked elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rankbench.model import Record
+
+LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun_rsh", "mpirun")
+
+
+class Search(Record, frozen=True):
+    """The places to look."""
+
+    home: Path
+    """Where `rankbench get` installs."""
+    prefixes: tuple[Path, ...] = ()
+    """Prefixes named by the user."""
+    path: tuple[Path, ...] = ()
+    """The folders of PATH."""
+    system: tuple[Path, ...] = (Path("/usr/bin"), Path("/usr/local/bin"))
+    """Folders in which a distribution keeps several libraries side by side."""
+
+
+class Installation(Record, frozen=True):
+    """One library as seen from outside: its files, not yet what it is."""
+
+    prefix: Path
+    wrapper: Path
+    launcher: Path | None
+    source: str
+
+
+def executable(file: Path) -> bool:
+    """Return whether a file can be run."""
+    return file.is_file() and os.access(file, os.X_OK)
+
+
+def at(wrapper: Path, source: str) -> Installation:
+    """Return the installation of a wrapper: its launcher lies next to it and has the same suffix (`mpicc.mpich`)."""
+    suffix = wrapper.name.removeprefix("mpicc")
+    beside = (wrapper.with_name(name + suffix) for name in LAUNCHERS)
+    launcher = next((file for file in beside if executable(file)), None)
+    return Installation(prefix=wrapper.parent.parent, wrapper=wrapper, launcher=launcher, source=source)

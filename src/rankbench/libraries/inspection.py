@@ -1,0 +1,99 @@
+"""From an installation to a `Library` record, by asking its tools. No MPI program is run, only wrapper and launcher."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankbench.libraries import families
+from rankbench.model import Library
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankbench.libraries.sources import Installation
+
+PATIENCE_S = 30
+PROGRAM = "#include <mpi.h>\nint main(int argc, char **argv) { return MPI_Init(&argc, &argv); }\n"
+
+
+def describe(installation: Installation) -> Library:
+    """Return what an installation says of itself; its name is not unique yet."""
+    identity = identify(installation)
+    family, version = identity or (None, "")
+    environment = family.environment(installation.prefix) if family else {}
+    wrapper = str(installation.wrapper)
+    return Library(
+        name=f"{family.name}-{version}" if family else "unknown",
+        family=family.name if family else "unknown",
+        version=version,
+        source=installation.source,
+        prefix=str(installation.prefix),
+        wrapper=wrapper,
+        launcher=str(installation.launcher or ""),
+        environment=environment,
+        abi=linked_to(wrapper, environment),
+        compiler=compiler(wrapper, environment),
+    )
+
+
+def identify(installation: Installation) -> tuple[families.Family, str] | None:
+    """Return family and version. The wrapper decides; the launcher, which may be another library's, only refines."""
+    launcher = ask([str(installation.launcher), "--version"]) if installation.launcher else ""
+    identity = families.recognise(self_description(installation.wrapper)) or families.recognise(launcher)
+    if not identity:
+        return None
+    family, version = identity
+    refined = family.recognise(launcher) or version
+    return family, refined if refined.startswith(f"{version}.") else version
+
+
+def self_description(wrapper: Path) -> str:
+    """Return what wrapper and `mpichversion` print; the latter only where no other library shares the folder."""
+    alone = not any(wrapper.parent.glob("mpicc.*"))
+    tools = [[str(wrapper.with_name("mpichversion"))]] if alone else []
+    return "\n".join(ask(command) for command in (*tools, [str(wrapper), "--showme:version"], [str(wrapper), "-v"]))
+
+
+def compiler(wrapper: str, environment: Mapping[str, str]) -> str:
+    """Return the first line of the version of the compiler behind a wrapper, empty if there is none."""
+    return next(iter(ask([wrapper, "--version"], environment, success=True).splitlines()), "")
+
+
+def linked_to(wrapper: str, environment: Mapping[str, str]) -> str:
+    """Return the soname of the MPI library that the wrapper links a program to, empty for a static one or none."""
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        source, program = Path(folder, "program.c"), Path(folder, "program")
+        source.write_text(PROGRAM, encoding="utf-8")
+        ask([wrapper, str(source), "-o", str(program)], environment)
+        return soname(program)
+
+
+def soname(program: Path) -> str:
+    """Return the MPI library among those that the dynamic linker would load for a program, which it does not start."""
+    loaded = ask([str(program)], {"LD_TRACE_LOADED_OBJECTS": "1"})
+    found = re.search(r"^\s*(libmpi(?:ch|_abi)?\.so\S*) =>", loaded, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def ask(command: list[str], environment: Mapping[str, str] | None = None, *, success: bool = False) -> str:
+    """Return all that a command prints, empty if it cannot be run (or, where success is asked for, fails)."""
+    try:
+        answer = subprocess.run(
+            command,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout if answer.returncode == 0 or not success else ""

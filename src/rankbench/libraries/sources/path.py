@@ -1,0 +1,21 @@
+"""Whatever PATH leads to: the `mpicc` of every folder, with the `mpiexec` next to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.libraries import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TITLE = "the folders of PATH"
+PRECEDENCE = 40
+
+
+def find(search: sources.Search) -> Iterable[sources.Installation]:
+    """Yield the wrapper of every folder of PATH, hidden behind another or not."""
+    for folder in search.path:
+        wrapper = folder.absolute() / "mpicc"
+        if sources.executable(wrapper):
+            yield sources.at(wrapper, "path")
