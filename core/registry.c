@@ -107,7 +107,7 @@ void describe(FILE *out) {
     for (int i = 0; i < datatype_count; i++) {
         fputs(i ? ",\n {" : "\n {", out);
         describe_name(out, datatypes[i].name, datatypes[i].help);
-        fputc('}', out);
+        fprintf(out, ",\"size_bytes\":%d}", datatypes[i].bytes);
     }
     fputs("]}\n", out);
 }

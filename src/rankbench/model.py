@@ -129,7 +129,7 @@ class Named(Record):
 class Datatype(Named):
     """A datatype of messages and the bytes of one element: a size is a multiple of it."""
 
-    size_bytes: int = 1
+    size_bytes: int
 
 
 class Description(Record):
