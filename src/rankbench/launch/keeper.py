@@ -1,9 +1,9 @@
 """A small process that runs one command and leaves no process behind, whatever happens to rankbench.
 
 It stands outside rankbench's process group and adopts every process whose parent ends (PR_SET_CHILD_SUBREAPER): ranks
-whose launcher was killed, or that moved into sessions of their own, are still its descendants. Standard input is its life
-line: one line of JSON tells what to run; end of file means that rankbench is gone or wants to stop. It prints one line of
-JSON at the end. It needs the standard library only and is started by its path.
+whose launcher was killed, or that moved into sessions of their own, are still its descendants. Standard input is its
+life line: one line of JSON tells what to run; end of file means that rankbench is gone or wants to stop. It prints one
+line of JSON at the end. It needs the standard library only and is started by its path.
 """
 
 from __future__ import annotations

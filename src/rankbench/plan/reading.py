@@ -51,6 +51,11 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
     def value(key: str, default: object) -> Value:
         return values.get(key) or root.child(key, default)
 
+    case_limit_s = value("case_limit", 0.5).parsed(quantities.seconds, quantities.TIME_HELP)
+    launch_limit = value("launch_limit", 60)
+    launch_limit_s = launch_limit.parsed(quantities.seconds, quantities.TIME_HELP)
+    if launch_limit_s <= case_limit_s:
+        raise launch_limit.expected(f"more than the {case_limit_s:g} s that one case may take")
     return Plan(
         file=file,
         text=text,
@@ -62,8 +67,8 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
         placements=placements(value("placements", ["socket"]), machine),
         start=value("start", "auto").text(),
         samples=value("samples", 100).whole(1),
-        case_limit_s=value("case_limit", 0.5).parsed(quantities.seconds, quantities.TIME_HELP),
-        launch_limit_s=value("launch_limit", 60).parsed(quantities.seconds, quantities.TIME_HELP),
+        case_limit_s=case_limit_s,
+        launch_limit_s=launch_limit_s,
         stop=stop(value("stop", {})),
         control=value("control", True).switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parsed(quantities.share, quantities.SHARE_HELP),

@@ -1,0 +1,72 @@
+"""What a campaign has done, replayed from its launches: the only source of what a resumed campaign still has to do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.model import CaseStatus, LaunchStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankbench.model import Case, Launch
+
+TRIES = 2
+"""Blocks in which a case may crash or hang with a candidate before it is no longer tried with it."""
+DEADLY = {CaseStatus.CRASHED: "crashed", CaseStatus.HUNG: "hung"}
+
+
+class Turn(NamedTuple):
+    """A candidate's turn with a placement in a block: one launch, or several where some of them crash."""
+
+    block: int
+    candidate: str
+    placement: str
+
+
+class History:
+    """The rows and launches of a campaign so far."""
+
+    def __init__(self) -> None:
+        self.last_number = 0
+        self.launches: defaultdict[Turn, int] = defaultdict(int)
+        self._rows: defaultdict[Turn, set[str]] = defaultdict(set)
+        self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
+        self._stillborn: defaultdict[tuple[str, str], dict[int, LaunchStatus]] = defaultdict(dict)
+
+    def add(self, launch: Launch, rows: Iterable[tuple[str, CaseStatus]]) -> None:
+        """Take in a launch and the statuses of its cases, by their keys."""
+        turn = Turn(launch.block, launch.candidate, launch.placement)
+        self.last_number = max(self.last_number, launch.number)
+        self.launches[turn] += 1
+        reached = False
+        for key, status in rows:
+            self._rows[turn].add(key)
+            reached |= status not in {CaseStatus.NOT_RUN, CaseStatus.REFUSED}
+            if status in DEADLY:
+                self._deaths[launch.candidate, key][launch.block] = status
+        if launch.status != LaunchStatus.OK and not reached:
+            self._stillborn[launch.candidate, launch.placement][launch.block] = launch.status
+
+    def begun(self, block: int) -> bool:
+        """Return whether a block has any launch."""
+        return any(turn.block == block for turn in self.launches)
+
+    def known(self, candidate: str, placement: str) -> bool:
+        """Return whether a candidate has ever been launched in a placement."""
+        return any((turn.candidate, turn.placement) == (candidate, placement) for turn in self.launches)
+
+    def left(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
+        """Return the cases that have no row in this turn yet."""
+        return [case for case in cases if case.key not in self._rows[turn]]
+
+    def hopeless(self, turn: Turn, case: Case) -> str:
+        """Return why a case is not to be tried in this turn, or nothing."""
+        deaths = {block: DEADLY[status] for block, status in self._deaths[turn.candidate, case.key].items()}
+        stillborn = self._stillborn[turn.candidate, turn.placement]
+        for what, blocks in ((" and ".join(sorted(set(deaths.values()))), deaths), ("did not start", stillborn)):
+            before = sorted(block for block in blocks if block < turn.block)
+            if len(before) >= TRIES:
+                return f"{what} in blocks {' and '.join(map(str, before[:TRIES]))}; not tried again"
+        return ""

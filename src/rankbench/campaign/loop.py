@@ -1,0 +1,193 @@
+"""Blocks, turns and launches in their recorded random order, each stored before the next begins.
+
+What is done next follows from the campaign record, its seed and the committed launches alone; so a campaign that was
+killed goes on where it was, with nothing repeated and nothing lost but the launch in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import product
+from typing import TYPE_CHECKING, Protocol
+
+from rankbench import plan
+from rankbench.campaign import launching
+from rankbench.campaign.history import History, Turn
+from rankbench.campaign.stopping import Decision
+from rankbench.model import Case, CaseResult, CaseStatus, Launch, LaunchStatus
+from rankbench.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rankbench.model import Campaign, Candidate, Placement
+
+LAUNCHES_A_TURN = 5
+"""Launches that a candidate gets in one turn when its cases crash one after the other."""
+
+Decide = Callable[[Store], Decision]
+
+
+class Watch(Protocol):
+    """Is told what happens while it happens."""
+
+    def starts(self, turn: Turn, cases: int) -> None:
+        """A launch begins."""
+
+    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """A launch has ended and is stored."""
+
+    def decided(self, decision: Decision) -> None:
+        """A block is complete, and it is decided whether another follows."""
+
+
+@dataclass
+class Loop:
+    """A campaign under way."""
+
+    store: Store
+    campaign: Campaign
+    binaries: Mapping[str, Path]
+    watch: Watch
+    history: History
+    refused: Mapping[tuple[str, str], str]
+
+    def block(self, number: int) -> None:
+        """Give every candidate its turn in every placement."""
+        candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
+        for position, name in enumerate(plan.block_order(self.campaign.seed, number, list(candidates))):
+            for placement in self.campaign.plan.placements:
+                if (candidates[name].library, placement.name) not in self.refused:
+                    self.turn(number, position, candidates[name], placement)
+
+    def turn(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
+        """Launch until every case of the placement has a row, a few times at most where launches die."""
+        turn = Turn(block, candidate.name, placement.name)
+        cases = plan.case_order(self.campaign.seed, block, self.cases(placement))
+        given_up = {case.key: reason for case in cases if (reason := self.history.hopeless(turn, case))}
+        while left := [case for case in self.history.left(turn, cases) if case.key not in given_up]:
+            launch, results = self.launch(turn, position, candidate, placement, left)
+            if self.history.launches[turn] + 1 >= LAUNCHES_A_TURN or not results:
+                results = [*results, *not_run(left, results, launch)]
+            if not self.history.launches[turn]:
+                results = [*results, *hopeless(cases, given_up)]
+            self.keep(launch, results)
+
+    def launch(
+        self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: list[Case]
+    ) -> tuple[Launch, list[CaseResult]]:
+        """Make one launch of some cases."""
+        self.watch.starts(turn, len(cases))
+        order = launching.Order(
+            number=self.history.last_number + 1,
+            turn=turn,
+            position=position,
+            candidate=candidate,
+            library=next(library for library in self.campaign.libraries if library.name == candidate.library),
+            placement=placement,
+            plan=self.campaign.plan,
+            binary=self.binaries[candidate.library],
+            cases=cases,
+        )
+        return launching.make(order, self.store.folder / "work")
+
+    def cases(self, placement: Placement) -> list[Case]:
+        """Return the cases of a placement."""
+        return [case for case in self.campaign.cases if case.placement == placement.name]
+
+    def keep(self, launch: Launch, results: list[CaseResult]) -> None:
+        """Store a launch, then remember it."""
+        self.store.append(launch, results)
+        self.history.add(launch, ((result.case.key, result.status) for result in results))
+        self.watch.ended(launch, results)
+
+    def record_refusals(self) -> None:
+        """Store, once, a refused launch for each candidate that failed its check in a placement."""
+        for candidate, placement in product(self.campaign.candidates, self.campaign.plan.placements):
+            reason = self.refused.get((candidate.library, placement.name))
+            if reason and not self.history.known(candidate.name, placement.name):
+                launch = refusal(self.history.last_number + 1, candidate, placement, reason)
+                results = [
+                    CaseResult(case=case, status=CaseStatus.REFUSED, reason=reason) for case in self.cases(placement)
+                ]
+                self.keep(launch, results)
+
+
+def run(
+    store: Store,
+    binaries: Mapping[str, Path],
+    refused: Mapping[tuple[str, str], str],
+    decide: Decide,
+    watch: Watch,
+) -> Decision:
+    """Run blocks until it is decided that there are enough; return why it ended.
+
+    `binaries` are the cores by library; `refused` tells why a library failed its check in a placement.
+    """
+    campaign = store.campaign
+    loop = Loop(store, campaign, binaries, watch, replay(store), refused)
+    loop.record_refusals()
+    stop = campaign.plan.stop
+    for block in range(1, stop.blocks_max + 1):
+        if block > stop.blocks_min and not loop.history.begun(block):
+            decision = decide(store)
+            watch.decided(decision)
+            if decision.stop:
+                return decision
+        loop.block(block)
+    return Decision(stop=True, reason=f"the plan's {stop.blocks_max} blocks are done")
+
+
+def replay(store: Store) -> History:
+    """Return what the store holds."""
+    history = History()
+    rows: dict[int, list[tuple[str, CaseStatus]]] = {}
+    for number, key, status in store.cases().select("launch", "case", "status").iter_rows():
+        rows.setdefault(number, []).append((key, CaseStatus(status)))
+    for launch in store.launches():
+        history.add(launch, rows.get(launch.number, []))
+    return history
+
+
+def not_run(cases: list[Case], results: list[CaseResult], launch: Launch) -> list[CaseResult]:
+    """Return rows for the cases that no further launch of this turn will try."""
+    reached = {result.case.key for result in results}
+    return [
+        CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=f"the launch {launch.status}: {launch.reason}")
+        for case in cases
+        if case.key not in reached
+    ]
+
+
+def hopeless(cases: list[Case], given_up: dict[str, str]) -> list[CaseResult]:
+    """Return rows for the cases that are not tried any more."""
+    return [
+        CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=given_up[case.key])
+        for case in cases
+        if case.key in given_up
+    ]
+
+
+def refusal(number: int, candidate: Candidate, placement: Placement, reason: str) -> Launch:
+    """Return the record of a launch that was not made because its check had failed."""
+    return Launch(
+        number=number,
+        block=1,
+        position=0,
+        candidate=candidate.name,
+        placement=placement.name,
+        status=LaunchStatus.REFUSED,
+        reason=reason,
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        duration_s=0.0,
+        exit_code=None,
+        command=[],
+        environment={},
+        facts=None,
+        ranks=[],
+        load_before=0.0,
+        stolen_s=0.0,
+    )

@@ -1,0 +1,94 @@
+"""How far a campaign is: counts, time left and first figures, kept while it runs. It prints and judges nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import mean, median
+from typing import TYPE_CHECKING
+
+from rankbench import plan
+from rankbench.model import CaseStatus, LaunchStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.campaign.history import Turn
+    from rankbench.campaign.stopping import Decision
+    from rankbench.model import Campaign, Case, CaseResult, Launch, Series
+
+
+class Progress:
+    """The state of a campaign that is shown while it runs; a `Watch`."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.turn: Turn | None = None
+        self.running_cases = 0
+        self.note = ""
+        self.failures: list[str] = []
+        self._seconds: defaultdict[tuple[str, str], defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+
+    def starts(self, turn: Turn, cases: int) -> None:
+        """Take note of the launch that begins."""
+        self.turn, self.running_cases = turn, cases
+
+    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """Count a launch and what it brought."""
+        self._seconds[launch.candidate, launch.placement][launch.block] += launch.duration_s
+        for result in results:
+            if result.series:
+                key = launch.candidate, result.case.key
+                self._medians[key].append(median(map(launch_median, result.series)))
+        self.failures += failures(launch, results)
+
+    def decided(self, decision: Decision) -> None:
+        """Take note of why another block follows, or not."""
+        self.note = decision.reason
+
+    @property
+    def turns_a_block(self) -> int:
+        """Return the turns of one block."""
+        return len(self.campaign.candidates) * len(self.campaign.plan.placements)
+
+    @property
+    def turns_done(self) -> int:
+        """Return the turns before the running one. Some may have had no launch: their candidate is given up."""
+        if not self.turn:
+            return 0
+        names = [candidate.name for candidate in self.campaign.candidates]
+        order = plan.block_order(self.campaign.seed, self.turn.block, names)
+        placements = [placement.name for placement in self.campaign.plan.placements]
+        within = order.index(self.turn.candidate) * len(placements) + placements.index(self.turn.placement)
+        return (self.turn.block - 1) * self.turns_a_block + within
+
+    def turns_left(self, blocks: int) -> int:
+        """Return the turns until so many blocks are complete."""
+        return max(0, blocks * self.turns_a_block - self.turns_done)
+
+    def seconds_left(self, blocks: int) -> float | None:
+        """Return a forecast of the time until so many blocks are complete, from what each candidate's turns took."""
+        took = [mean(blocks.values()) for blocks in self._seconds.values()]
+        return mean(took) * self.turns_left(blocks) if took else None
+
+    def figure_ns(self, candidate: str, case: Case) -> float | None:
+        """Return a candidate's median over its launches so far."""
+        medians = self._medians[candidate, case.key]
+        return median(medians) if medians else None
+
+
+def launch_median(series: Series) -> float:
+    """Return the median of the samples that started in time."""
+    late = set(series.late)
+    times = [time for index, time in enumerate(series.time_ns) if index not in late]
+    return median(times or series.time_ns)
+
+
+def failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
+    """Return a line for each thing that went wrong in a launch."""
+    where = f"block {launch.block}, {launch.candidate}"
+    odd = [result for result in results if result.status not in {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED}]
+    lines = [f"{where}: {result.case.key} {result.status}: {result.reason}" for result in odd]
+    if launch.status != LaunchStatus.OK and not lines:
+        lines = [f"{where}: launch {launch.status}: {launch.reason}"]
+    return lines
