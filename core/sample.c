@@ -12,7 +12,8 @@
 #include "core.h"
 
 enum { LEAD = 2, FEW_ROUNDS = 8, MOST_ROUNDS = 128, MOST_REPEATS = 64, TRIES_PER_SAMPLE = 4 };
-enum { ROUND_FAILED = 4 };
+enum { LEAST_WARM_UP_NS = 1000000, ROUND_FAILED = 4 };
+static const double MOST_WARM_UP = 0.1;
 
 /* What rank 0 tells the others to do next; no rounds: nothing. */
 struct agenda {
@@ -98,16 +99,23 @@ static double quantile(const struct sample *samples, int count, double share) {
     return sorted[(int)(share * (count - 1))].time_ns;
 }
 
-/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. */
+/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Goes
+ * on while calls still become faster, since a library may set up its connections for long after the first message. */
 static int warm_up(const struct timing *timing, struct control *control, struct sample *samples) {
     const struct start *start = timing->start->scheduled ? find_start("barrier") : timing->start;
-    const int rounds[] = {FEW_ROUNDS, MOST_ROUNDS / 2};
+    const int64_t began_ns = timing->world->source->read_ns();
     int code = MPI_SUCCESS;
-    for (int i = 0; i < LENGTH(rounds) && control->estimate_ns < 1e5; i++) {
-        control->agenda = (struct agenda){.rounds = rounds[i], .repeats = 1};
+    control->agenda = (struct agenda){.rounds = FEW_ROUNDS, .repeats = 1};
+    while (control->agenda.rounds > 0) {
+        const double before_ns = control->estimate_ns;
         code |= stage(timing, start, &control->agenda, samples);
-        control->estimate_ns = quantile(samples + LEAD, rounds[i], 0.9);
-        tree_broadcast(timing->team, &control->estimate_ns, sizeof control->estimate_ns);
+        control->estimate_ns = quantile(samples + LEAD, control->agenda.rounds, 0.9);
+        const double spent_ns = (double)(timing->world->source->read_ns() - began_ns);
+        const bool settled = before_ns > 0 && control->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
+        control->agenda.rounds = MOST_ROUNDS / 2;
+        if (settled || spent_ns > MOST_WARM_UP * timing->limit_s * 1e9)
+            control->agenda.rounds = 0;
+        tree_broadcast(timing->team, control, sizeof *control);
     }
     return code;
 }
