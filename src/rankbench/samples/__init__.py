@@ -1,0 +1,126 @@
+"""The core's job and stream: writes the one, reads the other back into records. It neither judges nor drops a value.
+
+Both formats are described in ARCHITECTURE.md; the writers of the stream are `core/stream.c` and `core/main.c`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench.model import Case, CaseResult, CaseStatus, LaunchFacts, RankbenchError, RankFact, Series, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FORMAT = 1
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"):
+    """Base of the stream's records; `record` tells them apart."""
+
+
+class _Launch(_Line, frozen=True, kw_only=True, tag="launch"):
+    format: int
+    ranks: int
+    library_version: str
+    mpi_version: str
+    core: str
+    source: str
+    resolution_ns: float
+    cost_ns: float
+
+
+class _Rank(_Line, frozen=True, kw_only=True, tag="rank"):
+    rank: int
+    host: str
+    cpu: int
+    cpus: str
+    clock: str
+    libmpi: str
+
+
+class _Begin(_Line, frozen=True, kw_only=True, tag="begin"):
+    case: int
+
+
+class _CaseLine(_Line, frozen=True, kw_only=True, tag="case"):
+    case: int
+    status: CaseStatus
+    reason: str
+    taken: int
+    valid: int
+    late: int
+    overrun: int
+    sync_bound_ns: float
+    drift_ns: float
+    migrated: bool
+    series: list[Series]
+
+
+class _End(_Line, frozen=True, kw_only=True, tag="end"):
+    cases: int
+
+
+_decoder = msgspec.json.Decoder(_Launch | _Rank | _Begin | _CaseLine | _End)
+
+
+def write_job(path: Path, cases: Sequence[Case], samples: int, case_limit_s: float) -> None:
+    """Write the job that asks a core for these cases in this order."""
+    lines = [
+        f"case operation={case.operation} form={case.form} bytes={case.size_bytes} datatype={case.datatype} "
+        f"start={case.start} samples={samples} limit_s={case_limit_s}\n"
+        for case in cases
+    ]
+    path.write_text("rankbench-job 1\n" + "".join(lines), encoding="utf-8")
+
+
+def _decode(path: Path) -> list[_Line]:
+    """Decode every whole line; what follows the last newline was being written when the core ended."""
+    whole = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    lines: list[_Line] = []
+    for number, text in enumerate(whole, start=1):
+        try:
+            lines.append(_decoder.decode(text))
+        except msgspec.MsgspecError as error:
+            raise RankbenchError(f"{path} line {number}: not a record of a rankbench stream ({error})") from None
+    return lines
+
+
+def _facts(path: Path, line: _Launch) -> LaunchFacts:
+    if line.format != FORMAT:
+        raise RankbenchError(
+            f"{path}: stream format {line.format}, this rankbench reads format {FORMAT}; use one version"
+        )
+    return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
+
+
+def _result(path: Path, line: _CaseLine, cases: Sequence[Case]) -> CaseResult:
+    if not 0 <= line.case < len(cases):
+        raise RankbenchError(f"{path}: has a case {line.case}, but its job has only {len(cases)} cases")
+    values = {name: getattr(line, name) for name in CaseResult.__struct_fields__ if name != "case"}
+    return CaseResult(case=cases[line.case], **values)
+
+
+def read(path: Path, cases: Sequence[Case]) -> Stream:
+    """Read a stream, whole or broken off, of a job with these cases. A file that is not there is an empty stream.
+
+    Raises RankbenchError with file and line for anything that the core cannot have written.
+    """
+    lines = _decode(path)
+    begun = [line.case for line in lines if isinstance(line, _Begin)]
+    ended = [line for line in lines if isinstance(line, _CaseLine)]
+    open_cases = set(begun) - {line.case for line in ended}
+    return Stream(
+        facts=next((_facts(path, line) for line in lines if isinstance(line, _Launch)), None),
+        ranks=[
+            RankFact(**{name: getattr(line, name) for name in RankFact.__struct_fields__})
+            for line in lines
+            if isinstance(line, _Rank)
+        ],
+        results=[_result(path, line, cases) for line in ended],
+        unfinished=max(open_cases, default=None),
+        complete=any(isinstance(line, _End) for line in lines),
+    )
