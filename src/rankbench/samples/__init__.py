@@ -91,9 +91,7 @@ def _decode(path: Path) -> list[_Line]:
 
 def _facts(path: Path, line: _Launch) -> LaunchFacts:
     if line.format != FORMAT:
-        raise RankbenchError(
-            f"{path}: stream format {line.format}, this rankbench reads format {FORMAT}; use one version"
-        )
+        raise RankbenchError(f"{path}: stream format {line.format}, this rankbench reads format {FORMAT}")
     return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rankbench import samples
-from rankbench.model import Case, CaseStatus, RankbenchError
+from rankbench.model import Case, CaseStatus, RankbenchError, Stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CASES = [
     Case(operation="pingpong", form="blocking", size_bytes=8, datatype="byte", placement="1x2", ranks=2, start="none"),
@@ -35,7 +38,7 @@ FIRST = (
 )
 SECOND = (
     '{"record":"begin","case":1}\n'
-    '{"record":"case","case":1,"status":"lacking","reason":"MPI_Allreduce_init is not in this library","operation":"allreduce",'
+    '{"record":"case","case":1,"status":"lacking","reason":"no MPI_Allreduce_init","operation":"allreduce",'
     '"form":"persistent","bytes":64,"datatype":"float","start":"window","ranks":2,"taken":0,"valid":0,"late":0,"overrun":0,'
     '"sync_bound_ns":0,"drift_ns":0,"migrated":false,"series":[]}\n'
 )
@@ -43,7 +46,7 @@ END = '{"record":"end","cases":2}\n'
 WHOLE = LAUNCH + RANK + FIRST + SECOND + END
 
 
-def _read(tmp_path: Path, text: str) -> samples.Stream:
+def _read(tmp_path: Path, text: str) -> Stream:
     path = tmp_path / "stream"
     path.write_text(text)
     return samples.read(path, CASES)
@@ -61,7 +64,7 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     assert first.series[0].time_ns == [130.5, 131, 9000]
     assert first.series[0].late == [2]
     assert second.status is CaseStatus.LACKING
-    assert second.reason == "MPI_Allreduce_init is not in this library"
+    assert second.reason == "no MPI_Allreduce_init"
 
 
 def test_a_stream_cut_at_any_byte_gives_every_finished_case(tmp_path: Path) -> None:
@@ -86,7 +89,7 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":1', '"format":7'), "stream format 7, this rankbench reads format 1; use one version"),
+        (WHOLE.replace('"format":1', '"format":7'), "stream format 7, this rankbench reads format 1"),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
 )
