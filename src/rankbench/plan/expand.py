@@ -122,11 +122,11 @@ def usable_sizes(
 
 
 def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement) -> int:
-    """Return the bytes of message buffers that the operation needs on the fullest node."""
+    """Return the bytes of message buffers that the operation needs on the node of rank 0, the root."""
     ranks = placement.ranks
-    each = operation.send.bytes(size_bytes, ranks) + operation.receive.bytes(size_bytes, ranks)
+    other = operation.send.bytes(size_bytes, ranks) + operation.receive.bytes(size_bytes, ranks)
     root = operation.root_send.bytes(size_bytes, ranks) + operation.root_receive.bytes(size_bytes, ranks)
-    return each * placement.ranks_per_node + root
+    return root + other * (placement.ranks_per_node - 1)
 
 
 def check_memory(plan: Plan, operation: Operation, size_bytes: int, placement: Placement, machine: Machine) -> None:

