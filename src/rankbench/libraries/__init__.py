@@ -62,7 +62,7 @@ def choose(wanted: str, found: Sequence[Library]) -> Library:
     family, _, version = wanted.partition("==")
     fitting = [library for library in found if library.family == family and version in ("", library.version)]
     if not named_so and not fitting:
-        raise RankbenchError(f"{wanted}: no such library here {offer(wanted, family, found)}")
+        raise RankbenchError(f"{wanted}: no such library here{offer(wanted, family, found)}")
     return max(named_so or fitting, key=lambda library: pypi.numbers(library.version))
 
 
@@ -87,10 +87,10 @@ def offer(wanted: str, family: str, found: Sequence[Library]) -> str:
     known = families.known().get(family)
     if known and known.packages:
         have = ", ".join(library.name for library in found) or "none"
-        return f"(found: {have}); get it by: rankbench get {wanted}"
+        return f" (found: {have}); get it by: rankbench get {wanted}"
     if known:
-        return "and not on PyPI; name the prefix of one by --prefix"
-    return units.suggestion(wanted, [library.name for library in found] or list(families.known()))
+        return " and not on PyPI; name the prefix of one by --prefix"
+    return "; " + units.suggestion(wanted, [library.name for library in found] or list(families.known()))
 
 
 def distinct(search: Search) -> Iterator[Installation]:

@@ -42,9 +42,14 @@ def describe(installation: Installation) -> Library:
 
 
 def identify(installation: Installation) -> tuple[families.Family, str] | None:
-    """Return family and version. The wrapper decides; the launcher, which may be another library's, only refines."""
+    """Return the family and version of an installation, None if no family recognises it."""
     launcher = ask([str(installation.launcher), "--version"]) if installation.launcher else ""
-    identity = families.recognise(self_description(installation.wrapper)) or families.recognise(launcher)
+    return judge(self_description(installation.wrapper), launcher)
+
+
+def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
+    """Return family and version by what both say. The wrapper decides; the launcher, maybe another's, only refines."""
+    identity = families.recognise(wrapper) or families.recognise(launcher)
     if not identity:
         return None
     family, version = identity

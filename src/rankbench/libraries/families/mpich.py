@@ -27,8 +27,8 @@ class Family(families.Family):
     failures = (
         *hydra.FAILURES,
         (
-            r"MPIR_T_cvar_init|invalid.*MPIR_CVAR|MPIR_CVAR_\w+.*(?:invalid|unrecognized)",
-            "a setting has a value that this MPICH does not know; see `mpivars`",
+            r"(?m)Fatal error in \w*Init\w*: Other MPI error, *$",
+            "MPI_Init failed without a reason, as it does for a setting it does not know; check the MPIR_CVAR_* values",
         ),
     )
 

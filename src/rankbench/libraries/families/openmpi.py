@@ -33,7 +33,7 @@ class Family(families.Family):
             "Open MPI refuses to run as root; be another user or set OMPI_ALLOW_RUN_AS_ROOT=1 and ..._CONFIRM=1",
         ),
         (
-            r"not enough slots available|more processes than (?:cpus|ranks)|more cpus than",
+            r"not enough slots available|more\s+(?:processes\s+than\s+)?cpus",
             "more ranks than cores with binding core; use fewer ranks or binding none",
         ),
         (
@@ -41,12 +41,16 @@ class Family(families.Family):
             "the launcher cannot find or execute the program; build it again",
         ),
         (
-            r"help-mpi-runtime|unable to find a usable component|OPAL_PREFIX",
+            r"No PMIx server was reachable|no-pmix-but",
+            "the launcher belongs to another library; use the library's own mpiexec",
+        ),
+        (
+            r"You were supposed to get help about",
             "Open MPI does not find its own files; was its folder moved, or is OPAL_PREFIX set to another one?",
         ),
         (
-            r"No network interfaces were found|unable to reach each other",
-            "its transports do not reach the other ranks; set btl=self,sm or allow the right interface",
+            r"processes are unable to reach each other",
+            "its transports do not reach the other ranks; let btl name one that does: self,sm (4.x: self,vader)",
         ),
         (
             r"exited on\s+signal 9",

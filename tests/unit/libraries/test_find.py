@@ -1,0 +1,154 @@
+"""Sources, names and choice over fake installations: shell scripts that answer as wrappers do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rankbench import libraries
+from rankbench.libraries import Search
+from rankbench.model import Library, RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def script(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
+def mpich(folder: Path, version: str, suffix: str = "", launcher: bool = True) -> Path:
+    if launcher:
+        script(folder / f"mpiexec{suffix}", f'printf "HYDRA build details:\\n    Version:    {version}\\n"')
+    return script(folder / f"mpicc{suffix}", f'[ "$1" = -v ] && echo "mpicc for MPICH version {version}"')
+
+
+def search(tmp_path: Path, prefixes: tuple[Path, ...] = (), path: tuple[Path, ...] = ()) -> Search:
+    return Search(home=tmp_path / "home", prefixes=prefixes, path=path, system=(tmp_path / "system",))
+
+
+def names(found: list[Library]) -> list[str]:
+    return [library.name for library in found]
+
+
+def test_every_source_finds_its_own(tmp_path: Path) -> None:
+    mpich(tmp_path / "home/libraries/mpich-5.0.2/bin", "5.0.2")
+    mpich(tmp_path / "own/bin", "4.3.2")
+    mpich(tmp_path / "system", "4.0.2", ".mpich")
+    mpich(tmp_path / "on-path", "3.4.3")
+    found = libraries.find(search(tmp_path, (tmp_path / "own",), (tmp_path / "on-path", tmp_path / "empty")))
+    assert [(library.name, library.source) for library in found] == [
+        ("mpich-5.0.2", "pypi"),
+        ("mpich-4.3.2", "prefix"),
+        ("mpich-4.0.2", "system"),
+        ("mpich-3.4.3", "path"),
+    ]
+    assert found[2].launcher == str(tmp_path / "system/mpiexec.mpich")
+
+
+def test_half_an_installation_is_not_found(tmp_path: Path) -> None:
+    mpich(tmp_path / "home/libraries/.new-abc/bin", "5.0.2")
+    assert libraries.find(search(tmp_path)) == []
+
+
+def test_links_to_one_library_are_listed_once(tmp_path: Path) -> None:
+    wrapper = mpich(tmp_path / "system", "4.0.2", ".mpich")
+    (tmp_path / "alternatives").mkdir()
+    (tmp_path / "alternatives/mpicc").symlink_to(wrapper)
+    (tmp_path / "system/mpicc").symlink_to(tmp_path / "alternatives/mpicc")
+    found = libraries.find(search(tmp_path, path=(tmp_path / "system", tmp_path / "alternatives")))
+    assert names(found) == ["mpich-4.0.2"]
+    assert found[0].wrapper == str(wrapper)
+
+
+def test_equal_versions_get_names_of_their_own(tmp_path: Path) -> None:
+    for folder in ("a", "b", "c"):
+        mpich(tmp_path / folder / "bin", "4.0.2")
+    found = libraries.find(search(tmp_path, tuple(tmp_path / folder for folder in ("a", "b", "c"))))
+    assert names(found) == ["mpich-4.0.2", "mpich-4.0.2@prefix", "mpich-4.0.2@prefix-2"]
+
+
+def test_neighbour_of_side_by_side_wrappers_is_not_asked(tmp_path: Path) -> None:
+    script(tmp_path / "system/mpichversion", 'echo "MPICH Version: 4.0.2"')
+    script(tmp_path / "system/mpicc.openmpi", 'echo "mpicc.openmpi: Open MPI 4.1.4 (Language: C)"')
+    assert names(libraries.find(search(tmp_path))) == ["openmpi-4.1.4"]
+
+
+def test_missing_launcher_and_unknown_wrapper_are_found_too(tmp_path: Path) -> None:
+    mpich(tmp_path / "a/bin", "4.0.2", launcher=False)
+    script(tmp_path / "b/bin/mpicc", "echo hello")
+    found = libraries.find(search(tmp_path, (tmp_path / "a", tmp_path / "b")))
+    assert [(library.name, library.family, library.launcher) for library in found] == [
+        ("mpich-4.0.2", "mpich", ""),
+        ("unknown", "unknown", ""),
+    ]
+    assert libraries.title(found[1]) == "not recognised"
+
+
+def test_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:
+    wrapper = script(tmp_path / "a/bin/mpicc", "")
+    wrapper.write_text("#!/no/such/shell\n", encoding="utf-8")
+    assert names(libraries.find(search(tmp_path, (tmp_path / "a",)))) == ["unknown"]
+
+
+def test_prefix_without_library_is_said(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        libraries.find(search(tmp_path, (tmp_path / "nowhere",)))
+    assert str(error.value) == (
+        f"prefix {tmp_path}/nowhere: no bin/mpicc in it; name the folder that holds an MPI library's bin"
+    )
+
+
+def known(name: str, source: str = "pypi") -> Library:
+    family, _, version = name.partition("@")[0].rpartition("-")
+    return Library(name=name, family=family, version=version, source=source, prefix="", wrapper="", launcher="")
+
+
+FOUND = [known("mpich-4.3.2"), known("mpich-10.0"), known("openmpi-5.0.11"), known("mpich-10.0@system", "system")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        ("mpich", "mpich-10.0"),
+        ("mpich==4.3.2", "mpich-4.3.2"),
+        ("mpich==10.0", "mpich-10.0"),
+        ("mpich-10.0@system", "mpich-10.0@system"),
+        ("openmpi", "openmpi-5.0.11"),
+    ],
+)
+def test_choice(wanted: str, name: str) -> None:
+    assert libraries.choose(wanted, FOUND).name == name
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "message"),
+    [
+        ("mpich", [], "mpich: no such library here (found: none); get it by: rankbench get mpich"),
+        (
+            "openmpi==4.1.8",
+            FOUND[:1],
+            "openmpi==4.1.8: no such library here (found: mpich-4.3.2); get it by: rankbench get openmpi==4.1.8",
+        ),
+        ("mvapich", FOUND, "mvapich: no such library here and not on PyPI; name the prefix of one by --prefix"),
+        (
+            "mpich-4.3.1",
+            FOUND[:3],
+            "mpich-4.3.1: no such library here; did you mean mpich-4.3.2? "
+            "(allowed: mpich-4.3.2, mpich-10.0, openmpi-5.0.11)",
+        ),
+        (
+            "mpitch",
+            [],
+            "mpitch: no such library here; did you mean mpich? (allowed: intel-mpi, mvapich, openmpi, mpich)",
+        ),
+    ],
+)
+def test_choice_of_what_is_not_there(wanted: str, found: list[Library], message: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose(wanted, found)
+    assert str(error.value) == message
