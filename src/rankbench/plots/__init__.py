@@ -1,4 +1,4 @@
-"""Pictures of a campaign as Altair charts: one file per plot, and here what they all share. No files are opened here.
+"""Pictures of a campaign as charts: one file per plot, and here what they all share. No files are opened here.
 
 A plot module has `TITLE`, `HELP`, `SCOPE` and `chart(picture)`. `SCOPE` says what one chart of it covers: the whole
 campaign, one placement, one line (all sizes of an operation) or one case. `chart` draws `picture.cases`, which all lie
@@ -19,11 +19,10 @@ from rankbench import plots, units
 from rankbench.quantities import format_size, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
 
-Chart = alt.Chart | alt.LayerChart
 Row = dict[str, Any]
 WIDTH = 680
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -50,6 +49,24 @@ SCOPES: dict[str, Callable[[Case], str]] = {
 
 
 @dataclasses.dataclass(frozen=True)
+class Chart:
+    """A chart's form, composed with Altair, in which data sets are only named; and the figures of one part.
+
+    The two are apart because hundreds of cases share one form.
+    """
+
+    form: Row
+    title: str
+    subtitle: str
+    datasets: dict[str, list[Row]]
+
+    def spec(self, config: Row) -> Row:
+        """Return the whole chart as Vega-Lite."""
+        title = {"text": self.title, "subtitle": self.subtitle}
+        return {**self.form, "title": title, "datasets": self.datasets, "config": config}
+
+
+@dataclasses.dataclass(frozen=True)
 class Picture:
     """What charts are drawn from. `cases` are those to draw; the rest always covers the whole campaign."""
 
@@ -63,9 +80,9 @@ class Picture:
     cases: list[Case]
 
     @property
-    def candidates(self) -> list[str]:
+    def candidates(self) -> tuple[str, ...]:
         """Return the candidates compared, in the plan's order, without A/A twins."""
-        return [candidate.name for candidate in self.campaign.candidates if not candidate.control_of]
+        return tuple(candidate.name for candidate in self.campaign.candidates if not candidate.control_of)
 
     def parts(self, scope: str) -> Iterator[tuple[str, Picture]]:
         """Divide the picture by a scope, in the order of the cases."""
@@ -109,11 +126,15 @@ def picture(campaign: Campaign, launches: list[Launch], verdict: Verdict, sample
     )
 
 
-def charts(whole: Picture) -> Iterator[tuple[str, str, Chart]]:
-    """Draw every plot of this folder for every part of its scope: the plot's name, the part's key, the chart."""
+def charts(whole: Picture, only: Container[str] | None = None) -> Iterator[tuple[str, str, Chart]]:
+    """Draw every plot of this folder for every part of its scope: the plot's name, the part's key, the chart.
+
+    `only` names the cases for which plots of single cases are drawn; without it they are drawn for all.
+    """
     for name, plot in units.modules(plots).items():
         for key, part in whole.parts(plot.SCOPE):
-            chart = plot.chart(part)
+            wanted = only is None or plot.SCOPE != "case" or key in only
+            chart = plot.chart(part) if wanted else None
             if chart is not None:
                 yield name, key, chart
 
@@ -121,9 +142,15 @@ def charts(whole: Picture) -> Iterator[tuple[str, str, Chart]]:
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def line_name(case: Case) -> str:
-    """Return how a line is called: the operation, and its form unless it is the blocking one."""
-    return case.operation if case.form == "blocking" else f"{case.operation} {case.form}"
+def bandwidth(case: Case, operation: Operation, time_ns: float) -> float:
+    """Return MB/s, 1 MB being 10^6 bytes, for the time of one timed call."""
+    return 1e3 * operation.messages * case.size_bytes / time_ns
+
+
+def line_name(case: Case, operation: Operation) -> str:
+    """Return how a line is called: the operation, with its form where it is neither the usual nor the only one."""
+    usual = case.form == "blocking" or len(operation.forms) == 1
+    return case.operation if usual else f"{case.operation} {case.form}"
 
 
 def size_name(case: Case, operation: Operation) -> str:
@@ -133,7 +160,8 @@ def size_name(case: Case, operation: Operation) -> str:
 
 def case_name(case: Case, operation: Operation) -> str:
     """Return how a case is called in a title."""
-    return f"{line_name(case)} {format_size(case.size_bytes)}" if operation.sized else line_name(case)
+    name = line_name(case, operation)
+    return f"{name} {format_size(case.size_bytes)}" if operation.sized else name
 
 
 def circumstances(picture: Picture) -> str:
@@ -143,19 +171,14 @@ def circumstances(picture: Picture) -> str:
     launches = sorted({summary.launches for summary in summaries}) or [0]
     counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
     coverage = min((summary.coverage for summary in summaries), default=0)
-    starts = ", ".join(dict.fromkeys(case.start for case in picture.cases))
+    starts = " or ".join(dict.fromkeys(case.start for case in picture.cases))
     return (
-        f"{case.ranks} ranks ({case.placement}), start: {starts}, {counts} launches per candidate, "
-        f"intervals cover {100 * coverage:.3g} % or more"
+        f"{case.ranks} ranks ({case.placement}), {starts} start, {counts} launches each, "
+        f"intervals of {100 * coverage:.3g} % or more"
     )
 
 
-def title(text: str, *subtitle: str) -> alt.TitleParams:
-    """Return a chart's title; every further text is a line below it."""
-    return alt.TitleParams(text=text, subtitle=list(subtitle))
-
-
-def initials(names: list[str]) -> dict[str, str]:
+def initials(names: Sequence[str]) -> dict[str, str]:
     """Return the shortest capital beginnings that tell names apart; letters in order where three characters do not."""
     for length in (1, 2, 3):
         short = [name[:length].upper() for name in names]
@@ -172,34 +195,40 @@ def cycle(values: Iterable[Any], count: int) -> list[Any]:
     return list(itertools.islice(itertools.cycle(values), count))
 
 
-def colours(picture: Picture) -> alt.Scale:
+def colours(candidates: Sequence[str]) -> alt.Scale:
     """Return the colour of every candidate, the same in every plot."""
-    return alt.Scale(domain=picture.candidates, range=cycle(COLOURS, len(picture.candidates)))
+    return alt.Scale(domain=list(candidates), range=cycle(COLOURS, len(candidates)))
 
 
-def colour(picture: Picture) -> alt.Color:
+def colour(candidates: Sequence[str]) -> alt.Color:
     """Return the encoding of candidates by colour."""
     return alt.Color(
-        "candidate:N", title=None, scale=colours(picture), legend=alt.Legend(orient="top", symbolOpacity=1)
+        "candidate:N",
+        title=None,
+        scale=colours(candidates),
+        legend=alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0),
     )
 
 
-def shape(picture: Picture) -> alt.Shape:
+def shape(candidates: Sequence[str]) -> alt.Shape:
     """Return the point shape of candidates, so that no reader depends on colour."""
-    scale = alt.Scale(domain=picture.candidates, range=cycle(SHAPES, len(picture.candidates)))
+    scale = alt.Scale(domain=list(candidates), range=cycle(SHAPES, len(candidates)))
     return alt.Shape("candidate:N", title=None, scale=scale)
 
 
-def dash(picture: Picture) -> alt.StrokeDash:
+def dash(candidates: Sequence[str]) -> alt.StrokeDash:
     """Return the line dash of candidates."""
-    scale = alt.Scale(domain=picture.candidates, range=cycle(DASHES, len(picture.candidates)))
+    scale = alt.Scale(domain=list(candidates), range=cycle(DASHES, len(candidates)))
     return alt.StrokeDash("candidate:N", title=None, scale=scale)
 
 
 def log_axis(heading: str, label: str) -> alt.Axis:
-    """Return a logarithmic axis with lines only where there is room for a label (an expression over `datum.value`)."""
-    labelled = {"condition": {"test": "datum.label === ''", "value": 0}, "value": 1}
-    return alt.Axis(title=heading, labelExpr=f"datum.label === '' ? '' : {label}", gridOpacity=labelled)
+    """Return a logarithmic axis with full lines at 1, 2 and 5 only; `label` is an expression over `datum.value`."""
+    leading = "round(100 * datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
+    strong = {"condition": {"test": f"indexof([100, 200, 500], {leading}) < 0", "value": 0.3}, "value": 1}
+    return alt.Axis(
+        title=heading, labelExpr=f"datum.label === '' ? '' : {label}", labelSeparation=8, gridOpacity=strong
+    )
 
 
 def time_axis(heading: str = "time") -> alt.Axis:
@@ -216,7 +245,7 @@ def size_x(sizes: list[int]) -> alt.X:
     """Return the axis of message sizes, with a tick at every measured one."""
     values = sorted({size_position(size, sizes) for size in sizes})
     label = SIZE_LABEL if 0 not in sizes else f"datum.value === {values[0]} ? '0 B' : {SIZE_LABEL}"
-    axis = alt.Axis(title="message size", values=values, labelExpr=label, labelOverlap="greedy", labelSeparation=6)
+    axis = alt.Axis(title="message size", values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4)
     return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
 
 
@@ -236,9 +265,12 @@ def figures(summary: Summary) -> Row:
     }
 
 
-def assemble(layers: list[alt.Chart], datasets: dict[str, list[Row]], heading: alt.TitleParams, height: Any) -> Chart:
-    """Layer charts that name their data into one view. Data by name keep a chart's form apart from its figures."""
-    return alt.LayerChart(layer=layers, datasets=datasets, title=heading, width=WIDTH, height=height)
+def form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:
+    """Return layers that name their data as one Vega-Lite view. A page may make it as narrow as `least_width`."""
+    view = alt.LayerChart(layer=layers, width=WIDTH, height=height, usermeta={"least_width": least_width})
+    plain: Row = view.to_dict(validate=False)
+    del plain["config"]
+    return plain
 
 
 def theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
@@ -260,12 +292,6 @@ def theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
         },
         "text": {"color": ink},
     }
-
-
-def spec(chart: Chart) -> dict[str, Any]:
-    """Return a chart as plain Vega-Lite, without a theme."""
-    plain: dict[str, Any] = chart.to_dict(validate=False)
-    return {key: value for key, value in plain.items() if key != "config"}
 
 
 def data(name: str) -> alt.NamedData:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
+from rankbench.plots import Chart
 from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Operation, Summary
-    from rankbench.plots import Chart, Picture, Row
+    from rankbench.plots import Picture, Row
 
 TITLE = "Curves"
 HELP = "Typical value (median over launches of each launch's median) with its interval, on logarithmic axes."
@@ -27,10 +28,9 @@ def chart(picture: Picture) -> Chart | None:
     rows = [row(case, summary, operation, sizes) for case, summary in picture.summaries()]
     if not rows:
         return None
-    name = plots.line_name(case) if len(sizes) > 1 else plots.case_name(case, operation)
-    heading = plots.title(f"{name}: {measure(operation)}", plots.circumstances(picture))
-    draw = over_sizes if len(sizes) > 1 else dots
-    return draw(picture, rows, sizes, operation, heading)
+    name = plots.line_name(case, operation) if len(sizes) > 1 else plots.case_name(case, operation)
+    form = over_sizes(picture, sizes, operation) if len(sizes) > 1 else dots(picture, operation)
+    return Chart(form, f"{name}: {measure(operation)}", plots.circumstances(picture), {"points": rows})
 
 
 def measure(operation: Operation) -> str:
@@ -38,7 +38,7 @@ def measure(operation: Operation) -> str:
     return {
         "time": "time per call",
         "latency": "latency (half a round trip)",
-        "bandwidth": "bandwidth in MB/s (10⁶ bytes per second)",
+        "bandwidth": "bandwidth in MB/s (1 MB = 10^6 B)",
     }[operation.metric]
 
 
@@ -46,7 +46,7 @@ def row(case: Case, summary: Summary, operation: Operation, sizes: list[int]) ->
     """Return one point. The ends of the interval change places when a time becomes a bandwidth."""
     value = [summary.typical_ns, *sorted((summary.low_ns, summary.high_ns))]
     if operation.metric == "bandwidth":
-        megabytes = [1e3 * operation.messages * case.size_bytes / time_ns for time_ns in value]
+        megabytes = [plots.bandwidth(case, operation, time_ns) for time_ns in value]
         value = [megabytes[0], megabytes[2], megabytes[1]]
     return {
         "key": case.key,
@@ -61,38 +61,38 @@ def value_axis(operation: Operation) -> alt.Axis:
     """Return the axis of the measured quantity."""
     if operation.metric == "bandwidth":
         return alt.Axis(
-            title="bandwidth, MB/s (10⁶ B/s)", labelExpr="datum.label === '' ? '' : format(datum.value, '~g')"
+            title="bandwidth, MB/s (1 MB = 10^6 B)", labelExpr="datum.label === '' ? '' : format(datum.value, '~g')"
         )
     return plots.time_axis(operation.metric)
 
 
-def over_sizes(
-    picture: Picture, rows: list[Row], sizes: list[int], operation: Operation, heading: alt.TitleParams
-) -> Chart:
+def over_sizes(picture: Picture, sizes: list[int], operation: Operation) -> Row:
     """Draw lines over sizes with a band for the interval."""
     scale = alt.Scale(type="log", nice=False, padding=10)
-    base = alt.Chart(plots.data("points")).encode(x=plots.size_x(sizes), color=plots.colour(picture))
+    base = alt.Chart(plots.data("points")).encode(x=plots.size_x(sizes), color=plots.colour(picture.candidates))
     band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", scale=scale, axis=value_axis(operation)), y2="high:Q")
-    line = base.mark_line(strokeWidth=2).encode(y=alt.Y("value:Q", scale=scale), strokeDash=plots.dash(picture))
-    point = base.mark_point(size=45, filled=True, opacity=1, cursor="pointer").encode(
-        y=alt.Y("value:Q", scale=scale), shape=plots.shape(picture), tooltip=tips()
+    line = base.mark_line(strokeWidth=2).encode(
+        y=alt.Y("value:Q", scale=scale), strokeDash=plots.dash(picture.candidates)
     )
-    return plots.assemble([band, line, point], {"points": rows}, heading, HEIGHT)
+    point = base.mark_point(size=45, filled=True, opacity=1, cursor="pointer").encode(
+        y=alt.Y("value:Q", scale=scale), shape=plots.shape(picture.candidates), tooltip=tips()
+    )
+    return plots.form([band, line, point], HEIGHT)
 
 
-def dots(picture: Picture, rows: list[Row], _sizes: list[int], operation: Operation, heading: alt.TitleParams) -> Chart:
+def dots(picture: Picture, operation: Operation) -> Row:
     """Draw one row per candidate with its interval."""
     scale = alt.Scale(type="log", nice=False, padding=20)
     base = alt.Chart(plots.data("points")).encode(
-        y=alt.Y("candidate:N", sort=picture.candidates, title=None), color=plots.colour(picture)
+        y=alt.Y("candidate:N", sort=picture.candidates, title=None), color=plots.colour(picture.candidates)
     )
     interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
         x=alt.X("low:Q", scale=scale, axis=value_axis(operation)), x2="high:Q"
     )
     point = base.mark_point(size=70, filled=True, opacity=1, cursor="pointer").encode(
-        x=alt.X("value:Q", scale=scale), shape=plots.shape(picture), tooltip=tips()
+        x=alt.X("value:Q", scale=scale), shape=plots.shape(picture.candidates), tooltip=tips()
     )
-    return plots.assemble([interval, point], {"points": rows}, heading, alt.Step(34))
+    return plots.form([interval, point], 34 * len(picture.candidates))
 
 
 def tips() -> list[alt.Tooltip]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -9,11 +10,12 @@ import numpy as np
 import polars as pl
 
 from rankbench import plots
+from rankbench.plots import Chart
 from rankbench.quantities import format_time
 
 if TYPE_CHECKING:
     from rankbench.model import Summary
-    from rankbench.plots import Chart, Picture, Row
+    from rankbench.plots import Picture, Row
 
 TITLE = "Distribution"
 HELP = (
@@ -23,9 +25,9 @@ HELP = (
 )
 SCOPE = "case"
 BINS = 90
-HILL = 0.72
+HILL = 0.62
 """The part of a candidate's row that its highest bin fills."""
-BELOW = -0.12
+BELOW = -0.14
 """Where, in the same unit, the medians of launches stand."""
 
 
@@ -43,11 +45,9 @@ def chart(picture: Picture) -> Chart | None:
         "typical": [typical(summary, edges[-1]) for summary in summaries.values()],
     }
     name = plots.case_name(case, picture.operation(case))
-    total = sum(summary.samples for summary in summaries.values())
-    heading = plots.title(
-        f"{name}: all {total:,} samples and every launch's median".replace(",", " "), plots.circumstances(picture)
-    )
-    return plots.assemble(layers(picture), datasets, heading, 74 * len(picture.candidates) + 10)
+    total = f"{sum(summary.samples for summary in summaries.values()):,}".replace(",", " ")
+    title = f"{name}: all {total} samples and every launch's median"
+    return Chart(form(picture.candidates), title, plots.circumstances(picture), datasets)
 
 
 def bin_edges(summaries: list[Summary]) -> np.ndarray:
@@ -92,9 +92,10 @@ def typical(summary: Summary, edge: float) -> Row:
     }
 
 
-def layers(picture: Picture) -> list[alt.Chart]:
+@functools.lru_cache
+def form(candidates: tuple[str, ...]) -> Row:
     """Return base lines, hills, launches, intervals and words, all placed by the candidate's rank in the plan."""
-    names = picture.candidates
+    names = list(candidates)
     rank = f"{len(names) - 1} - indexof({names!r}, datum.candidate)"
     axis = alt.Axis(
         title=None,
@@ -110,9 +111,9 @@ def layers(picture: Picture) -> list[alt.Chart]:
 
     def source(name: str) -> alt.Chart:
         chart = alt.Chart(plots.data(name)).transform_calculate(
-            base=rank, below=f"{rank} + {BELOW}", above=f"{rank} + 0.84"
+            base=rank, below=f"{rank} + {BELOW}", above=f"{rank} + 0.76"
         )
-        return chart.encode(color=plots.colour(picture), y=alt.Y("below:Q", scale=y_scale, axis=axis))
+        return chart.encode(color=plots.colour(candidates), y=alt.Y("below:Q", scale=y_scale, axis=axis))
 
     hills = (
         source("bins")
@@ -134,10 +135,10 @@ def layers(picture: Picture) -> list[alt.Chart]:
     )
     launches = (
         source("medians")
-        .mark_point(size=28, filled=True, opacity=0.75)
+        .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
             x=alt.X("median_ns:Q", scale=x_scale),
-            shape=plots.shape(picture),
+            shape=plots.shape(candidates),
             tooltip=["candidate:N", "launch:Q", "median_ns:Q"],
         )
     )
@@ -146,4 +147,4 @@ def layers(picture: Picture) -> list[alt.Chart]:
         .mark_text(align="right", fontSize=11)
         .encode(x=alt.value("width"), y="above:Q", text="beyond:N")
     )
-    return [hills, interval, launches, told]
+    return plots.form([hills, interval, launches, told], 74 * len(names) + 10)

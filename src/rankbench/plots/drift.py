@@ -8,10 +8,11 @@ import altair as alt
 import polars as pl
 
 from rankbench import plots
+from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
 
 if TYPE_CHECKING:
-    from rankbench.plots import Chart, Picture, Row
+    from rankbench.plots import Picture, Row
 
 TITLE = "Drift of the machine"
 HELP = (
@@ -31,22 +32,24 @@ def chart(picture: Picture) -> Chart | None:
             "launch:Q",
             title="launch, in order of time",
             scale=alt.Scale(nice=False, zero=False, padding=12),
-            axis=alt.Axis(tickMinStep=1),
+            axis=alt.Axis(tickMinStep=1, grid=False),
         ),
         y=alt.Y(
             "ratio:Q",
             scale=alt.Scale(type="log", nice=False, padding=12),
             axis=plots.log_axis("time / typical time", "datum.label + '×'"),
         ),
-        color=plots.colour(picture),
+        color=plots.colour(picture.candidates),
         tooltip=plots.tooltips("candidate", "launch", "speed"),
     )
-    line = base.mark_line(opacity=0.35).encode(strokeDash=plots.dash(picture))
-    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(picture))
-    heading = plots.title(
-        "How fast the machine was during each launch", f"{len(rows)} launches of {len(picture.cases)} cases"
+    line = base.mark_line(strokeOpacity=0.35).encode(strokeDash=plots.dash(picture.candidates))
+    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(picture.candidates))
+    return Chart(
+        plots.form([line, point], 220),
+        "How fast the machine was during each launch",
+        f"1 is each candidate's typical time; mean over {len(picture.cases)} cases",
+        {"launches": rows},
     )
-    return plots.assemble([line, point], {"launches": rows}, heading, 220)
 
 
 def relative(picture: Picture) -> list[Row]:

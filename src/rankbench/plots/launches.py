@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
 from rankbench import plots
+from rankbench.plots import Chart
 from rankbench.quantities import format_time
 
 if TYPE_CHECKING:
-    from rankbench.plots import Chart, Picture
+    from rankbench.plots import Picture, Row
 
 TITLE = "Launches"
 HELP = "The median of every launch, in the order in which launches were made."
@@ -28,23 +30,29 @@ def chart(picture: Picture) -> Chart | None:
         {**row, "median_ns": float(f"{row['median_ns']:.5g}"), "median": format_time(row["median_ns"])}
         for row in medians.select("candidate", "launch", "median_ns").to_dicts()
     ]
+    name = plots.case_name(case, picture.operation(case))
+    title = f"{name}: launches in order of time"
+    return Chart(form(picture.candidates), title, plots.circumstances(picture), {"launches": rows})
+
+
+@functools.lru_cache
+def form(candidates: tuple[str, ...]) -> Row:
+    """Return a thin line and a point per launch for each candidate."""
     base = alt.Chart(plots.data("launches")).encode(
         x=alt.X(
             "launch:Q",
             title="launch, in order of time",
             scale=alt.Scale(nice=False, zero=False, padding=12),
-            axis=alt.Axis(tickMinStep=1),
+            axis=alt.Axis(tickMinStep=1, grid=False),
         ),
         y=alt.Y(
             "median_ns:Q",
             scale=alt.Scale(type="log", nice=False, padding=12),
             axis=plots.time_axis("median of a launch"),
         ),
-        color=plots.colour(picture),
+        color=plots.colour(candidates),
         tooltip=plots.tooltips("candidate", "launch", "median"),
     )
-    line = base.mark_line(opacity=0.35).encode(strokeDash=plots.dash(picture))
-    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(picture))
-    name = plots.case_name(case, picture.operation(case))
-    heading = plots.title(f"{name}: launches in order of time", plots.circumstances(picture))
-    return plots.assemble([line, point], {"launches": rows}, heading, 200)
+    line = base.mark_line(strokeOpacity=0.35).encode(strokeDash=plots.dash(candidates))
+    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(candidates))
+    return plots.form([line, point], 200)

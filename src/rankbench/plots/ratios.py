@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
+from rankbench.plots import Chart
 from rankbench.quantities import format_ratio, format_size
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison
-    from rankbench.plots import Chart, Picture, Row
+    from rankbench.plots import Picture, Row
 
 TITLE = "Ratios"
 HELP = (
@@ -33,10 +34,12 @@ def chart(picture: Picture) -> Chart | None:
     ]
     if not rows:
         return None
-    name = plots.line_name(picture.cases[0])
-    heading = plots.title(f"{name}: time relative to {base}", plots.circumstances(picture))
-    return plots.assemble(
-        [*ground(picture), *marks(picture, sizes)], {"ratios": rows, "one": [threshold(picture)]}, heading, 240
+    name = plots.line_name(picture.cases[0], picture.operation(picture.cases[0]))
+    return Chart(
+        plots.form([*ground(picture), *marks(picture, sizes)], 240),
+        f"{name}: time relative to {base}",
+        plots.circumstances(picture),
+        {"ratios": rows, "one": [threshold(picture)]},
     )
 
 
@@ -80,15 +83,15 @@ def marks(picture: Picture, sizes: list[int]) -> list[alt.Chart]:
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     base = alt.Chart(plots.data("ratios")).encode(
         x=plots.size_x(sizes),
-        color=plots.colour(picture),
+        color=plots.colour(picture.candidates),
         tooltip=plots.tooltips("candidate", "size", "ratio", "interval", "blocks", "adjusted p"),
     )
-    line = base.mark_line(opacity=0.45).encode(y=y, strokeDash=plots.dash(picture))
+    line = base.mark_line(strokeOpacity=0.45).encode(y=y, strokeDash=plots.dash(picture.candidates))
     interval = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     point = base.mark_point(size=50, opacity=1, cursor="pointer").encode(
         y=y,
-        shape=plots.shape(picture),
+        shape=plots.shape(picture.candidates),
         fillOpacity=alt.condition("datum.different", alt.value(1), alt.value(0)),
-        fill=alt.Fill("candidate:N", scale=plots.colours(picture), legend=None),
+        fill=alt.Fill("candidate:N", scale=plots.colours(picture.candidates), title=None),
     )
     return [line, interval, point]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
+from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict
-    from rankbench.plots import Chart, Picture, Row
+    from rankbench.plots import Picture, Row
 
 TITLE = "Winner map"
 HELP = (
@@ -31,11 +32,12 @@ def chart(picture: Picture) -> Chart | None:
     letters = plots.initials(picture.candidates)
     rows = [cell(verdict, letters, picture) for verdict in verdicts]
     sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=lambda row: row["size_bytes"])))
-    return plots.assemble(
-        layers(picture, letters, list(dict.fromkeys(row["line"] for row in rows)), sizes),
+    lines = list(dict.fromkeys(row["line"] for row in rows))
+    return Chart(
+        plots.form(layers(picture, letters, lines, sizes), 36 * len(lines), least_width=140 + 42 * len(sizes)),
+        "Fastest candidate by operation and message size",
+        plots.circumstances(picture),
         {"cells": rows},
-        plots.title("Fastest candidate by operation and message size", plots.circumstances(picture)),
-        alt.Step(36),
     )
 
 
@@ -48,11 +50,17 @@ def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: l
             title="message size",
             axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False),
         ),
-        y=alt.Y("line:N", sort=lines, title=None, axis=alt.Axis(grid=False, domain=False, ticks=False)),
+        y=alt.Y(
+            "line:N",
+            sort=lines,
+            scale=alt.Scale(paddingInner=0.06),
+            title=None,
+            axis=alt.Axis(grid=False, domain=False, ticks=False),
+        ),
         tooltip=plots.tooltips("case", "winner", "margin"),
     )
-    ground = base.mark_rect(fill="#ffffff", xOffset=1, x2Offset=-1, yOffset=1, y2Offset=-1)
-    tint = base.mark_rect(xOffset=1, x2Offset=-1, yOffset=1, y2Offset=-1, cursor="pointer").encode(
+    ground = base.mark_rect(fill="#ffffff")
+    tint = base.mark_rect(cursor="pointer").encode(
         color=fill(picture, letters),
         opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.22, 0.78]), legend=None),
         description=alt.Description("said:N"),
@@ -65,7 +73,9 @@ def words(base: alt.Chart) -> list[alt.Chart]:
 
     def text(field: str, where: str, dy: int, size: int) -> alt.Chart:
         source = base.transform_filter(where)
-        chart: alt.Chart = source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer").encode(text=field)
+        chart: alt.Chart = source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer").encode(
+            text=f"{field}:N"
+        )
         return chart
 
     return [text("mark", "!datum.told", 0, 12), text("mark", "datum.told", -7, 12), text("margin", "datum.told", 8, 11)]
@@ -95,7 +105,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     return {
         "key": case.key,
         "case": name,
-        "line": plots.line_name(case),
+        "line": plots.line_name(case, operation),
         "size": plots.size_name(case, operation),
         "size_bytes": case.size_bytes if operation.sized else -1,
         "fill": winners[0] if single else SHARED,

@@ -1,0 +1,89 @@
+"""The verdict and its tables as Markdown and as LaTeX (booktabs), for papers, wikis and terminals."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rankbench import plots
+from rankbench.report import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.report.tables import Cell, Table
+    from rankbench.verdict.evaluation import Evaluation
+
+LATEX = {
+    **{character: f"\\{character}" for character in "#$%&_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"$\sim$",
+    "^": r"\^{}",
+    "×": r"$\times$",
+    "–": "--",
+    "·": r"$\cdot$",
+}
+
+
+def markdown(evaluation: Evaluation) -> str:
+    """Return verdict, findings, tables and failures as Markdown."""
+    whole = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    verdict = evaluation.verdict
+    parts = [f"# {evaluation.campaign.plan.question}", " ".join(sentence.text for sentence in verdict.conclusion)]
+    parts += [f"**{finding.title}** {finding.text} *{finding.advice}*" for finding in verdict.findings]
+    parts += [markdown_table(table) for table in [*tables.results(whole), tables.failures(whole)] if table.rows]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """Return one table; the interval follows its value in brackets."""
+    rows = [table.columns, ["---"] + ["---:"] * (len(table.columns) - 1)]
+    rows += [[markdown_cell(cell) for cell in row] for row in table.rows]
+    return f"**{table.caption}**\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def markdown_cell(cell: Cell) -> str:
+    """Return a cell with what Markdown would take for its own marks escaped."""
+    text = f"**{cell.text}**" if cell.best else cell.text
+    return (text + (f" ({cell.detail})" if cell.detail else "")).replace("|", r"\|").replace("~", r"\~")
+
+
+def latex(evaluation: Evaluation) -> str:
+    """Return one booktabs table per operation; the document needs `\\usepackage{booktabs}`."""
+    whole = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    return "\n\n".join(latex_table(table) for table in tables.results(whole)) + "\n"
+
+
+def latex_table(table: Table) -> str:
+    """Return one table as a float with its caption above."""
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape(table.caption)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(table.columns) - 1)}}}",
+            r"\toprule",
+            latex_row(map(escape, table.columns)),
+            r"\midrule",
+            *(latex_row(map(latex_cell, row)) for row in table.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def latex_row(texts: Iterable[str]) -> str:
+    """Return one row of texts that are LaTeX already."""
+    return " & ".join(texts) + r" \\"
+
+
+def latex_cell(cell: Cell) -> str:
+    """Return a cell; the best of a row is bold, the interval small."""
+    text = rf"\textbf{{{escape(cell.text)}}}" if cell.best else escape(cell.text)
+    return text + (rf" {{\scriptsize ({escape(cell.detail)})}}" if cell.detail else "")
+
+
+def escape(text: str) -> str:
+    """Return text with LaTeX's own characters spelt out."""
+    return re.sub("|".join(map(re.escape, LATEX)), lambda found: LATEX[found[0]], text)
