@@ -229,9 +229,8 @@ static struct call make_call(const struct plan *plan, const struct team *team, M
 
 static void take_part(const struct world *world, const struct plan *plan, struct measurement *measurement,
                       struct outcome *outcome) {
-    const bool pair = plan->operation->ranks_exactly == 2;
-    const struct team *team = pair ? &world->pair : &world->all;
-    struct call call = make_call(plan, team, pair ? world->operations_pair : world->operations_all);
+    const struct team *team = plan->operation->ranks_exactly == 2 ? &world->pair : &world->all;
+    struct call call = make_call(plan, team, world->operations);
     struct buffer send = {0}, receive = {0};
     call.requests = calloc((size_t)call.messages, sizeof *call.requests);
     for (int i = 0; i < call.messages; i++)

@@ -103,9 +103,8 @@ struct result {
 
 struct world {
     struct team all;
-    MPI_Comm operations_all;
     struct team pair;
-    MPI_Comm operations_pair;
+    MPI_Comm operations;
     const struct source *source;
     const struct synchronisation *synchronisation;
     bool shares_clock;

@@ -115,6 +115,8 @@ struct stage {
     int64_t first_ns;
     int64_t window_ns;
     bool yields;
+    /* A rank whose times are not wanted reads no clock: it would keep the other one waiting. */
+    bool measures;
     int64_t from_ns;
 };
 

@@ -40,15 +40,16 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         .first_ns = agenda->first_ns,
         .window_ns = agenda->window_ns,
         .yields = timing->world->yields,
+        .measures = timing->team->rank == 0 || !timing->operation->rank_0_measures,
     };
     int code = MPI_SUCCESS;
     for (int round = -LEAD; round < agenda->rounds; round++) {
         const bool in_time = start->begin(&stage, round);
         for (int repeat = 0; repeat < agenda->repeats; repeat++)
             code |= timing->run(timing->call);
-        const int64_t elapsed_ns = source->read_ns() - stage.from_ns;
+        const int64_t end_ns = stage.measures ? source->read_ns() : stage.from_ns;
         samples[LEAD + round] = (struct sample){
-            .time_ns = (double)elapsed_ns,
+            .time_ns = (double)(end_ns - stage.from_ns),
             .last_rank = stage.team->rank,
             .state = in_time ? 0 : ROUND_LATE,
         };
