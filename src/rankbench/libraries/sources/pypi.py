@@ -42,6 +42,8 @@ def install(requirement: str, home: Path) -> sources.Installation:
     pins = [f"{package}=={version}" if version else package for package in family.packages]
     with staging.beside(home / "libraries") as folder:
         run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
+        if not sources.executable(folder / "prefix" / "bin" / "mpicc"):
+            raise RankbenchError(f"{requirement}: this version on PyPI holds no mpicc; choose another one")
         place = folder.with_name(f"{family.name}-{installed_version(folder, family.packages[0])}")
         staging.put(folder / "prefix", place)
     return sources.at(place / "bin" / "mpicc", "pypi")
@@ -49,11 +51,11 @@ def install(requirement: str, home: Path) -> sources.Installation:
 
 def parse(requirement: str) -> tuple[families.Family, str]:
     """Return family and version (empty: the newest) of a requirement, if PyPI has such a library."""
-    name, _, version = requirement.partition("==")
+    name, pinned, version = requirement.partition("==")
     offered = {known.name: known for known in families.known().values() if known.packages}
     if name not in offered:
         raise RankbenchError(f"{requirement}: no such library on PyPI; {units.suggestion(name, sorted(offered))}")
-    if not re.fullmatch(r"(\d[\w.]*)?", version):
+    if pinned and not re.fullmatch(r"\d[\w.]*", version):
         raise RankbenchError(f"{requirement}: {version!r} is no version; write it as {name}==1.2.3")
     return offered[name], version
 

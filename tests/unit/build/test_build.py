@@ -1,0 +1,154 @@
+"""Builds with the real compiler, of a core of a few lines, by a wrapper over an `mpi.h` of two calls."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rankbench import build
+from rankbench.model import Library, RankbenchError
+
+MPI_H = "typedef int MPI_Comm;\nint MPI_Init(int *, char ***);\nint MPI_Barrier(MPI_Comm);\n"
+MAIN_C = """\
+#include <stdio.h>
+#include "op.h"
+int MPI_Init(int *argc, char ***argv) { return *argc + (argv == 0); }
+int missing_call(const char *name, ...) { return printf("%s", name); }
+int main(int argc, char **argv) { return MPI_Init(&argc, &argv) + MPI_Bcast(0) > 0 ? 0 : 1; }
+"""
+OP_H = '#include <mpi.h>\n#include "missing.h"\nint missing_call(const char *name, ...);\n'
+
+
+@pytest.fixture
+def core(tmp_path: Path) -> Path:
+    folder = tmp_path / "core"
+    (folder / "ops").mkdir(parents=True)
+    (folder / "main.c").write_text(MAIN_C, encoding="utf-8")
+    (folder / "op.h").write_text(OP_H, encoding="utf-8")
+    (folder / "ops" / "bcast.c").write_text(
+        '#include "op.h"\nint bcast(void);\nint bcast(void) { return 0; }\n', "utf-8"
+    )
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    include = tmp_path / "library" / "include"
+    include.mkdir(parents=True)
+    (include / "mpi.h").write_text(MPI_H, encoding="utf-8")
+    compiler = shutil.which("cc")
+    wrapper = tmp_path / "library" / "mpicc"
+    show = f'[ "$1" = -show ] && echo {compiler} -I{include} && exit\necho call >> {tmp_path}/calls\n'
+    wrapper.write_text(f'#!/bin/sh\n{show}exec {compiler} -I{include} "$@"\n', encoding="utf-8")
+    wrapper.chmod(0o755)
+    return Library(name="x-1", family="x", version="1", source="prefix", prefix="", wrapper=str(wrapper), launcher="")
+
+
+def compiled(tmp_path: Path) -> int:
+    return len(list(tmp_path.glob("home/builds/*/receipt.json")))
+
+
+def test_receipt_tells_what_the_binary_is_made_of(library: Library, core: Path, tmp_path: Path) -> None:
+    made = build.build(library, tmp_path / "home", core)
+    assert made.receipt.library == "x-1"
+    assert made.receipt.missing == ["MPI_Bcast"]
+    assert made.receipt.flags == [*build.FLAGS, *build.LIBRARIES]
+    assert made.receipt.linked == f"{shutil.which('cc')} -I{tmp_path}/library/include"
+    assert made.receipt.binary_sha256 == hashlib.sha256(made.binary.read_bytes()).hexdigest()
+    assert sorted(path.name for path in made.binary.parent.iterdir()) == ["missing.h", "rankbench-core", "receipt.json"]
+
+
+def test_second_build_compiles_nothing(library: Library, core: Path, tmp_path: Path) -> None:
+    first = build.build(library, tmp_path / "home", core)
+    stamp = first.binary.stat().st_mtime_ns
+    asked = (tmp_path / "calls").read_text("utf-8").count("call")
+    again = build.build(msgspec.structs.replace(library, name="y"), tmp_path / "home", core)
+    assert (again.binary, again.binary.stat().st_mtime_ns) == (first.binary, stamp)
+    assert again.receipt.library == "y"
+    assert (tmp_path / "calls").read_text("utf-8").count("call") == 2 * asked - 1
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("core/ops/bcast.c", "return 0", "return 1"),
+        ("core/op.h", "\n", "\n#define X 1\n"),
+        ("library/include/mpi.h", "\n", "\n#define MPI_X 1\n"),
+        ("library/mpicc", " -I", " -DX -I"),
+    ],
+)
+def test_whatever_changes_is_built_anew(
+    file: str, old: str, new: str, library: Library, core: Path, tmp_path: Path
+) -> None:
+    first = build.build(library, tmp_path / "home", core)
+    text = (tmp_path / file).read_text("utf-8")
+    (tmp_path / file).write_text(text.replace(old, new, 1), "utf-8")
+    second = build.build(library, tmp_path / "home", core)
+    assert second.binary != first.binary
+    assert compiled(tmp_path) == 2
+
+
+def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tmp_path: Path) -> None:
+    (core / "main.c").write_text(MAIN_C.replace("argc + ", "argc + nonsense + "), encoding="utf-8")
+    with pytest.raises(RankbenchError) as error:
+        build.build(library, tmp_path / "home", core)
+    (log,) = (tmp_path / "home/builds").glob("*.log")
+    assert str(error.value).startswith(f"x-1: the core does not compile: {core}/main.c:3:")
+    assert "nonsense" in str(error.value)
+    assert str(error.value).endswith(f"; log: {log}")
+    assert "nonsense" in log.read_text("utf-8")
+    assert [path.name for path in (tmp_path / "home/builds").iterdir()] == [log.name]
+
+
+def test_link_error_names_the_symbol(library: Library, core: Path, tmp_path: Path) -> None:
+    (core / "main.c").write_text(MAIN_C.replace("MPI_Bcast(0)", "MPI_Barrier(0)"), encoding="utf-8")
+    with pytest.raises(RankbenchError, match="undefined reference to `MPI_Barrier'"):
+        build.build(library, tmp_path / "home", core)
+
+
+def test_missing_compiler_is_said_with_the_remedy(library: Library, core: Path, tmp_path: Path) -> None:
+    Path(library.wrapper).write_text('#!/bin/sh\n[ "$1" = -show ] && echo no-cc -I/x && exit\nexec no-cc\n', "utf-8")
+    with pytest.raises(RankbenchError) as error:
+        build.build(library, tmp_path / "home", core)
+    assert str(error.value) == (
+        f"x-1: no C compiler behind {library.wrapper}: no-cc: not found; "
+        "install gcc (Debian: apt-get install gcc libc6-dev)"
+    )
+
+
+def test_missing_wrapper_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+    Path(library.wrapper).unlink()
+    with pytest.raises(RankbenchError) as error:
+        build.build(library, tmp_path / "home", core)
+    assert str(error.value) == f"x-1: {library.wrapper} cannot be run: No such file or directory"
+
+
+def test_header_that_cannot_be_read_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+    (tmp_path / "library/include/mpi.h").unlink()
+    with pytest.raises(RankbenchError, match=r"x-1: .*/mpicc -E -dD - failed: .*mpi.h: No such file or directory"):
+        build.build(library, tmp_path / "home", core)
+
+
+def test_unwritable_home_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    with pytest.raises(RankbenchError) as error:
+        build.build(library, tmp_path / "home", core)
+    assert str(error.value) == (
+        f"{tmp_path}/home/builds: cannot be written (Not a directory); choose a home by RANKBENCH_HOME"
+    )
+
+
+def test_core_without_sources_is_said(library: Library, tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        build.build(library, tmp_path / "home", tmp_path / "nowhere")
+    assert str(error.value) == f"{tmp_path}/nowhere: no sources of the core here; install rankbench again"
+
+
+def test_binary_that_describes_nothing_is_said(library: Library, core: Path, tmp_path: Path) -> None:
+    made = build.build(library, tmp_path / "home", core)
+    with pytest.raises(RankbenchError, match=r"^x-1: .*/rankbench-core --describe gives no description: "):
+        build.describe(made)

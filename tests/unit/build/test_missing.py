@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from rankbench.build import missing
+
+HEADER = """\
+# 1 "mpi.h" 1
+#define MPI_Aint_add(base, disp) MPI_Hidden(base)
+typedef int (MPI_Handler_function)(int *, ...);
+int MPI_Init(int *argc, char ***argv) __attribute__((visibility("default")));
+extern __attribute__((visibility ("default"))) int MPI_Allreduce (const void *sendbuf,
+    void *recvbuf);
+typedef struct MPI_Status MPI_Status;
+"""
+
+
+def test_declared_are_functions_of_the_header_not_of_its_macros_and_types() -> None:
+    assert missing.declared(HEADER) == {"MPI_Init", "MPI_Allreduce"}
+
+
+def test_used_are_calls_not_comments_texts_and_types() -> None:
+    source = """
+    /* MPI_Comment(x) and
+       MPI_Comment2(x) */
+    // MPI_Comment3(x)
+    MPI_Comm comm; printf("MPI_Text(\\"x\\")");
+    if (MPI_Allreduce(a, b) == MPI_SUCCESS) return MPI_Bcast(b);
+    """
+    assert missing.used([source, "MPI_Init(0, 0);"]) == {"MPI_Allreduce", "MPI_Bcast", "MPI_Init"}
+
+
+def test_header_replaces_each_call_by_one_that_says_its_name() -> None:
+    lines = missing.header(["MPI_B", "MPI_A"]).splitlines()
+    assert lines[-2:] == [
+        '#define MPI_A(...) missing_call("MPI_A", __VA_ARGS__)',
+        '#define MPI_B(...) missing_call("MPI_B", __VA_ARGS__)',
+    ]

