@@ -1,0 +1,46 @@
+"""What the core's sources must not contain. Each absence is promised in ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+CORE = Path(__file__).parents[2] / "core"
+OPERATIONS = sorted((CORE / "ops").glob("*.c"))
+SOURCES = sorted(CORE.rglob("*.[ch]"))
+
+
+@pytest.mark.parametrize("path", OPERATIONS, ids=lambda path: path.stem)
+def test_an_operation_has_no_conditional_compilation(path: Path) -> None:
+    assert not re.search(r"^\s*#\s*(if|else|elif)", path.read_text(), re.MULTILINE), (
+        "a call that a library lacks is mapped by missing.h, see ARCHITECTURE.md"
+    )
+
+
+@pytest.mark.parametrize("path", [*OPERATIONS, *CORE.glob("starts/*.c"), *CORE.glob("clocks/*.c")], ids=lambda path: path.stem)
+def test_a_unit_registers_itself_last(path: Path) -> None:
+    assert re.fullmatch(r"REGISTER\(\w+, \w+\);", path.read_text().rstrip().splitlines()[-1])
+
+
+def test_the_core_knows_no_scheduler() -> None:
+    words = re.compile(r"slurm|srun|\bpbs\b|\blsf\b|flux|hydra|mpiexec\.", re.IGNORECASE)
+    found = [f"{path.name}: {line}" for path in SOURCES for line in path.read_text().splitlines() if words.search(line)]
+    assert not found
+
+
+def test_the_core_talks_to_itself_without_the_collectives_under_test() -> None:
+    collectives = re.compile(r"MPI_(Barrier|Bcast|Reduce|Allreduce|Gather|Allgather|Alltoall|Scatter|Scan)\w*\(")
+    found = [
+        f"{path.name}: {call}"
+        for path in SOURCES
+        if path.parent.name != "ops"
+        for call in collectives.findall(path.read_text())
+    ]
+    assert not found
+
+
+def test_there_is_one_timing_loop() -> None:
+    callers = [path.name for path in SOURCES if re.search(r"timing->run\(|->begin\(", path.read_text())]
+    assert callers == ["sample.c"]
