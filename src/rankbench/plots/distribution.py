@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -96,11 +97,11 @@ def typical(summary: Summary, edge: float) -> Row:
 def form(candidates: tuple[str, ...]) -> Row:
     """Return base lines, hills, launches, intervals and words, all placed by the candidate's rank in the plan."""
     names = list(candidates)
-    rank = f"{len(names) - 1} - indexof({names!r}, datum.candidate)"
+    rank = f"{len(names) - 1} - indexof({json.dumps(names)}, datum.candidate)"
     axis = alt.Axis(
         title=None,
         values=list(range(len(names))),
-        labelExpr=f"{names[::-1]!r}[datum.value]",
+        labelExpr=f"{json.dumps(names[::-1])}[datum.value]",
         grid=True,
         ticks=False,
         labelLimit=140,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING
 
@@ -43,23 +44,14 @@ def chart(picture: Picture) -> Chart | None:
 
 def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: list[str]) -> list[alt.Chart]:
     """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
+    bare = alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False)
+    gaps = alt.Scale(paddingInner=0.05)
     base = alt.Chart(plots.data("cells")).encode(
-        x=alt.X(
-            "size:N",
-            sort=sizes,
-            title="message size",
-            axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False),
-        ),
-        y=alt.Y(
-            "line:N",
-            sort=lines,
-            scale=alt.Scale(paddingInner=0.06),
-            title=None,
-            axis=alt.Axis(grid=False, domain=False, ticks=False),
-        ),
+        x=alt.X("size:N", sort=sizes, title="message size", scale=gaps, axis=bare),
+        y=alt.Y("line:N", sort=lines, title=None, scale=gaps, axis=bare),
         tooltip=plots.tooltips("case", "winner", "margin"),
     )
-    ground = base.mark_rect(fill="#ffffff")
+    ground = base.mark_rect(fill="#ffffff", aria=False)
     tint = base.mark_rect(cursor="pointer").encode(
         color=fill(picture, letters),
         opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.22, 0.78]), legend=None),
@@ -72,11 +64,8 @@ def words(base: alt.Chart) -> list[alt.Chart]:
     """Return the letter alone in the middle of a cell, or above the margin where there is one."""
 
     def text(field: str, where: str, dy: int, size: int) -> alt.Chart:
-        source = base.transform_filter(where)
-        chart: alt.Chart = source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer").encode(
-            text=f"{field}:N"
-        )
-        return chart
+        source: alt.Chart = base.transform_filter(where).encode(text=f"{field}:N")
+        return source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer", aria=False)
 
     return [text("mark", "!datum.told", 0, 12), text("mark", "datum.told", -7, 12), text("margin", "datum.told", 8, 11)]
 
@@ -84,10 +73,8 @@ def words(base: alt.Chart) -> list[alt.Chart]:
 def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
     """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
     names = [*picture.candidates, SHARED]
-    label = " : ".join(f"datum.value === {name!r} ? {letters[name] + '  ' + name!r}" for name in picture.candidates)
-    legend = alt.Legend(
-        orient="top", labelExpr=f"{label} : '~  not distinguishable'", symbolOpacity=0.78, symbolStrokeWidth=0
-    )
+    labels = {name: f"{letters[name]}  {name}" for name in picture.candidates} | {SHARED: "~  not distinguishable"}
+    legend = alt.Legend(orient="top", labelExpr=f"{json.dumps(labels)}[datum.value]", symbolOpacity=1)
     scale = alt.Scale(domain=names, range=[*plots.cycle(plots.COLOURS, len(names) - 1), "#b8b8b8"])
     return alt.Color("fill:N", title=None, scale=scale, legend=legend)
 

@@ -50,6 +50,7 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "provenance": [tables.libraries(whole), tables.ranks(whole), tables.clocks(whole)],
         "control": tables.control(whole),
         "starts": sorted({case.start for case in campaign.cases}),
+        "requirements": [f"{one.family}=={one.version}" for one in campaign.libraries if one.source == "pypi"],
         "memory": format_size(campaign.machine.memory_bytes),
         "book": embedded(book(whole)),
         "engine": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),

@@ -1,0 +1,285 @@
+"""A small evaluated campaign of known content, made without measuring or computing: two candidates and an A/A twin.
+
+`alpha` takes half the time of `beta` in 8-byte messages, the two are alike at 64 KiB, and `beta` crashes in the
+nonblocking allreduce of that size.
+"""
+
+from __future__ import annotations
+
+import fakes
+import msgspec
+import polars as pl
+
+from rankbench.model import (
+    Campaign,
+    Candidate,
+    CandidateSpec,
+    Case,
+    CaseVerdict,
+    Comparison,
+    Finding,
+    Form,
+    Launch,
+    LaunchFacts,
+    LaunchStatus,
+    Library,
+    Placement,
+    Plan,
+    RankFact,
+    Receipt,
+    Sentence,
+    Stop,
+    Summary,
+    Verdict,
+)
+from rankbench.verdict.evaluation import Evaluation
+
+CANDIDATES = ("alpha", "beta", "alpha (again)")
+BLOCKS = 4
+SAMPLES = 50
+LINES: tuple[tuple[str, Form], ...] = (
+    ("pingpong", "blocking"),
+    ("bandwidth", "nonblocking"),
+    ("barrier", "blocking"),
+    ("allreduce", "blocking"),
+    ("allreduce", "nonblocking"),
+)
+SIZES = (8, 65536)
+CRASHED = "allreduce.nonblocking.65536.float.socket.window"
+QUESTION = "Is alpha <faster> than beta?"
+
+
+def evaluation(placements: tuple[str, ...] = ("socket",)) -> Evaluation:
+    """Return the campaign with its launches, verdict and samples."""
+    cases = [case for placement in placements for case in cases_of(placement)]
+    launches = [launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
+    return Evaluation(campaign(cases, placements), launches, verdict(cases), samples(cases))
+
+
+def cases_of(placement: str) -> list[Case]:
+    """Return every case of one placement."""
+    operations = {operation.name: operation for operation in fakes.description().operations}
+    return [
+        Case(
+            operation=name,
+            form=form,
+            size_bytes=size,
+            datatype=operations[name].datatype,
+            placement=placement,
+            ranks=2,
+            start=operations[name].start,
+        )
+        for name, form in LINES
+        for size in (SIZES if operations[name].sized else (0,))
+    ]
+
+
+def typical_ns(case: Case, candidate: str) -> float:
+    """Return the true time of a case."""
+    base = 500 + case.size_bytes / 4
+    return base * 2 if candidate == "beta" and case.size_bytes < 1024 else base
+
+
+def has_figures(case: Case, candidate: str) -> bool:
+    """Return whether a candidate finishes a case."""
+    return not (case.key == CRASHED and candidate == "beta")
+
+
+def samples(cases: list[Case]) -> pl.DataFrame:
+    """Return samples in a saw-tooth above 0.9 of the true time; the first of each launch started late."""
+    rows = [
+        (
+            number,
+            case.key,
+            CANDIDATES[number % 3],
+            typical_ns(case, CANDIDATES[number % 3]) * (0.9 + index / 250),
+            index == 0,
+        )
+        for case in cases
+        for number in range(BLOCKS * len(CANDIDATES))
+        if has_figures(case, CANDIDATES[number % 3])
+        for index in range(SAMPLES)
+    ]
+    return pl.DataFrame(rows, schema=["launch", "case", "candidate", "time_ns", "late"], orient="row")
+
+
+def summary(case: Case, candidate: str) -> Summary:
+    """Return a summary around the true time."""
+    true = typical_ns(case, candidate)
+    return Summary(
+        case=case.key,
+        candidate=candidate,
+        launches=BLOCKS,
+        samples=BLOCKS * (SAMPLES - 1),
+        late=BLOCKS,
+        overrun=1,
+        typical_ns=true,
+        low_ns=true * 0.98,
+        high_ns=true * 1.02,
+        coverage=0.95,
+        min_ns=true * 0.9,
+        mean_ns=true,
+        p10_ns=true * 0.92,
+        p90_ns=true * 1.08,
+        p99_ns=true * 1.09,
+        max_ns=true * 50,
+    )
+
+
+def comparison(case: Case, other: str) -> Comparison:
+    """Return the comparison of a candidate with alpha."""
+    ratio = typical_ns(case, other) / typical_ns(case, "alpha")
+    return Comparison(
+        case=case.key,
+        base="alpha",
+        other=other,
+        blocks=BLOCKS,
+        ratio=ratio,
+        low=ratio * 0.98,
+        high=ratio * 1.02,
+        p_value=0.01,
+        p_adjusted=0.02,
+        different=ratio > 1,
+    )
+
+
+def case_verdict(case: Case) -> CaseVerdict:
+    """Return who is fastest in a case."""
+    ranking = [name for name in CANDIDATES[:2] if has_figures(case, name)]
+    tied = len({typical_ns(case, name) for name in ranking}) == 1
+    return CaseVerdict(
+        case=case,
+        ranking=ranking,
+        winners=ranking if tied else ranking[:1],
+        margin=1.0 if tied else 2.0,
+        failures={} if len(ranking) == 2 else {"beta": "crashed in 4 of 4 launches"},
+    )
+
+
+def verdict(cases: list[Case]) -> Verdict:
+    """Return the verdict over all cases; one A/A comparison is a false alarm."""
+    control = [comparison(case, "alpha (again)") for case in cases]
+    alarm = msgspec.structs.replace(control[0], different=True)
+    return Verdict(
+        conclusion=[
+            Sentence(text="Take alpha: it is fastest with small messages.", cases=[cases[0].key, cases[2].key]),
+            Sentence(text="With 64 KiB the two are not distinguishable.", cases=[cases[1].key]),
+        ],
+        cases=[case_verdict(case) for case in cases],
+        summaries=[summary(case, name) for case in cases for name in CANDIDATES if has_figures(case, name)],
+        comparisons=[comparison(case, "beta") for case in cases if has_figures(case, "beta")],
+        control=[alarm, *control[1:]],
+        findings=[
+            Finding(
+                kind="crash",
+                title="beta crashes",
+                text="In every launch, at 64 KiB.",
+                advice="Read the log below.",
+                cases=[CRASHED],
+                severity="failure",
+            )
+        ],
+        blocks=BLOCKS,
+    )
+
+
+def launch(index: int, placement: str) -> Launch:
+    """Return a launch; those of beta crashed."""
+    candidate = CANDIDATES[index % 3]
+    crashed = candidate == "beta"
+    return Launch(
+        number=index,
+        block=index // 3,
+        position=index % 3,
+        candidate=candidate,
+        placement=placement,
+        status=LaunchStatus.CRASHED if crashed else LaunchStatus.OK,
+        reason="signal 11 in allreduce" if crashed else "",
+        started=f"2026-11-21T07:{index:02}:00Z",
+        duration_s=2.5,
+        exit_code=-11 if crashed else 0,
+        command=["mpiexec", "-n", "2", "rankbench-core"],
+        environment={},
+        facts=LaunchFacts(
+            ranks=2,
+            library_version=f"{candidate.split()[0].title()} MPI 1.0\nbuilt somewhere",
+            mpi_version="4.1",
+            core="0.1.0",
+            source="clock_gettime",
+            resolution_ns=1,
+            cost_ns=20 + index,
+        ),
+        ranks=[
+            RankFact(rank=rank, host="n1", cpu=rank, cpus=str(rank), clock="c", libmpi="/x/libmpi.so")
+            for rank in (0, 1)
+        ],
+        load_before=0.1,
+        stolen_s=0,
+        log="Segmentation fault </script> in rank 1" if crashed else "",
+    )
+
+
+def campaign(cases: list[Case], placements: tuple[str, ...]) -> Campaign:
+    """Return what was written when the campaign was made."""
+    names = ("alpha", "beta")
+    return Campaign(
+        format=1,
+        name="fake",
+        created="2026-11-21T07:00:00+00:00",
+        rankbench="0.1.0",
+        plan=Plan(
+            question=QUESTION,
+            candidates=[CandidateSpec(library=name) for name in names],
+            operations=[],
+            forms=["blocking"],
+            sizes_bytes=list(SIZES),
+            placements=[Placement(name=name, nodes=1, ranks_per_node=2, binding="core") for name in placements],
+            start="auto",
+            samples=SAMPLES,
+            case_limit_s=1,
+            launch_limit_s=10,
+            stop=Stop(),
+            control=True,
+            threshold=0.03,
+            seed=7,
+            text='candidates = ["alpha", "beta"]\n',
+        ),
+        seed=7,
+        machine=fakes.machine(),
+        libraries=[library(name) for name in names],
+        receipts=[receipt(name) for name in names],
+        candidates=[
+            *(Candidate(name=name, library=name) for name in names),
+            Candidate(name="alpha (again)", library="alpha", control_of="alpha"),
+        ],
+        cases=cases,
+        operations=fakes.description().operations,
+        notes=["beta crashes at 64 KiB"],
+    )
+
+
+def library(name: str) -> Library:
+    """Return a library from PyPI."""
+    return Library(
+        name=name,
+        family=name,
+        version="1.0",
+        source="pypi",
+        prefix=f"/opt/{name}",
+        wrapper=f"/opt/{name}/bin/mpicc",
+        launcher=f"/opt/{name}/bin/mpiexec",
+    )
+
+
+def receipt(name: str) -> Receipt:
+    """Return the receipt of a build with it."""
+    return Receipt(
+        library=name,
+        wrapper=f"/opt/{name}/bin/mpicc",
+        compiler="gcc 12.2.0",
+        flags=["-O2"],
+        linked="gcc -lmpi",
+        missing=[],
+        core_sha256="c" * 64,
+        binary_sha256="b" * 64,
+    )

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import vl_convert
+from fakes import evaluations
+
+from rankbench import plots, units
+from rankbench.plots import Chart, Picture, curves, distribution, launches, ratios, winner_map
+from rankbench.verdict.evaluation import Evaluation
+
+
+def picture(evaluation: Evaluation) -> Picture:
+    return plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+
+
+@pytest.fixture
+def whole() -> Picture:
+    return picture(evaluations.evaluation())
+
+
+def parts(whole: Picture, scope: str) -> dict[str, Picture]:
+    return dict(whole.parts(scope))
+
+
+def drawn(chart: Chart | None) -> Chart:
+    assert chart is not None
+    return chart
+
+
+def test_every_plot_is_a_complete_unit() -> None:
+    for name, plot in units.modules(plots).items():
+        assert plot.TITLE, name
+        assert plot.HELP, name
+        assert plot.SCOPE in plots.SCOPES, name
+
+
+def test_a_plot_is_found_from_its_one_file(
+    whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "added.py").write_text(
+        "from rankbench.plots import Chart\n"
+        "TITLE, HELP, SCOPE = 'Added', 'A plot of a test.', 'placement'\n"
+        "def chart(picture):\n"
+        "    return Chart({}, 'added', '', {'rows': [{'cases': len(picture.cases)}]})\n"
+    )
+    monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
+    added = [(key, chart.datasets) for plot, key, chart in plots.charts(whole) if plot == "added"]
+    assert added == [("socket", {"rows": [{"cases": 9}]})]
+
+
+def test_every_chart_compiles_to_vega(whole: Picture) -> None:
+    drawn_plots = set()
+    for plot, _, chart in plots.charts(whole):
+        assert vl_convert.vegalite_to_vega(chart.spec(plots.theme("#000", "#000", "#000")))["marks"]
+        drawn_plots.add(plot)
+    assert drawn_plots == set(units.modules(plots))
+
+
+def test_a_candidate_has_one_colour_in_every_plot(whole: Picture) -> None:
+    for plot, _, chart in plots.charts(whole):
+        scales = [scale for scale in found(chart.form, "scale") if list(scale.get("domain", []))[:2] == ["alpha", "beta"]]
+        coloured = [scale["range"][:2] for scale in scales if str(scale["range"][0]).startswith("#")]
+        assert coloured, plot
+        assert all(colours == list(plots.COLOURS[:2]) for colours in coloured), plot
+
+
+def found(tree: object, key: str) -> list[plots.Row]:
+    """Return every object that stands under a key, at any depth."""
+    if isinstance(tree, list):
+        return [hit for item in tree for hit in found(item, key)]
+    if not isinstance(tree, dict):
+        return []
+    here = [tree[key]] if isinstance(tree.get(key), dict) else []
+    return here + [hit for item in tree.values() for hit in found(item, key)]
+
+
+def test_cases_share_one_form_so_that_a_page_keeps_it_once(whole: Picture) -> None:
+    for plot in (distribution, launches):
+        forms = [drawn(plot.chart(part)).form for part in parts(whole, plot.SCOPE).values()]
+        assert len(forms) == 9
+        assert all(form == forms[0] for form in forms)
+
+
+def test_only_names_the_cases_whose_own_plots_are_drawn(whole: Picture) -> None:
+    key = whole.cases[0].key
+    keys = {key for plot, key, _ in plots.charts(whole, {key}) if plot == "distribution"}
+    assert keys == {key}
+
+
+def test_placements_are_drawn_apart() -> None:
+    two = picture(evaluations.evaluation(("socket", "spread")))
+    assert list(parts(two, "placement")) == ["socket", "spread"]
+    assert "(spread)" in drawn(winner_map.chart(parts(two, "placement")["spread"])).subtitle
+
+
+def test_a_title_owes_ranks_start_launches_and_interval(whole: Picture) -> None:
+    line = parts(whole, "line")["allreduce.blocking.float.socket.window"]
+    assert plots.circumstances(line) == "2 ranks (socket), window start, 4 launches each, intervals of 95 % or more"
+
+
+# --- winner map -------------------------------------------------------------------------------------------------------
+
+
+def cells(whole: Picture) -> dict[str, plots.Row]:
+    return {cell["case"]: cell for cell in drawn(winner_map.chart(whole)).datasets["cells"]}
+
+
+def test_a_winner_is_told_by_letter_figure_and_colour(whole: Picture) -> None:
+    cell = cells(whole)["allreduce 8 B"]
+    assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
+    assert cell["said"] == "allreduce 8 B: alpha 2.00×"
+
+
+def test_a_tie_is_a_tilde_on_grey(whole: Picture) -> None:
+    cell = cells(whole)["allreduce 64 KiB"]
+    assert (cell["mark"], cell["margin"], cell["fill"], cell["told"]) == ("~", "~", winner_map.SHARED, False)
+
+
+def test_who_alone_has_a_figure_wins_without_a_margin(whole: Picture) -> None:
+    cell = cells(whole)["allreduce nonblocking 64 KiB"]
+    assert (cell["mark"], cell["fill"], cell["strength"], cell["told"]) == ("A", "alpha", 0, False)
+
+
+def test_an_operation_without_sizes_stands_in_a_column_of_its_own(whole: Picture) -> None:
+    assert cells(whole)["barrier"]["size"] == "–"
+
+
+# --- curves and ratios ------------------------------------------------------------------------------------------------
+
+
+def test_a_curve_has_the_typical_value_and_its_interval(whole: Picture) -> None:
+    points = drawn(curves.chart(parts(whole, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
+    beta = next(point for point in points if point["candidate"] == "beta")
+    assert (beta["position"], beta["value"], beta["low"], beta["high"]) == (8, 1004, 983.92, 1024.1)
+
+
+def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: Picture) -> None:
+    chart = drawn(curves.chart(parts(whole, "line")["bandwidth.nonblocking.byte.socket.none"]))
+    point = next(point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B")
+    assert point["value"] == pytest.approx(64 * 8 / 502e-9 / 1e6, rel=1e-4)
+    assert point["low"] < point["value"] < point["high"]
+    assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"
+
+
+def test_ratios_are_turned_over_where_the_first_candidate_stands_second(whole: Picture) -> None:
+    comparison = evaluations.comparison(whole.cases[0], "beta")
+    turned = type(comparison)(
+        case=comparison.case,
+        base="beta",
+        other="alpha",
+        blocks=4,
+        ratio=0.5,
+        low=0.4,
+        high=0.6,
+        p_value=0.01,
+        p_adjusted=0.02,
+        different=True,
+    )
+    row = ratios.row(whole.cases[0], turned, "alpha", [8])
+    assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 1.6667, 2.5)
+
+
+# --- distribution and launches ----------------------------------------------------------------------------------------
+
+
+def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: Picture) -> None:
+    key = whole.cases[0].key
+    chart = drawn(distribution.chart(parts(whole, "case")[key]))
+    bins = pl.DataFrame(chart.datasets["bins"])
+    assert bins.height <= 2 * distribution.BINS
+    shares = dict(bins.group_by("candidate").agg(pl.col("share").sum()).iter_rows())
+    assert shares["beta"] == pytest.approx(1, abs=0.01)
+    assert shares["alpha"] == pytest.approx(1, abs=0.01)
+    assert bins["low"].min() == pytest.approx(502 * 0.9)
+    assert chart.title == "pingpong 8 B: all 392 samples and every launch's median"
+
+
+def test_what_lies_beyond_the_picture_is_told_in_words(whole: Picture) -> None:
+    typical = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key])).datasets["typical"]
+    assert [row["beyond"] for row in typical] == ["up to 25.1 us →", "up to 50.2 us →"]
+
+
+def test_every_launch_has_its_median(whole: Picture) -> None:
+    rows = drawn(launches.chart(parts(whole, "case")[whole.cases[0].key])).datasets["launches"]
+    alpha = [(row["launch"], row["median_ns"]) for row in rows if row["candidate"] == "alpha"]
+    assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "letters"),
+    [
+        (["mpich", "openmpi"], ["M", "O"]),
+        (["mpich", "mvapich"], ["MP", "MV"]),
+        (["openmpi-4.1.8", "openmpi-5.0.11"], ["A", "B"]),
+    ],
+)
+def test_initials_tell_names_apart(names: list[str], letters: list[str]) -> None:
+    assert list(plots.initials(names).values()) == letters
+
+
+def test_no_bytes_stand_one_step_left_of_the_smallest_size() -> None:
+    assert [plots.size_position(size, [0, 8, 16]) for size in (0, 8, 16)] == [4, 8, 16]
