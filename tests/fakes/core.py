@@ -68,9 +68,9 @@ class Stream:
         self.file.flush()
 
 
-def introduce(stream: Stream, prefix: Path, ranks: int) -> None:
+def introduce(stream: Stream, prefix: Path, version: str, ranks: int) -> None:
     """Write what the core says before its first case."""
-    stream.write(record="launch", format=1, ranks=ranks, library_version="MPICH Version: 9.9", mpi_version="4.1",
+    stream.write(record="launch", format=1, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
                  core="0.1.0", source="clock_gettime", resolution_ns=1, cost_ns=20.0)  # fmt: skip
     for rank in range(ranks):
         stream.write(record="rank", rank=rank, host="fake", cpu=rank, cpus=str(rank), clock="one",
@@ -119,7 +119,7 @@ def leave_a_process_behind() -> None:
         os._exit(0)
 
 
-def main(prefix: Path, words: list[str]) -> int:
+def main(prefix: Path, version: str, words: list[str]) -> int:
     """Do what the real core does."""
     options, told = arguments(words), behaviour(prefix)
     if "--describe" in options:
@@ -132,10 +132,10 @@ def main(prefix: Path, words: list[str]) -> int:
         leave_a_process_behind()
     ranks = int(os.environ["FAKE_RANKS"])
     stream = Stream(options.get("--stream", "/dev/null"))
-    introduce(stream, prefix, ranks)
+    introduce(stream, prefix, version, ranks)
     cases = jobs(options["--job"]) if "--job" in options else []
     if "--check" in options:
-        print(f"MPICH Version: 9.9\none world of {ranks} ranks, data right")
+        print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
     launch = random.Random()
     right = [run_case(stream, index, case, told, launch) for index, case in enumerate(cases)]
     stream.write(record="end", cases=len(cases))
@@ -143,4 +143,4 @@ def main(prefix: Path, words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))

@@ -28,7 +28,7 @@ done
 exit 1
 """
 PROGRAM = """#!/bin/sh
-exec "{python}" -I -S "{core}" "{prefix}" "$@"
+exec "{python}" -I -S "{core}" "{prefix}" {version} "$@"
 """
 MPIEXEC = """#!/bin/sh
 while [ $# -gt 0 ]; do

@@ -75,6 +75,8 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     command = family.launch_line(order.library, order.placement, order.candidate.settings, program)
     started, load, stolen_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     ending = perform(order, Step(command=command, output=output, watch=stream, limit_s=order.plan.launch_limit_s))
+    log = tail(output)
+    meaning = family.explain(log) if ending.status != LaunchStatus.OK else None
     record = Launch(
         number=order.number,
         block=order.turn.block,
@@ -82,7 +84,7 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
         candidate=order.candidate.name,
         placement=order.placement.name,
         status=ending.status,
-        reason=ending.reason,
+        reason="; ".join(filter(None, [ending.reason, meaning])),
         started=started.isoformat(timespec="milliseconds"),
         duration_s=ending.outcome.duration_s if ending.outcome else 0.0,
         exit_code=ending.outcome.exit_code if ending.outcome else None,
@@ -92,7 +94,7 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
         ranks=ending.stream.ranks,
         load_before=load,
         stolen_s=launch.stolen_s() - stolen_s,
-        log=tail(output),
+        log=log,
     )
     return record, rows(order, ending)
 
@@ -112,7 +114,10 @@ def perform(order: Order, step: Step) -> Ending:
         outcome = launch.run(step)
     except RankbenchError as error:
         return Ending(LaunchStatus.REFUSED, str(error), None, EMPTY)
-    stream = samples.read(step.watch, order.cases)
+    try:
+        stream = samples.read(step.watch, order.cases)
+    except RankbenchError as error:
+        return Ending(LaunchStatus.CRASHED, f"its stream cannot be read: {error}", outcome, EMPTY)
     ranks = stream.facts.ranks if stream.facts else 0
     if stream.facts and ranks != order.placement.ranks:
         reason = (

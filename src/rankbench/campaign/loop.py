@@ -17,22 +17,27 @@ from rankbench.campaign import launching
 from rankbench.campaign.history import History, Turn
 from rankbench.campaign.stopping import Decision
 from rankbench.model import Case, CaseResult, CaseStatus, Launch, LaunchStatus
-from rankbench.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from rankbench.campaign.examination import Refusal
+    from rankbench.campaign.preparation import Prepared
     from rankbench.model import Campaign, Candidate, Placement
+    from rankbench.store import Store
 
 LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
 
-Decide = Callable[[Store], Decision]
+Decide = Callable[["Store"], Decision]
 
 
 class Watch(Protocol):
     """Is told what happens while it happens."""
+
+    def resumed(self, launch: Launch) -> None:
+        """A launch was stored before this run."""
 
     def starts(self, turn: Turn, cases: int) -> None:
         """A launch begins."""
@@ -53,14 +58,14 @@ class Loop:
     binaries: Mapping[str, Path]
     watch: Watch
     history: History
-    refused: Mapping[tuple[str, str], str]
+    refused: Mapping[tuple[str, str], Refusal]
 
     def block(self, number: int) -> None:
         """Give every candidate its turn in every placement."""
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
         for position, name in enumerate(plan.block_order(self.campaign.seed, number, list(candidates))):
             for placement in self.campaign.plan.placements:
-                if (candidates[name].library, placement.name) not in self.refused:
+                if (name, placement.name) not in self.refused:
                     self.turn(number, position, candidates[name], placement)
 
     def turn(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
@@ -71,9 +76,12 @@ class Loop:
         while left := [case for case in self.history.left(turn, cases) if case.key not in given_up]:
             launch, results = self.launch(turn, position, candidate, placement, left)
             if self.history.launches[turn] + 1 >= LAUNCHES_A_TURN or not results:
-                results = [*results, *not_run(left, results, launch)]
+                reached = {result.case.key for result in results}
+                why = f"the launch {launch.status}: {launch.reason}"
+                results += [untried(case, CaseStatus.NOT_RUN, why) for case in left if case.key not in reached]
             if not self.history.launches[turn]:
-                results = [*results, *hopeless(cases, given_up)]
+                hopeless = (case for case in cases if case.key in given_up)
+                results += [untried(case, CaseStatus.NOT_RUN, given_up[case.key]) for case in hopeless]
             self.keep(launch, results)
 
     def launch(
@@ -107,28 +115,17 @@ class Loop:
     def record_refusals(self) -> None:
         """Store, once, a refused launch for each candidate that failed its check in a placement."""
         for candidate, placement in product(self.campaign.candidates, self.campaign.plan.placements):
-            reason = self.refused.get((candidate.library, placement.name))
-            if reason and not self.history.known(candidate.name, placement.name):
-                launch = refusal(self.history.last_number + 1, candidate, placement, reason)
-                results = [
-                    CaseResult(case=case, status=CaseStatus.REFUSED, reason=reason) for case in self.cases(placement)
-                ]
-                self.keep(launch, results)
+            refusal = self.refused.get((candidate.name, placement.name))
+            if refusal and not self.history.known(candidate.name, placement.name):
+                launch = refused_launch(self.history.last_number + 1, candidate, placement, refusal)
+                cases = self.cases(placement)
+                self.keep(launch, [untried(case, CaseStatus.REFUSED, refusal.reason) for case in cases])
 
 
-def run(
-    store: Store,
-    binaries: Mapping[str, Path],
-    refused: Mapping[tuple[str, str], str],
-    decide: Decide,
-    watch: Watch,
-) -> Decision:
-    """Run blocks until it is decided that there are enough; return why it ended.
-
-    `binaries` are the cores by library; `refused` tells why a library failed its check in a placement.
-    """
-    campaign = store.campaign
-    loop = Loop(store, campaign, binaries, watch, replay(store), refused)
+def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
+    """Run blocks until it is decided that there are enough; return why it ended."""
+    store, campaign = prepared.store, prepared.store.campaign
+    loop = Loop(store, campaign, prepared.binaries, watch, replay(store, watch), prepared.refused)
     loop.record_refusals()
     stop = campaign.plan.stop
     for block in range(1, stop.blocks_max + 1):
@@ -141,37 +138,24 @@ def run(
     return Decision(stop=True, reason=f"the plan's {stop.blocks_max} blocks are done")
 
 
-def replay(store: Store) -> History:
-    """Return what the store holds."""
+def replay(store: Store, watch: Watch) -> History:
+    """Return what the store holds, and tell the watch of it."""
     history = History()
     rows: dict[int, list[tuple[str, CaseStatus]]] = {}
     for number, key, status in store.cases().select("launch", "case", "status").iter_rows():
         rows.setdefault(number, []).append((key, CaseStatus(status)))
     for launch in store.launches():
         history.add(launch, rows.get(launch.number, []))
+        watch.resumed(launch)
     return history
 
 
-def not_run(cases: list[Case], results: list[CaseResult], launch: Launch) -> list[CaseResult]:
-    """Return rows for the cases that no further launch of this turn will try."""
-    reached = {result.case.key for result in results}
-    return [
-        CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=f"the launch {launch.status}: {launch.reason}")
-        for case in cases
-        if case.key not in reached
-    ]
+def untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:
+    """Return the row of a case that was not begun."""
+    return CaseResult(case=case, status=status, reason=reason)
 
 
-def hopeless(cases: list[Case], given_up: dict[str, str]) -> list[CaseResult]:
-    """Return rows for the cases that are not tried any more."""
-    return [
-        CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=given_up[case.key])
-        for case in cases
-        if case.key in given_up
-    ]
-
-
-def refusal(number: int, candidate: Candidate, placement: Placement, reason: str) -> Launch:
+def refused_launch(number: int, candidate: Candidate, placement: Placement, refusal: Refusal) -> Launch:
     """Return the record of a launch that was not made because its check had failed."""
     return Launch(
         number=number,
@@ -180,7 +164,7 @@ def refusal(number: int, candidate: Candidate, placement: Placement, reason: str
         candidate=candidate.name,
         placement=placement.name,
         status=LaunchStatus.REFUSED,
-        reason=reason,
+        reason=refusal.reason,
         started=datetime.now(UTC).isoformat(timespec="milliseconds"),
         duration_s=0.0,
         exit_code=None,
@@ -190,4 +174,5 @@ def refusal(number: int, candidate: Candidate, placement: Placement, reason: str
         ranks=[],
         load_before=0.0,
         stolen_s=0.0,
+        log=refusal.log,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from statistics import mean, median
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankbench import plan
@@ -24,6 +25,7 @@ class Progress:
         self.campaign = campaign
         self.turn: Turn | None = None
         self.running_cases = 0
+        self._began_s = monotonic()
         self.note = ""
         self.failures: list[str] = []
         self._seconds: defaultdict[tuple[str, str], defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
@@ -31,7 +33,12 @@ class Progress:
 
     def starts(self, turn: Turn, cases: int) -> None:
         """Take note of the launch that begins."""
-        self.turn, self.running_cases = turn, cases
+        self.turn, self.running_cases, self._began_s = turn, cases, monotonic()
+
+    def resumed(self, launch: Launch) -> None:
+        """Count a launch of an earlier run."""
+        self._seconds[launch.candidate, launch.placement][launch.block] += launch.duration_s
+        self.failures += failures(launch, ())
 
     def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Count a launch and what it brought."""
@@ -45,6 +52,16 @@ class Progress:
     def decided(self, decision: Decision) -> None:
         """Take note of why another block follows, or not."""
         self.note = decision.reason
+
+    @property
+    def block(self) -> int:
+        """Return the running block."""
+        return self.turn.block if self.turn else 1
+
+    @property
+    def running_s(self) -> float:
+        """Return how long the running launch has been running."""
+        return monotonic() - self._began_s
 
     @property
     def turns_a_block(self) -> int:
@@ -69,7 +86,7 @@ class Progress:
     def seconds_left(self, blocks: int) -> float | None:
         """Return a forecast of the time until so many blocks are complete, from what each candidate's turns took."""
         took = [mean(blocks.values()) for blocks in self._seconds.values()]
-        return mean(took) * self.turns_left(blocks) if took else None
+        return max(0.0, mean(took) * self.turns_left(blocks) - self.running_s) if took else None
 
     def figure_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""

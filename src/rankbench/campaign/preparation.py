@@ -1,0 +1,186 @@
+"""From a plan to a campaign that can run: libraries found, cores built, cases made, candidates checked, a folder begun.
+
+Or, where the folder holds a campaign of the same plan, that campaign again, if nothing it rests on has changed.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench import build, libraries, plan, store
+from rankbench.campaign.examination import Refusal, examine
+from rankbench.model import Campaign, Candidate, RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankbench.build import Build
+    from rankbench.model import Library, Machine, Plan, Receipt
+    from rankbench.store import Store
+
+Tell = Callable[[str], None]
+Refusals = dict[tuple[str, str], Refusal]
+
+
+class Prepared(NamedTuple):
+    """A campaign that can run."""
+
+    store: Store
+    binaries: dict[str, Path]
+    """The cores by library."""
+    refused: Refusals
+
+
+class Wanted(NamedTuple):
+    """What a campaign is asked to be."""
+
+    plan: Plan
+    folder: Path
+    machine: Machine
+    home: Path
+    """Where libraries and builds are kept."""
+    prefixes: Sequence[Path] = ()
+    seed: int = 0
+    """Of the random orders; 0 leaves it to the plan, and 0 there to chance."""
+
+
+def prepare(wanted: Wanted, tell: Tell) -> Prepared:
+    """Return the campaign in the wanted folder, begun if it is not there. `tell` takes lines on what is being done."""
+    return (resume if (wanted.folder / "campaign.json").exists() else begin)(wanted, tell)
+
+
+def begin(wanted: Wanted, tell: Tell) -> Prepared:
+    """Make a new campaign; nothing is left in its folder if it cannot be made."""
+    make_writable(wanted.folder)
+    candidates, used = found(wanted)
+    builds = built(used.values(), wanted.home, tell)
+    description = build.describe(next(iter(builds.values())))
+    cases, notes = plan.cases(wanted.plan, description, wanted.machine)
+    refused = examined(candidates, wanted.plan, used, builds, tell)
+    operations = {case.operation for case in cases}
+    record = Campaign(
+        format=store.FORMAT,
+        name=wanted.folder.name,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        rankbench=version("rankbench"),
+        plan=wanted.plan,
+        seed=wanted.seed or wanted.plan.seed or secrets.randbits(32),
+        machine=wanted.machine,
+        libraries=list(used.values()),
+        receipts=[one.receipt for one in builds.values()],
+        candidates=with_control(candidates, wanted.plan, refused),
+        cases=cases,
+        operations=[operation for operation in description.operations if operation.name in operations],
+        notes=[
+            *notes,
+            *(f"{candidate} refused on {where}: {why.reason}" for (candidate, where), why in refused.items()),
+        ],
+    )
+    for note in record.notes:
+        tell(f"note: {note}")
+    made = store.create(wanted.folder, record)
+    made.lock()
+    return Prepared(made, binaries(builds), refused)
+
+
+def resume(wanted: Wanted, tell: Tell) -> Prepared:
+    """Open a campaign, of the same plan and seed, and check that libraries and core are what they were."""
+    opened = store.open(wanted.folder)
+    opened.lock()
+    record = opened.campaign
+    if record.plan.text != wanted.plan.text or wanted.seed not in {0, record.seed}:
+        other = "plan" if record.plan.text != wanted.plan.text else "seed"
+        raise RankbenchError(f"{wanted.folder}: holds a campaign of another {other}; name yours otherwise: --name NAME")
+    tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
+    used = {library.name: library for library in record.libraries}
+    builds = built(used.values(), wanted.home, tell)
+    for receipt in record.receipts:
+        if made_of(builds[receipt.library].receipt) != made_of(receipt):
+            raise RankbenchError(
+                f"{wanted.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
+                "begin another: --name NAME"
+            )
+    return Prepared(opened, binaries(builds), examined(record.candidates, record.plan, used, builds, tell))
+
+
+def made_of(receipt: Receipt) -> Receipt:
+    """Return a receipt less the binary's hash: compiled again, equal sources need not give equal bytes."""
+    return msgspec.structs.replace(receipt, binary_sha256="")
+
+
+def make_writable(folder: Path) -> None:
+    """Make a folder and find out whether it can be written, before time is spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise RankbenchError(
+            f"{folder}: cannot be written ({error.strerror}); choose another place: --results DIR"
+        ) from None
+
+
+def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
+    """Return the plan's candidates and the libraries that they use."""
+    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes))
+    candidates: dict[str, Candidate] = {}
+    used: dict[str, Library] = {}
+    for spec in wanted.plan.candidates:
+        library = libraries.choose(spec.library, reach)
+        used[library.name] = library
+        candidate = Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
+        if candidate.name in candidates:
+            raise RankbenchError(
+                f"{wanted.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
+            )
+        candidates[candidate.name] = candidate
+    return list(candidates.values()), used
+
+
+def built(used: Iterable[Library], home: Path, tell: Tell) -> dict[str, Build]:
+    """Build the core for each library, if it was not yet."""
+    builds = {}
+    for library in used:
+        began = monotonic()
+        builds[library.name] = build.build(library, home)
+        tell(f"core built for {library.name} in {monotonic() - began:.1f} s")
+    return builds
+
+
+def examined(
+    candidates: Sequence[Candidate],
+    planned: Plan,
+    used: Mapping[str, Library],
+    builds: Mapping[str, Build],
+    tell: Tell,
+) -> Refusals:
+    """Check every candidate in every placement; where none works anywhere, that is an error."""
+    tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        refused = examine(candidates, planned.placements, used, builds, Path(folder))
+    if len(refused) == len(candidates) * len(planned.placements):
+        (candidate, placement), refusal = next(iter(refused.items()))
+        raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
+    return refused
+
+
+def with_control(candidates: Sequence[Candidate], planned: Plan, refused: Refusals) -> list[Candidate]:
+    """Add the A/A twin of the first candidate that works in every placement."""
+    places = [placement.name for placement in planned.placements]
+    sound = [candidate for candidate in candidates if not any((candidate.name, place) in refused for place in places)]
+    twins = [msgspec.structs.replace(one, name=f"{one.name} (again)", control_of=one.name) for one in sound[:1]]
+    return [*candidates, *(twins if planned.control else [])]
+
+
+def binaries(builds: Mapping[str, Build]) -> dict[str, Path]:
+    """Return the cores by library."""
+    return {name: one.binary for name, one in builds.items()}

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import machine
+from fakes.library import behave, make
+
+from rankbench import campaign, plan
+from rankbench.campaign import Decision, Prepared, Progress, Wanted
+from rankbench.campaign.loop import LAUNCHES_A_TURN
+from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rankbench.model import CaseResult
+    from rankbench.store import Store
+
+GO_ON = Decision(stop=False, reason="more is wanted")
+PLAN = """
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["allreduce", "bcast"]
+sizes = "8,64"
+samples = 5
+launch_limit = "600ms"
+case_limit = "100ms"
+seed = 7
+[stop]
+blocks = 2
+"""
+
+
+@pytest.fixture
+def libraries(tmp_path: Path) -> dict[str, Path]:
+    return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
+
+
+def prepare(tmp_path: Path, text: str = PLAN) -> Prepared:
+    """Prepare a campaign of the two stand-in libraries."""
+    file = tmp_path / "plan.toml"
+    file.write_text(text)
+    prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
+    planned = plan.load(file, machine())
+    wanted = Wanted(planned, tmp_path / "results", machine(), tmp_path / "home", prefixes)
+    return campaign.prepare(wanted, lambda _: None)
+
+
+def go_on(_: Store) -> Decision:
+    return GO_ON
+
+
+def run(tmp_path: Path, text: str = PLAN) -> Store:
+    """Run a campaign, or on with it."""
+    prepared = prepare(tmp_path, text)
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    return prepared.store
+
+
+def statuses(store: Store, candidate: str, case: str) -> list[str]:
+    """Return how a case ended in each launch that has a row for it, in the order of launches."""
+    rows = store.cases().sort("launch").select("candidate", "case", "status").iter_rows()
+    return [status for name, key, status in rows if name == candidate and key.startswith(case)]
+
+
+def assert_sound(store: Store, blocks: int) -> None:
+    """Assert that nothing is lost or doubled: one row per case, candidate and block, and its samples once."""
+    rows = Counter(store.cases().select("block", "candidate", "case").iter_rows())
+    names = [candidate.name for candidate in store.campaign.candidates]
+    wanted = [
+        (block, name, case.key) for block in range(1, blocks + 1) for name in names for case in store.campaign.cases
+    ]
+    assert rows == Counter(wanted)
+    samples = Counter(store.samples().collect().select("block", "candidate", "case", "index").iter_rows())
+    measured = store.cases().filter(status="ok").select("block", "candidate", "case").iter_rows()
+    assert samples == Counter((*row, index) for row in measured for index in range(store.campaign.plan.samples))
+
+
+@pytest.mark.usefixtures("libraries")
+def test_every_candidate_and_the_twin_run_every_case_once_a_block(tmp_path: Path) -> None:
+    store = run(tmp_path)
+    assert_sound(store, blocks=2)
+    launches = store.launches()
+    assert [launch.number for launch in launches] == [1, 2, 3, 4, 5, 6]
+    assert {launch.status for launch in launches} == {LaunchStatus.OK}
+    for block in (1, 2):
+        order = [launch.candidate for launch in launches if launch.block == block]
+        assert order == plan.block_order(7, block, ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"])
+
+
+@pytest.mark.usefixtures("libraries")
+def test_all_launches_of_a_block_run_the_cases_in_one_random_order(tmp_path: Path) -> None:
+    store = run(tmp_path)
+    for block in (1, 2):
+        expected = [case.key for case in plan.case_order(7, block, store.campaign.cases)]
+        rows = store.cases().filter(block=block).select("launch", "case").iter_rows()
+        orders: dict[int, list[str]] = {}
+        for launch, case in rows:
+            orders.setdefault(launch, []).append(case)
+        assert list(orders.values()) == [expected] * 3
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_launch_records_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UCX_TLS", "tcp")
+    launch = run(tmp_path).launches()[0]
+    assert launch.command[:5] == [launch.command[0], "-n", "2", "-bind-to", "core"]
+    assert launch.environment["UCX_TLS"] == "tcp"
+    assert launch.facts is not None
+    assert (launch.facts.ranks, [rank.cpus for rank in launch.ranks]) == (2, ["0", "1"])
+    assert (launch.exit_code, launch.reason) == (0, "")
+    assert launch.duration_s > 0
+
+
+def test_a_case_that_crashes_is_a_row_and_the_rest_is_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path)
+    behave(libraries["9.2"], crash=["allreduce.8"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.8.") == ["crashed", "crashed"]
+    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["ok", "ok"]
+    crashed = [launch for launch in prepared.store.launches() if launch.status == LaunchStatus.CRASHED]
+    assert {launch.reason for launch in crashed} == {"ended before its last case: exit code -11 (SIGSEGV)"}
+
+
+def test_a_case_that_hangs_is_a_row_and_the_rest_is_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
+    behave(libraries["9.2"], hang=["bcast.64"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=1)
+    assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.64.") == ["hung"]
+    hung = next(launch for launch in prepared.store.launches() if launch.status == LaunchStatus.HUNG)
+    assert (hung.reason, hung.exit_code) == ("no sign of life for 0.6 s", None)
+
+
+def test_a_case_that_crashed_twice_is_not_tried_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 3"))
+    behave(libraries["9.2"], crash=["allreduce.8"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=3)
+    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.8.") == ["crashed", "crashed", "not-run"]
+    reasons = prepared.store.cases().filter(status="not-run")["reason"].to_list()
+    assert reasons == ["crashed in blocks 1 and 2; not tried again"]
+
+
+def test_a_line_torn_in_the_middle_is_a_crash_of_its_case(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path)
+    behave(libraries["9.1"], torn=["bcast.8"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    assert statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["crashed", "crashed"]
+    assert statuses(prepared.store, "mpich-9.1 (again)", "bcast.blocking.8.") == ["crashed", "crashed"]
+
+
+def test_when_every_case_crashes_a_turn_ends_after_a_few_launches(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    text = PLAN.replace('"8,64"', '"8,64,512,4K"').replace("blocks = 2", "blocks = 1")
+    prepared = prepare(tmp_path, text)
+    cases = [f"{operation}.{size}" for operation in ("allreduce", "bcast") for size in (8, 64, 512, 4096)]
+    behave(libraries["9.2"], crash=cases)
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=1)
+    ended = Counter(statuses(prepared.store, "mpich-9.2", ""))
+    assert ended == {"crashed": LAUNCHES_A_TURN, "not-run": len(cases) - LAUNCHES_A_TURN}
+
+
+def test_wrong_data_is_a_row_and_the_launch_is_well(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path)
+    behave(libraries["9.2"], wrong=["allreduce.64"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["wrong-data", "wrong-data"]
+    assert {launch.status for launch in prepared.store.launches()} == {LaunchStatus.OK}
+
+
+def test_a_candidate_that_no_longer_starts_is_given_up_after_two_blocks(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 4"))
+    behave(libraries["9.2"], dead=True)
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    refused = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert [launch.block for launch in refused] == [1, 2]
+    assert {launch.reason for launch in refused} == {"did not start: exit code 1"}
+    assert refused[0].log == "fake core: told to be dead\n"
+    assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.8.") == ["not-run", "not-run"]
+    assert statuses(prepared.store, "mpich-9.1", "bcast.blocking.8.") == ["ok"] * 4
+
+
+def test_worlds_of_one_are_refused_by_the_check_and_the_others_go_on(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    (libraries["9.2"] / "worlds").touch()
+    store = run(tmp_path)
+    refused = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
+    assert [launch.status for launch in refused] == [LaunchStatus.REFUSED]
+    assert "worlds of 1 instead of one world of 2 ranks" in refused[0].reason
+    assert statuses(store, "mpich-9.2", "") == ["refused"] * 4
+    assert statuses(store, "mpich-9.1", "bcast.blocking.8.") == ["ok", "ok"]
+    assert store.campaign.notes == [f"mpich-9.2 refused on socket: {refused[0].reason}"]
+
+
+def test_worlds_of_one_in_mid_campaign_give_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path)
+    (libraries["9.2"] / "worlds").touch()
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    assert set(statuses(prepared.store, "mpich-9.2", "")) == {"not-run"}
+
+
+def test_the_twin_is_of_the_first_candidate_that_works(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    behave(libraries["9.1"], dead=True)
+    twins = [candidate for candidate in run(tmp_path).campaign.candidates if candidate.control_of]
+    assert [(twin.name, twin.control_of) for twin in twins] == [("mpich-9.2 (again)", "mpich-9.2")]
+
+
+def test_no_candidate_that_works_is_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    for prefix in libraries.values():
+        behave(prefix, dead=True)
+    with pytest.raises(RankbenchError) as error:
+        run(tmp_path)
+    assert str(error.value) == ("no candidate works here; mpich-9.1 on socket: exit code 1: fake core: told to be dead")
+
+
+class Interrupting(Progress):
+    """A watch that interrupts the campaign when a number of launches are stored."""
+
+    left = 0
+
+    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        super().ended(launch, results)
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def interrupted(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
+    """Interrupt a campaign after some launches, with a library that crashes; return what was stored."""
+    prepared = prepare(tmp_path)
+    behave(behaviour, crash=["allreduce.8"])
+    watch = Interrupting(prepared.store.campaign)
+    watch.left = launches
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(prepared, go_on, watch)
+    behave(behaviour)
+    return prepared.store.launches()
+
+
+@pytest.mark.parametrize("launches", [1, 2, 3, 4, 5])
+def test_an_interrupted_campaign_goes_on_where_it_was(
+    tmp_path: Path, libraries: dict[str, Path], launches: int
+) -> None:
+    before = interrupted(tmp_path, launches, libraries["9.2"])
+    store = run(tmp_path)
+    assert len(before) == launches
+    assert store.launches()[:launches] == before
+    assert_sound(store, blocks=2)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_campaign_is_run_once_at_a_time(tmp_path: Path) -> None:
+    held = prepare(tmp_path)
+    with pytest.raises(RankbenchError) as error:
+        run(tmp_path)
+    folder = held.store.folder
+    assert str(error.value) == (
+        f"{folder}: another rankbench is running this campaign; wait for it or choose another --name"
+    )
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_finished_campaign_run_again_launches_nothing(tmp_path: Path) -> None:
+    before = run(tmp_path).launches()
+    assert run(tmp_path).launches() == before
+
+
+@pytest.mark.usefixtures("libraries")
+def test_blocks_go_on_until_it_is_decided(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = { min = 1, max = 9 }"))
+    asked: list[int] = []
+
+    def decide(store: Store) -> Decision:
+        asked.append(max(launch.block for launch in store.launches()))
+        return Decision(stop=len(asked) == 2, reason="said so")
+
+    decision = campaign.run(prepared, decide, Progress(prepared.store.campaign))
+    assert (asked, decision) == ([1, 2], Decision(stop=True, reason="said so"))
+    assert_sound(prepared.store, blocks=2)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_another_plan_in_the_folder_is_one_line(tmp_path: Path) -> None:
+    run(tmp_path)
+    with pytest.raises(RankbenchError) as error:
+        run(tmp_path, PLAN.replace("samples = 5", "samples = 6"))
+    folder = tmp_path / "results"
+    assert str(error.value) == f"{folder}: holds a campaign of another plan; name yours otherwise: --name NAME"
+
+
+def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    run(tmp_path)
+    wrapper = libraries["9.2"] / "bin/mpicc"
+    wrapper.write_text(wrapper.read_text().replace("fake cc 1.0", "fake cc 2.0"))
+    with pytest.raises(RankbenchError) as error:
+        run(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path / 'results'}: mpich-9.2 or rankbench itself has changed since this campaign began; "
+        "begin another: --name NAME"
+    )
+
+
+@pytest.mark.usefixtures("libraries")
+def test_two_candidates_of_one_name_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        prepare(tmp_path, PLAN.replace('"mpich==9.1", "mpich==9.2"', '"mpich-9.1", "mpich==9.1"'))
+    assert str(error.value) == (
+        f"{tmp_path / 'plan.toml'}: candidates: two of them are mpich-9.1; name one in a [[candidate]] table"
+    )
+
+
+def test_samples_are_what_the_core_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    behave(libraries["9.2"], factor=2.0)
+    store = run(tmp_path)
+    medians = {
+        name: store.samples().collect().filter(candidate=name, operation="bcast", size_bytes=64)["time_ns"].median()
+        for name in ("mpich-9.1", "mpich-9.2")
+    }
+    assert isinstance(medians["mpich-9.1"], float)
+    assert medians["mpich-9.2"] == pytest.approx(2 * medians["mpich-9.1"], rel=0.1)
+
+
+def test_a_process_left_behind_is_ended(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    behave(libraries["9.2"], linger=True)
+    store = run(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
+    assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == [CaseStatus.OK]
