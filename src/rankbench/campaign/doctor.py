@@ -75,6 +75,7 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, said: s
     if outcome.exit_code == 0 and stream.complete:
         return ""
     how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_text(outcome.exit_code)
+    how += " but no result" * (outcome.exit_code == 0)
     lines = (line.strip() for line in said.splitlines() if line.strip(" -="))
     return f"{how}: {explanation or next(lines, 'it printed nothing')}"
 
@@ -87,7 +88,8 @@ def wrong_library(library: Library, stream: Stream) -> str:
         return ""
     mapped = next((rank.libmpi for rank in stream.ranks if rank.libmpi), "unknown file")
     first_line = inside.partition("\n")[0]
-    return f"inside the launch it is another library: {first_line} ({mapped}); is LD_LIBRARY_PATH set?"
+    advice = "unset LD_LIBRARY_PATH or let it lead to this library first"
+    return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
 
 
 def same_version(one: str, other: str) -> bool:

@@ -58,35 +58,38 @@ def check(library: Library) -> Check:
 
 def show(found: list[Found]) -> None:
     """Print a table, and below it what does not fit into one."""
-    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for title in ("name", "library", "source", "ABI", "compiler", "launcher", "works"):
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for title in ("name", "library", "source", "ABI", "compiler", "works"):
         table.add_column(title, overflow="fold")
     for one in found:
         table.add_row(*row(one))
     console.print(table)
+    console.print()
     width = max(len(one.library.name) for one in found)
     for one in found:
-        console.print(f"{one.library.name:{width}}  {one.library.wrapper}", soft_wrap=True, markup=False)
+        console.print(f"{one.library.name:{width}}  {tools(one.library)}", soft_wrap=True, markup=False)
     for one in found:
         if one.check and not one.check.works:
-            console.print(f"\n[bold]{one.library.name} does not work:[/]", soft_wrap=True)
-            console.print(f"  {one.check.reason}", soft_wrap=True, markup=False)
+            console.print(f"\n{one.library.name} does not work: {one.check.reason}", soft_wrap=True, markup=False)
 
 
 def row(found: Found) -> list[str]:
     """Return a library's cells."""
     library = found.library
     works = "" if not found.check else "[green]yes[/]" if found.check.works else "[red]no[/]"
-    launcher = Path(library.launcher).name if library.launcher else "none"
     return [
         library.name,
         libraries.title(library),
         library.source,
         library.abi or "?",
         short(library.compiler),
-        launcher,
         works,
     ]
+
+
+def tools(library: Library) -> str:
+    """Return the wrapper of a library, and the launcher that lies next to it."""
+    return f"{library.wrapper}, {Path(library.launcher).name or 'no launcher'}"
 
 
 def short(compiler: str) -> str:

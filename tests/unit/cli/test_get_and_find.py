@@ -1,0 +1,100 @@
+"""The commands `get` and `find` over stand-in libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from fakes import library as fake
+
+from rankbench import libraries
+from rankbench.cli import console
+from rankbench.cli.find import find, short
+from rankbench.cli.get import get
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def only_named(home: Path, prefixes: tuple[Path, ...] = ()) -> libraries.Search:
+        return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
+
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(libraries, "everywhere", only_named)
+    monkeypatch.setattr(console, "width", 100)
+
+
+def test_table_then_places_then_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, dead = fake.make(tmp_path / "good", "9.9"), fake.make(tmp_path / "dead", "9.8", dead=True)
+    find(prefix=[good, dead])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].split() == ["name", "library", "source", "ABI", "compiler", "works"]
+    assert lines[2].split() == ["mpich-9.9", "MPICH", "9.9", "prefix", "?", "fake", "1.0", "yes"]
+    assert lines[3].split() == ["mpich-9.8", "MPICH", "9.8", "prefix", "?", "fake", "1.0", "no"]
+    assert lines[4:] == [
+        "",
+        f"mpich-9.9  {good}/bin/mpicc, mpiexec",
+        f"mpich-9.8  {dead}/bin/mpicc, mpiexec",
+        "",
+        "mpich-9.8 does not work: exit code 1: fake core: told to be dead",
+    ]
+
+
+def test_library_that_cannot_be_built_for_is_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prefix = fake.make(tmp_path / "broken", "9.9")
+    (prefix / "lib/program").unlink()
+    find(prefix=[prefix])
+    assert "mpich-9.9 does not work: the core does not compile: " in capsys.readouterr().out
+
+
+def test_json_tells_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    find(prefix=[fake.make(tmp_path / "good", "9.9")], json=True)
+    found: list[dict[str, Any]] = msgspec.json.decode(capsys.readouterr().out)
+    assert found[0]["library"]["launcher"] == f"{tmp_path}/good/bin/mpiexec"
+    assert found[0]["check"]["works"]
+    assert found[0]["check"]["facts"]["ranks"] == 2
+
+
+def test_no_check_builds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    find(prefix=[fake.make(tmp_path / "good", "9.9")], no_check=True, json=True)
+    assert msgspec.json.decode(capsys.readouterr().out)[0]["check"] is None
+    assert not (tmp_path / "builds").exists()
+
+
+def test_nothing_found_says_how_to_get_something() -> None:
+    with pytest.raises(RankbenchError) as error:
+        find()
+    assert str(error.value) == ("no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi")
+
+
+def test_get_says_what_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prefix = fake.make(tmp_path / "libraries/mpich-9.9", "9.9")
+    get(["mpich", "mpich==9.9"])
+    assert capsys.readouterr().out.splitlines() == [
+        f"mpich-9.9 is there already: {prefix}",
+        f"mpich-9.9 is there already: {prefix}",
+        "Next: rankbench find checks every library in reach.",
+    ]
+
+
+def test_get_checks_every_name_before_it_installs(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError, match=r"^mpihc: no such library on PyPI; did you mean mpich\?"):
+        get(["mpich", "mpihc"])
+    assert not (tmp_path / "libraries").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "compiler"),
+    [
+        ("cc (Debian 12.2.0-14+deb12u1) 12.2.0", "cc 12.2.0"),
+        ("Intel(R) oneAPI DPC++/C++ Compiler 2024.1.0 (2024.1.0.20240308)", "Intel(R) 2024.1.0"),
+        ("unheard of", "unheard of"),
+        ("", "none"),
+    ],
+)
+def test_compilers_are_told_in_two_words(line: str, compiler: str) -> None:
+    assert short(line) == compiler
