@@ -6,10 +6,11 @@ nonblocking allreduce of that size.
 
 from __future__ import annotations
 
-import fakes
 import msgspec
 import polars as pl
+from rankbench.verdict.evaluation import Evaluation
 
+import fakes
 from rankbench.model import (
     Campaign,
     Candidate,
@@ -32,7 +33,6 @@ from rankbench.model import (
     Summary,
     Verdict,
 )
-from rankbench.verdict.evaluation import Evaluation
 
 CANDIDATES = ("alpha", "beta", "alpha (again)")
 BLOCKS = 4

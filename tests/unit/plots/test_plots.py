@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 import vl_convert
 from fakes import evaluations
+from rankbench.verdict.evaluation import Evaluation
 
 from rankbench import plots, units
 from rankbench.plots import Chart, Picture, curves, distribution, launches, ratios, winner_map
-from rankbench.verdict.evaluation import Evaluation
 
 
 def picture(evaluation: Evaluation) -> Picture:
@@ -37,9 +37,7 @@ def test_every_plot_is_a_complete_unit() -> None:
         assert plot.SCOPE in plots.SCOPES, name
 
 
-def test_a_plot_is_found_from_its_one_file(
-    whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plot_is_found_from_its_one_file(whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "added.py").write_text(
         "from rankbench.plots import Chart\n"
         "TITLE, HELP, SCOPE = 'Added', 'A plot of a test.', 'placement'\n"
@@ -61,7 +59,9 @@ def test_every_chart_compiles_to_vega(whole: Picture) -> None:
 
 def test_a_candidate_has_one_colour_in_every_plot(whole: Picture) -> None:
     for plot, _, chart in plots.charts(whole):
-        scales = [scale for scale in found(chart.form, "scale") if list(scale.get("domain", []))[:2] == ["alpha", "beta"]]
+        scales = [
+            scale for scale in found(chart.form, "scale") if list(scale.get("domain", []))[:2] == ["alpha", "beta"]
+        ]
         coloured = [scale["range"][:2] for scale in scales if str(scale["range"][0]).startswith("#")]
         assert coloured, plot
         assert all(colours == list(plots.COLOURS[:2]) for colours in coloured), plot
@@ -139,7 +139,9 @@ def test_a_curve_has_the_typical_value_and_its_interval(whole: Picture) -> None:
 
 def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: Picture) -> None:
     chart = drawn(curves.chart(parts(whole, "line")["bandwidth.nonblocking.byte.socket.none"]))
-    point = next(point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B")
+    point = next(
+        point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B"
+    )
     assert point["value"] == pytest.approx(64 * 8 / 502e-9 / 1e6, rel=1e-4)
     assert point["low"] < point["value"] < point["high"]
     assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"

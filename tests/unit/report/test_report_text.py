@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from fakes import evaluations
+
+from rankbench.report import latex, markdown
+from rankbench.report.tables import Cell, Table
+from rankbench.report.text import latex_table, markdown_table
+
+TABLE = Table(
+    "allreduce: time, 95 % or more",
+    ["message size", "a_b", "fastest"],
+    [
+        [Cell("8 B"), Cell("1 us", "0.9 us to 1.1 us", best=True), Cell("a_b ~ c 2.00×")],
+        [Cell("1 KiB"), Cell("–"), Cell("~")],
+    ],
+)
+
+
+def test_a_table_as_markdown() -> None:
+    assert markdown_table(TABLE) == (
+        "**allreduce: time, 95 % or more**\n"
+        "\n"
+        "| message size | a_b | fastest |\n"
+        "| --- | ---: | ---: |\n"
+        "| 8 B | **1 us** (0.9 us to 1.1 us) | a_b \\~ c 2.00× |\n"
+        "| 1 KiB | – | \\~ |"
+    )
+
+
+def test_a_table_as_latex() -> None:
+    assert latex_table(TABLE) == (
+        "\\begin{table}\n"
+        "\\centering\n"
+        "\\caption{allreduce: time, 95 \\% or more}\n"
+        "\\begin{tabular}{lrr}\n"
+        "\\toprule\n"
+        "message size & a\\_b & fastest \\\\\n"
+        "\\midrule\n"
+        "8 B & \\textbf{1 us} {\\scriptsize (0.9 us to 1.1 us)} & a\\_b $\\sim$ c 2.00$\\times$ \\\\\n"
+        "1 KiB & -- & $\\sim$ \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "\\end{table}"
+    )
+
+
+def test_the_verdict_comes_before_the_tables() -> None:
+    text = markdown(evaluations.evaluation())
+    order = [
+        "# Is alpha",
+        "Take alpha: it is fastest",
+        "**beta crashes**",
+        "**pingpong: latency",
+        "**Cases without figures",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_latex_has_a_table_per_line_of_the_campaign() -> None:
+    assert latex(evaluations.evaluation()).count(r"\toprule") == len(evaluations.LINES)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+from fakes import evaluations
+
+from rankbench import plots
+from rankbench.plots import Picture
+from rankbench.report import tables
+from rankbench.report.tables import Cell, Table
+
+
+@pytest.fixture
+def whole() -> Picture:
+    evaluation = evaluations.evaluation()
+    return plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: Picture) -> None:
+    table = tables.results(whole)[0]
+    assert table.columns == ["message size", "alpha", "beta", "fastest"]
+    assert texts(table) == [["8 B", "502 ns", "1 us", "alpha 2.00×"], ["64 KiB", "16.9 us", "16.9 us", "~"]]
+    assert table.rows[0][1].detail == "492 ns to 512 ns"
+    assert [cell.best for cell in table.rows[0]] == [False, True, False, False]
+    assert [cell.best for cell in table.rows[1]] == [False, True, True, False]
+
+
+def test_a_bandwidth_is_told_in_megabytes(whole: Picture) -> None:
+    table = tables.results(whole)[1]
+    assert "bandwidth in MB/s (1 MB = 10^6 B)" in table.caption
+    assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
+
+
+def test_a_missing_figure_says_why(whole: Picture) -> None:
+    table = tables.results(whole)[4]
+    assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
+    assert table.rows[1][3].text == "alpha"
+
+
+def test_failures_are_told_once_per_candidate_and_reason(whole: Picture) -> None:
+    assert tables.failures(whole).rows == [
+        [
+            Cell("beta"),
+            Cell("crashed in 4 of 4 launches"),
+            Cell("allreduce nonblocking 64 KiB", case=evaluations.CRASHED),
+        ]
+    ]
+
+
+def test_candidates_tell_what_their_library_said_inside_a_launch(whole: Picture) -> None:
+    rows = texts(tables.libraries(whole))
+    assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "gcc 12.2.0", "none"]
+    assert tables.libraries(whole).rows[2][0].detail == "A/A twin of alpha"
+
+
+def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: Picture) -> None:
+    assert texts(tables.ranks(whole)) == [
+        ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/x/libmpi.so"]
+    ]
+    assert texts(tables.clocks(whole)) == [["clock_gettime", "1 ns", "20 ns to 31 ns", "one, nothing to synchronise"]]
+
+
+def test_false_alarms_of_the_control_are_listed(whole: Picture) -> None:
+    assert texts(tables.control(whole)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
+
+
+def test_names_tell_the_placement_where_there_are_several() -> None:
+    evaluation = evaluations.evaluation(("socket", "spread"))
+    both = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    names = list(tables.case_names(both).values())
+    assert (names[0], names[9]) == ("pingpong 8 B on socket", "pingpong 8 B on spread")
+
+
+def test_long_lists_are_cut_and_counted() -> None:
+    assert tables.listed(["a", "b", "c"]) == "a, b, c"
+    assert tables.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
