@@ -129,7 +129,6 @@ def wrapper_says(library: Library, *arguments: str, text: str = "") -> str:
     except OSError as error:
         raise RankbenchError(f"{library.name}: {library.wrapper} cannot be run: {error.strerror}") from None
     if answer.returncode:
-        require_compiler(library, "" if "-show" in arguments else wrapper_says(library, "-show"))
         raise RankbenchError(
             f"{library.name}: {library.wrapper} {' '.join(arguments)} failed: {first_error(answer.stderr)}"
         )

@@ -118,5 +118,5 @@ def core(cpu: int) -> int:
 
 def numbers(kernel_list: str) -> set[int]:
     """Return the numbers of a kernel list such as `0-3,8`."""
-    ranges = [part.partition("-") for part in kernel_list.split(",")]
+    ranges = [part.partition("-") for part in kernel_list.split(",") if part]
     return {number for first, _, last in ranges for number in range(int(first), int(last or first) + 1)}

@@ -106,6 +106,7 @@ def rank(number: int, cpus: str) -> RankFact:
         (["0", "1"], ""),
         (["0,8", "1,9"], ""),
         (["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
+        ([""], "rank 0 may run on CPUs  and is not bound to one core"),
         (["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
         (["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
     ],

