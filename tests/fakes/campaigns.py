@@ -1,0 +1,342 @@
+"""A maker of real stores with drawn samples of known truth: no MPI, no core, hundreds of launches in a second.
+
+What is true is told by a function from candidate and case to `Truth`. The figures are drawn as
+
+    time x state (block, all candidates alike) x flip and spread (launch) x hump and noise (sample)
+
+so that `time` is the true median over launches where there is no state, flip or hump.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import fakes
+from rankbench import plan, store
+from rankbench.model import (
+    ALL_RANKS,
+    Campaign,
+    Candidate,
+    CandidateSpec,
+    Case,
+    CaseResult,
+    CaseStatus,
+    Form,
+    Launch,
+    LaunchFacts,
+    LaunchStatus,
+    Library,
+    Operation,
+    Placement,
+    Plan,
+    RankFact,
+    Receipt,
+    Series,
+    Stop,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+CANDIDATES = ("alpha", "beta")
+AGAIN = " (again)"
+LINES: tuple[tuple[str, Form], ...] = (
+    ("pingpong", "blocking"),
+    ("bandwidth", "nonblocking"),
+    ("barrier", "blocking"),
+    ("allreduce", "blocking"),
+    ("allreduce", "nonblocking"),
+)
+SIZES = (8, 65536)
+DEADLY = {CaseStatus.CRASHED: LaunchStatus.CRASHED, CaseStatus.HUNG: LaunchStatus.HUNG}
+REASONS = {
+    CaseStatus.LACKING: "MPI_Iallreduce is not in this library",
+    CaseStatus.WRONG_DATA: "rank 1: byte 3 is 7, expected 9",
+    CaseStatus.REFUSED: "its buffers do not fit in memory",
+    CaseStatus.FAILED: "MPI_ERR_OTHER",
+    CaseStatus.CRASHED: "ended before its last case: exit code 139 (SIGSEGV)",
+    CaseStatus.HUNG: "no sign of life for 10 s",
+    CaseStatus.NOT_RUN: "crashed in blocks 1 and 2; not tried again",
+}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of one candidate in one case. Spreads are standard deviations of the logarithm."""
+
+    factor: float = 1.0
+    """Its time over that of `base_ns`."""
+    noise: float = 0.02
+    """From sample to sample."""
+    spread: float = 0.01
+    """From launch to launch."""
+    flip_share: float = 0.0
+    """Share of launches that are in another state..."""
+    flip_factor: float = 1.0
+    """...and what that does to all their samples."""
+    hump_share: float = 0.0
+    """Share of samples in a second hump..."""
+    hump_factor: float = 1.0
+    """...and its time over the first hump's."""
+    late_share: float = 0.0
+    """Share of samples that started late; they take ten times as long."""
+    status: CaseStatus = CaseStatus.OK
+    """How the case ends, in `status_share` of the launches; it is well in the others."""
+    status_share: float = 1.0
+
+
+def base_ns(case: Case) -> float:
+    """Return the time of a case at factor 1: 500 ns and 4 B/ns."""
+    return 500 + case.size_bytes / 4
+
+
+def alike(candidate: str, case: Case) -> Truth:
+    """Say that nothing differs."""
+    return Truth()
+
+
+def slower_beta(factor: float) -> Callable[[str, Case], Truth]:
+    """Return the truth that beta takes this often alpha's time in every case."""
+    return lambda candidate, _case: Truth(factor=factor if candidate.startswith("beta") else 1.0)
+
+
+def make_campaign(
+    folder: Path,
+    truth: Callable[[str, Case], Truth] = alike,
+    launches: int = 5,
+    seed: int = 1,
+    *,
+    samples: int = 100,
+    candidates: Sequence[str] = CANDIDATES,
+    control: bool = True,
+    cases: Sequence[Case] | None = None,
+    placements: Sequence[str] = ("socket",),
+    states: Sequence[float] = (1.0,),
+) -> Store:
+    """Write a campaign of as many launches per candidate as wanted, one each block; return its store.
+
+    An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, then again.
+    """
+    wanted = list(cases) if cases is not None else [case for place in placements for case in cases_of(place)]
+    record = campaign(folder.name, wanted, candidates, placements, control=control, seed=seed, samples=samples)
+    made = store.create(folder, record)
+    draw = Draw(truth, np.random.default_rng(seed), states, samples)
+    numbers = itertools.count(1)
+    for block, position, name, place in turns(record, launches):
+        turn = [case for case in plan.case_order(seed, block, wanted) if case.placement == place]
+        for part in launches_of(draw.results(block, name, turn)):
+            made.append(launch(next(numbers), block, position, name, place, part[-1].status), part)
+    return made
+
+
+def turns(record: Campaign, blocks: int) -> Iterator[tuple[int, int, str, str]]:
+    """Yield block, position, candidate and placement in the order in which rankbench would launch them."""
+    names = [candidate.name for candidate in record.candidates]
+    for block in range(1, blocks + 1):
+        for position, name in enumerate(plan.block_order(record.seed, block, names)):
+            for placement in record.plan.placements:
+                yield block, position, name, placement.name
+
+
+@dataclass
+class Draw:
+    """The dice of a campaign."""
+
+    truth: Callable[[str, Case], Truth]
+    random: np.random.Generator
+    states: Sequence[float]
+    samples: int
+
+    def results(self, block: int, candidate: str, cases: Sequence[Case]) -> list[CaseResult]:
+        """Return a candidate's cases of one block."""
+        state = self.states[(block - 1) % len(self.states)]
+        return [self.result(case, self.truth(candidate.removesuffix(AGAIN), case), state) for case in cases]
+
+    def result(self, case: Case, truth: Truth, state: float) -> CaseResult:
+        """Return one case of one launch."""
+        if truth.status != CaseStatus.OK and self.random.random() < truth.status_share:
+            return CaseResult(case=case, status=truth.status, reason=REASONS[truth.status])
+        late = np.flatnonzero(self.random.random(self.samples) < truth.late_share)
+        return CaseResult(
+            case=case,
+            status=CaseStatus.OK,
+            taken=self.samples,
+            valid=self.samples - len(late),
+            late=len(late),
+            series=[self.series(case, truth, state, late)],
+        )
+
+    def series(self, case: Case, truth: Truth, state: float, late: np.ndarray) -> Series:
+        """Return the samples, in tenths of a nanosecond as the core writes them."""
+        flip = truth.flip_factor if self.random.random() < truth.flip_share else 1.0
+        typical = base_ns(case) * truth.factor * state * flip * self.random.lognormal(0, truth.spread)
+        hump = np.where(self.random.random(self.samples) < truth.hump_share, truth.hump_factor, 1.0)
+        time_ns = typical * hump * self.random.lognormal(0, truth.noise, self.samples)
+        time_ns[late] *= 10
+        alone = case.operation in {"pingpong", "bandwidth"}
+        return Series(
+            rank=0 if alone else ALL_RANKS,
+            time_ns=time_ns.round(1).tolist(),
+            last_rank=[] if alone else self.random.integers(0, case.ranks, self.samples).tolist(),
+            late=late.tolist(),
+            overrun=[],
+        )
+
+
+def launches_of(results: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
+    """Divide a turn's results into launches: each crash and each hang ends one."""
+    part: list[CaseResult] = []
+    for result in results:
+        part.append(result)
+        if result.status in DEADLY:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def cases_of(
+    placement: str = "socket", lines: Sequence[tuple[str, Form]] = LINES, sizes: Sequence[int] = SIZES
+) -> list[Case]:
+    """Return cases of operations in forms, each in every size where it takes one."""
+    operations = {operation.name: operation for operation in fakes.description().operations}
+    return [
+        case_of(operations[name], form, size, placement)
+        for name, form in lines
+        for size in (sizes if operations[name].sized else (0,))
+    ]
+
+
+def case_of(operation: Operation, form: Form, size_bytes: int, placement: str) -> Case:
+    """Return a case of two ranks."""
+    return Case(
+        operation=operation.name,
+        form=form,
+        size_bytes=size_bytes,
+        datatype=operation.datatype,
+        placement=placement,
+        ranks=2,
+        start=operation.start,
+    )
+
+
+def launch(
+    number: int, block: int, position: int, candidate: str, placement: str, last: CaseStatus = CaseStatus.OK
+) -> Launch:
+    """Return the record of a launch that ended as its last case did."""
+    status = DEADLY.get(last, LaunchStatus.OK)
+    crashed = status == LaunchStatus.CRASHED
+    return Launch(
+        number=number,
+        block=block,
+        position=position,
+        candidate=candidate,
+        placement=placement,
+        status=status,
+        reason=REASONS[last] if status != LaunchStatus.OK else "",
+        started=f"2026-11-21T{number // 60 % 24:02}:{number % 60:02}:00.000+00:00",
+        duration_s=2.5,
+        exit_code=-11 if crashed else 0 if status == LaunchStatus.OK else None,
+        command=["mpiexec", "-n", "2", "rankbench-core"],
+        environment={},
+        facts=LaunchFacts(
+            ranks=2,
+            library_version=f"{candidate.removesuffix(AGAIN).title()} MPI 1.0",
+            mpi_version="4.1",
+            core="0.1.0",
+            source="clock_gettime",
+            resolution_ns=1,
+            cost_ns=20,
+        ),
+        ranks=[
+            RankFact(rank=rank, host="n1", cpu=rank, cpus=str(rank), clock="one", libmpi="/opt/lib/libmpi.so")
+            for rank in (0, 1)
+        ],
+        load_before=0.1,
+        stolen_s=0,
+        log="Segmentation fault in rank 1" if crashed else "",
+    )
+
+
+def campaign(
+    name: str = "fake",
+    cases: Sequence[Case] = (),
+    candidates: Sequence[str] = CANDIDATES,
+    placements: Sequence[str] = ("socket",),
+    *,
+    control: bool = True,
+    seed: int = 1,
+    samples: int = 100,
+) -> Campaign:
+    """Return the record of a campaign: each candidate is a library of its own, the first has the twin."""
+    twin = [Candidate(name=candidates[0] + AGAIN, library=candidates[0], control_of=candidates[0])]
+    return Campaign(
+        format=store.FORMAT,
+        name=name,
+        created="2026-11-21T00:00:00+00:00",
+        rankbench="0.1.0",
+        plan=plan_of(candidates, placements, control=control, seed=seed, samples=samples),
+        seed=seed,
+        machine=fakes.machine(),
+        libraries=[library(one) for one in candidates],
+        receipts=[receipt(one) for one in candidates],
+        candidates=[*(Candidate(name=one, library=one) for one in candidates), *(twin if control else ())],
+        cases=list(cases),
+        operations=fakes.description().operations,
+        notes=[],
+    )
+
+
+def plan_of(candidates: Sequence[str], placements: Sequence[str], *, control: bool, seed: int, samples: int) -> Plan:
+    """Return a plan as it might have been read."""
+    return Plan(
+        question="Is alpha faster than beta?",
+        candidates=[CandidateSpec(library=one) for one in candidates],
+        operations=list(dict.fromkeys(name for name, _ in LINES)),
+        forms=["blocking", "nonblocking"],
+        sizes_bytes=list(SIZES),
+        placements=[Placement(name=one, nodes=1, ranks_per_node=2, binding="core") for one in placements],
+        start="auto",
+        samples=samples,
+        case_limit_s=1,
+        launch_limit_s=10,
+        stop=Stop(),
+        control=control,
+        threshold=0.03,
+        seed=seed,
+        text=f"candidates = {list(candidates)}\n".replace("'", '"'),
+    )
+
+
+def library(name: str) -> Library:
+    """Return a library from PyPI."""
+    return Library(
+        name=name,
+        family=name,
+        version="1.0",
+        source="pypi",
+        prefix=f"/opt/{name}",
+        wrapper=f"/opt/{name}/bin/mpicc",
+        launcher=f"/opt/{name}/bin/mpiexec",
+    )
+
+
+def receipt(name: str) -> Receipt:
+    """Return the receipt of a build with it."""
+    return Receipt(
+        library=name,
+        wrapper=f"/opt/{name}/bin/mpicc",
+        compiler="gcc 12.2.0",
+        flags=["-O2"],
+        linked="gcc -lmpi",
+        missing=[],
+        core_sha256="c" * 64,
+        binary_sha256="b" * 64,
+    )
