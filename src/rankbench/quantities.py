@@ -1,0 +1,33 @@
+"""Quantities as a person reads them. Sizes in powers of two (1 KiB = 1024 B), times in the unit that suits."""
+
+from __future__ import annotations
+
+
+def format_size(size_bytes: int) -> str:
+    """Return a size in the largest binary unit that divides it, such as `8 B`, `64 KiB`, `1 MiB`."""
+    units = ("B", "KiB", "MiB", "GiB", "TiB")
+    power = 0
+    while power + 1 < len(units) and size_bytes and size_bytes % 1024 == 0:
+        size_bytes //= 1024
+        power += 1
+    if size_bytes >= 10 * 1024:
+        return f"{size_bytes / 1024 ** (rest := min((size_bytes.bit_length() - 1) // 10, 4)):.1f} {units[power + rest]}"
+    return f"{size_bytes} {units[power]}"
+
+
+def format_time(time_ns: float) -> str:
+    """Return a time with three significant digits, such as `131 ns`, `4.72 µs`, `1.05 ms`."""
+    for unit, scale in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
+        if float(f"{abs(time_ns) / scale:.3g}") < 1000:
+            return f"{_three_digits(time_ns / scale)} {unit}"
+    return f"{_three_digits(time_ns / 1e9)} s"
+
+
+def format_ratio(ratio: float) -> str:
+    """Return a ratio with three significant digits at most, such as `1.04×`, `12.3×`, `340×`."""
+    return f"{_three_digits(ratio)}×"
+
+
+def _three_digits(value: float) -> str:
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{digits}f}"
