@@ -1,22 +1,59 @@
-"""The report as a reader meets it: opened from disk in a real browser, clicked, switched, narrowed, printed."""
+"""The report as a reader meets it: opened from disk in a real browser, clicked, switched, narrowed, printed.
+
+The browser is Debian's Chromium, driven by its own chromedriver; nothing is downloaded.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fakes import evaluations
-from selenium.webdriver import ActionChains, Chrome, Keys
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions, Keys
+from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from rankbench.report import write_html
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from selenium.webdriver.remote.webelement import WebElement
+
+SWITCHES = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 ALLREDUCE = "allreduce.blocking.8.float.socket.window"
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not binary or not driver:
+        pytest.fail(
+            "browser tests need chromium and chromedriver on PATH; "
+            "on Debian: apt-get install --no-install-recommends chromium chromium-driver",
+            pytrace=False,
+        )
+    options = ChromeOptions()
+    options.binary_location = binary
+    for switch in (*SWITCHES, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    chromium = Chrome(options=options, service=Service(driver))
+    yield chromium
+    chromium.quit()
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +70,16 @@ def page(browser: Chrome, address: str) -> Chrome:
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(1280))
     browser.get("about:blank")
     for kind in ("browser", "performance"):
-        browser.get_log(kind)
+        logged(browser, kind)
     browser.get(address)
     until(browser, lambda: browser.execute_script("return document.documentElement.dataset.drawn === 'true'"))
     return browser
+
+
+def logged(browser: Chrome, kind: str) -> list[dict[str, Any]]:
+    """Return what the browser logged since the last call."""
+    read: Any = browser.get_log
+    return list(read(kind))
 
 
 def colours(scheme: str) -> list[dict[str, str]]:
@@ -83,9 +126,9 @@ def ink(page: Chrome) -> tuple[str, str]:
 
 
 def test_it_opens_without_a_complaint_and_without_a_request(page: Chrome) -> None:
-    assert page.get_log("browser") == []
+    assert logged(page, "browser") == []
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
-    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    messages = [json.loads(entry["message"])["message"] for entry in logged(page, "performance")]
     asked = [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
     assert [url for url in asked if not url.startswith("data:")] == [page.current_url]
 
@@ -131,7 +174,7 @@ def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce nonblocking")
     until(page, lambda: caption(page, "distribution").startswith("allreduce nonblocking 64 KiB"))
     assert caption(page, "curves") == "allreduce nonblocking: time per call"
-    assert page.get_log("browser") == []
+    assert logged(page, "browser") == []
 
 
 def test_an_operation_without_sizes_can_be_chosen_too(page: Chrome) -> None:

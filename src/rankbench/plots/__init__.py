@@ -31,7 +31,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3], [12, 4])
 TIME_LABEL = (
     "datum.value < 1e3 ? format(datum.value, '~g') + ' ns' : "
-    "datum.value < 1e6 ? format(datum.value / 1e3, '~g') + ' us' : "
+    "datum.value < 1e6 ? format(datum.value / 1e3, '~g') + ' µs' : "
     "datum.value < 1e9 ? format(datum.value / 1e6, '~g') + ' ms' : format(datum.value / 1e9, '~g') + ' s'"
 )
 SIZE_LABEL = (
@@ -232,7 +232,7 @@ def log_axis(heading: str, label: str) -> alt.Axis:
 
 
 def time_axis(heading: str = "time") -> alt.Axis:
-    """Return an axis of nanoseconds, labelled in ns, us, ms and s."""
+    """Return an axis of nanoseconds, labelled in ns, µs, ms and s."""
     return log_axis(heading, TIME_LABEL)
 
 

@@ -64,8 +64,9 @@ def words(base: alt.Chart) -> list[alt.Chart]:
     """Return the letter alone in the middle of a cell, or above the margin where there is one."""
 
     def text(field: str, where: str, dy: int, size: int) -> alt.Chart:
-        source: alt.Chart = base.transform_filter(where).encode(text=f"{field}:N")
-        return source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer", aria=False)
+        source = base.transform_filter(where).encode(text=f"{field}:N")
+        mark: alt.Chart = source.mark_text(dy=dy, fontSize=size, color="#111111", cursor="pointer", aria=False)
+        return mark
 
     return [text("mark", "!datum.told", 0, 12), text("mark", "datum.told", -7, 12), text("margin", "datum.told", 8, 11)]
 

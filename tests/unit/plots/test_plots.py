@@ -1,15 +1,19 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 import vl_convert
 from fakes import evaluations
-from rankbench.verdict.evaluation import Evaluation
 
 from rankbench import plots, units
 from rankbench.plots import Chart, Picture, curves, distribution, launches, ratios, winner_map
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.verdict.evaluation import Evaluation
 
 
 def picture(evaluation: Evaluation) -> Picture:
@@ -182,7 +186,7 @@ def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: Picture) 
 
 def test_what_lies_beyond_the_picture_is_told_in_words(whole: Picture) -> None:
     typical = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key])).datasets["typical"]
-    assert [row["beyond"] for row in typical] == ["up to 25.1 us →", "up to 50.2 us →"]
+    assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
 
 def test_every_launch_has_its_median(whole: Picture) -> None:

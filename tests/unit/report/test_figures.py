@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from fakes import evaluations
 
 from rankbench.model import RankbenchError
 from rankbench.report import write_figures
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 

@@ -10,7 +10,7 @@ TABLE = Table(
     "allreduce: time, 95 % or more",
     ["message size", "a_b", "fastest"],
     [
-        [Cell("8 B"), Cell("1 us", "0.9 us to 1.1 us", best=True), Cell("a_b ~ c 2.00×")],
+        [Cell("8 B"), Cell("1 µs", "0.9 µs to 1.1 µs", best=True), Cell("a_b ~ c 2.00×")],
         [Cell("1 KiB"), Cell("–"), Cell("~")],
     ],
 )
@@ -22,7 +22,7 @@ def test_a_table_as_markdown() -> None:
         "\n"
         "| message size | a_b | fastest |\n"
         "| --- | ---: | ---: |\n"
-        "| 8 B | **1 us** (0.9 us to 1.1 us) | a_b \\~ c 2.00× |\n"
+        "| 8 B | **1 µs** (0.9 µs to 1.1 µs) | a_b \\~ c 2.00× |\n"
         "| 1 KiB | – | \\~ |"
     )
 
@@ -36,7 +36,7 @@ def test_a_table_as_latex() -> None:
         "\\toprule\n"
         "message size & a\\_b & fastest \\\\\n"
         "\\midrule\n"
-        "8 B & \\textbf{1 us} {\\scriptsize (0.9 us to 1.1 us)} & a\\_b $\\sim$ c 2.00$\\times$ \\\\\n"
+        "8 B & \\textbf{1 $\\mu$s} {\\scriptsize (0.9 $\\mu$s to 1.1 $\\mu$s)} & a\\_b $\\sim$ c 2.00$\\times$ \\\\\n"
         "1 KiB & -- & $\\sim$ \\\\\n"
         "\\bottomrule\n"
         "\\end{tabular}\n"

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from fakes import evaluations
 
 from rankbench import plots
-from rankbench.plots import Picture
 from rankbench.report import tables
 from rankbench.report.tables import Cell, Table
+
+if TYPE_CHECKING:
+    from rankbench.plots import Picture
 
 
 @pytest.fixture
@@ -22,7 +26,7 @@ def texts(table: Table) -> list[list[str]]:
 def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: Picture) -> None:
     table = tables.results(whole)[0]
     assert table.columns == ["message size", "alpha", "beta", "fastest"]
-    assert texts(table) == [["8 B", "502 ns", "1 us", "alpha 2.00×"], ["64 KiB", "16.9 us", "16.9 us", "~"]]
+    assert texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
     assert table.rows[0][1].detail == "492 ns to 512 ns"
     assert [cell.best for cell in table.rows[0]] == [False, True, False, False]
     assert [cell.best for cell in table.rows[1]] == [False, True, True, False]
@@ -60,7 +64,9 @@ def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: Picture) -> No
     assert texts(tables.ranks(whole)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/x/libmpi.so"]
     ]
-    assert texts(tables.clocks(whole)) == [["clock_gettime", "1 ns", "20 ns to 31 ns", "one, nothing to synchronise"]]
+    assert texts(tables.clocks(whole)) == [
+        ["clock_gettime", "1.00 ns", "20.0 ns to 31.0 ns", "one, nothing to synchronise"]
+    ]
 
 
 def test_false_alarms_of_the_control_are_listed(whole: Picture) -> None:
