@@ -152,7 +152,7 @@ def built(used: Iterable[Library], home: Path, tell: Tell) -> dict[str, Build]:
     for library in used:
         began = monotonic()
         builds[library.name] = build.build(library, home)
-        tell(f"core built for {library.name} in {monotonic() - began:.1f} s")
+        tell(f"core ready for {library.name} after {monotonic() - began:.1f} s")
     return builds
 
 

@@ -1,0 +1,149 @@
+"""Whole runs of the command on stand-in libraries, each in a process of its own, as users start it."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.library import behave, make
+
+from rankbench import store
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+PLAN = """
+question = "Which of two stand-ins?"
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["allreduce", "bcast"]
+sizes = "8,64"
+samples = 20
+[stop]
+blocks = 3
+"""
+MAIN = "from rankbench.cli import main; main()"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Return a folder with a plan and two libraries, the second slower by half."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    make(tmp_path / "9.1", "9.1")
+    make(tmp_path / "9.2", "9.2", factor=1.5)
+    return tmp_path
+
+
+def start(place: Path) -> subprocess.Popen[str]:
+    """Start `rankbench run` in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN, "run", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", "--seed", "5"],
+        cwd=place,
+        env=os.environ | {"RANKBENCH_HOME": str(place / "home"), "MARK": str(place)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def finish(place: Path) -> str:
+    """Run the command to its end and return what it printed."""
+    process = start(place)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    return said
+
+
+def wait_for_launches(place: Path, count: int) -> None:
+    """Wait until so many launches are stored."""
+    while len(list((place / "results/plan/launches").glob("*.json"))) < count:
+        time.sleep(0.01)
+
+
+def left(place: Path) -> list[str]:
+    """Return the processes that came from a run in this place and still run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            marked = f"MARK={place}\0".encode() in (folder / "environ").read_bytes()
+            ended = (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        except OSError:
+            continue
+        if marked and not ended:
+            found.append(folder.name)
+    return found
+
+
+def assert_sound(results: Store, blocks: int) -> None:
+    """Assert one row per case, candidate and block, and every sample of the measured ones once."""
+    rows = Counter(results.cases().select("block", "candidate", "case").iter_rows())
+    names = [candidate.name for candidate in results.campaign.candidates]
+    keys = [case.key for case in results.campaign.cases]
+    assert rows == Counter((block, name, key) for block in range(1, blocks + 1) for name in names for key in keys)
+    samples = Counter(results.samples().select("block", "candidate", "case", "index").collect().iter_rows())
+    assert samples == Counter((*row, index) for row in rows for index in range(results.campaign.plan.samples))
+
+
+def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) -> None:
+    said = re.sub(r"\d+\.\d s", "T s", finish(place)).splitlines()
+    assert said[:3] == [
+        "core ready for mpich-9.1 after T s",
+        "core ready for mpich-9.2 after T s",
+        "checking mpich-9.1, mpich-9.2",
+    ]
+    assert len([line for line in said if line.endswith("on socket: 4 cases in T s, ok")]) == 9
+    assert "done: 3 blocks, 9 launches in results/plan: the plan's 3 blocks are done" in said
+    assert said[-1] == "next: rankbench report results/plan"
+    results = store.open(place / "results/plan")
+    assert_sound(results, blocks=3)
+    assert results.campaign.seed == 5
+
+
+def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:
+    finish(place)
+    said = finish(place).splitlines()
+    assert said[0] == "going on with results/plan: 9 launches are stored, none is repeated"
+    assert "done: 3 blocks, 9 launches in results/plan: the plan's 3 blocks are done" in said
+
+
+def test_an_interrupt_ends_the_launch_and_says_how_to_go_on(place: Path) -> None:
+    behave(place / "9.2", pause_s=0.2)
+    process = start(place)
+    wait_for_launches(place, 2)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate()
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == (
+        "stopped; what was measured is kept. Go on with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
+    )
+    assert left(place) == []
+    finish(place)
+    assert_sound(store.open(place / "results/plan"), blocks=3)
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_kill_9_at_any_moment_loses_and_doubles_nothing(place: Path, moment: int) -> None:
+    behave(place / "9.1", pause_s=0.02)
+    chance = random.Random(moment)
+    process = start(place)
+    wait_for_launches(place, chance.randrange(8))
+    time.sleep(chance.random() * 0.3)
+    before = {path.name: path.read_bytes() for path in (place / "results/plan/launches").glob("*.json")}
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    while left(place):
+        time.sleep(0.02)
+    finish(place)
+    results = store.open(place / "results/plan")
+    assert {name: (results.folder / "launches" / name).read_bytes() for name in before} == before
+    assert [launch.number for launch in results.launches()] == list(range(1, 10))
+    assert_sound(results, blocks=3)

@@ -1,0 +1,157 @@
+"""Every slip that `rankbench run` can meet is one line that helps, and the exit code says that it failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import machine
+from fakes.library import behave, make
+
+from rankbench import cli, launch, plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """
+candidates = ["mpich==9.1"]
+operations = ["allreduce"]
+sizes = 8
+samples = 5
+[stop]
+blocks = 1
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder to work in, with nothing in reach but the tools of the system."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+@pytest.fixture
+def library(place: Path) -> Path:
+    return make(place / "library", "9.1")
+
+
+class Refused:
+    """Calls the command line and returns its one line on standard error."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.monkeypatch = monkeypatch
+        self.capsys = capsys
+
+    def __call__(self, *arguments: str) -> str:
+        self.monkeypatch.setattr("sys.argv", ["rankbench", "run", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code == 2
+        line = self.capsys.readouterr().err
+        assert line.count("\n") == 1
+        return line.rstrip("\n")
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+    return Refused(monkeypatch, capsys)
+
+
+def write(place: Path, text: str) -> str:
+    (place / "plan.toml").write_text(text)
+    return "plan.toml"
+
+
+PRESETS = ", ".join(plan.presets())
+
+
+@pytest.mark.usefixtures("place")
+def test_no_plan(refused: Refused) -> None:
+    assert refused() == f"rankbench: name one plan: a file, or --preset NAME (allowed: {PRESETS})"
+
+
+@pytest.mark.usefixtures("place")
+def test_a_plan_that_is_not_there(refused: Refused) -> None:
+    assert refused("plan.toml") == (
+        f"rankbench: plan.toml: cannot read the plan: No such file or directory; presets: {PRESETS}"
+    )
+
+
+@pytest.mark.usefixtures("place")
+def test_a_misspelt_preset(refused: Refused) -> None:
+    assert refused("--preset", "dmo") == f'rankbench: no preset "dmo"; did you mean demo? (allowed: {PRESETS})'
+
+
+def test_an_unknown_key(place: Path, refused: Refused) -> None:
+    file = write(place, PLAN.replace("blocks", "blocs"))
+    assert refused(file) == (
+        "rankbench: plan.toml: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until)"
+    )
+
+
+def test_zero_ranks(place: Path, refused: Refused) -> None:
+    file = write(place, PLAN.replace("sizes = 8", 'placements = ["0x2"]'))
+    assert refused(file) == (
+        'rankbench: plan.toml: placements[0]: found "0x2", which has no rank; '
+        "both numbers of nodes x ranks per node are 1 or more"
+    )
+
+
+def test_a_misspelt_operation(place: Path, library: Path, refused: Refused) -> None:
+    file = write(place, PLAN.replace("allreduce", "alreduce"))
+    line = refused(file, "--prefix", "library")
+    assert line.startswith(
+        'rankbench: plan.toml: operations[0]: found "alreduce"; did you mean allreduce? (allowed: allgather, '
+    )
+
+
+def test_a_size_too_large(place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "machine", lambda: machine(memory_bytes=1 << 30))
+    file = write(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
+    assert refused(file, "--prefix", "library") == (
+        "rankbench: plan.toml: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "
+        "and 819 MiB (80% of its memory) may be used; sizes up to 205 MiB fit"
+    )
+
+
+def test_a_results_folder_that_cannot_be_written(place: Path, library: Path, refused: Refused) -> None:
+    (place / "results").write_text("a file")
+    assert refused(write(place, PLAN), "--prefix", "library") == (
+        "rankbench: results/plan: cannot be written (Not a directory); choose another place: --results DIR"
+    )
+
+
+def test_no_such_library(place: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankbench.libraries.find", lambda _: [])
+    assert refused(write(place, PLAN)) == (
+        "rankbench: mpich==9.1: no such library here (found: none); get it by: rankbench get mpich==9.1"
+    )
+
+
+def test_a_missing_compiler(place: Path, library: Path, refused: Refused) -> None:
+    wrapper = library / "bin/mpicc"
+    wrapper.write_text(wrapper.read_text().replace("sh -Iinclude", "fakecc -Iinclude"))
+    assert refused(write(place, PLAN), "--prefix", "library") == (
+        f"rankbench: mpich-9.1: no C compiler behind {wrapper}: fakecc: not found; "
+        "install gcc (Debian: apt-get install gcc libc6-dev)"
+    )
+
+
+def test_no_candidate_that_works(place: Path, library: Path, refused: Refused) -> None:
+    behave(library, dead=True)
+    assert refused(write(place, PLAN), "--prefix", "library") == (
+        "rankbench: no candidate works here; mpich-9.1 on socket: exit code 1: fake core: told to be dead"
+    )
+
+
+def test_another_plan_of_the_same_name(
+    place: Path, library: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", write(place, PLAN), "--prefix", "library"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    assert refused(write(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
+        "rankbench: results/plan: holds a campaign of another plan; name yours otherwise: --name NAME"
+    )
