@@ -14,7 +14,7 @@ import polars as pl
 from scipy import stats
 
 from rankbench.model import Comparison, Summary
-from rankbench.statistics.medians import LAUNCH, launch_medians
+from rankbench.statistics.medians import launch_medians
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +135,9 @@ def _warnings(row: dict[str, object], launches: int, typical: float, coverage: f
     if coverage < LEVEL:
         said.append(f"{launches} launches: the interval holds with {coverage:.1%} only; 6 or more give 95 %")
     if bound > START_BOUND * typical:
-        said.append(f"starts are uncertain by up to {bound / typical:.0%} of the time; prefer larger messages or start none")
+        said.append(
+            f"starts are uncertain by up to {bound / typical:.0%} of the time; prefer larger messages or start none"
+        )
     if row["migrated"]:
         said.append(f"a rank moved to another CPU in {row['migrated']} launches; bind ranks to cores")
     return said

@@ -1,0 +1,139 @@
+"""The conclusion: the sentences that answer the plan's question, each with the cases that it rests on."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rankbench.model import Sentence
+from rankbench.quantities import format_ratio
+from rankbench.verdict.evidence import Evidence, counted, listed, size_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import CaseVerdict
+
+FEW_LAUNCHES = 6
+MOST_EXCEPTIONS = 4
+
+
+def conclude(evidence: Evidence) -> list[Sentence]:
+    """Return the answer first, then distances, exceptions, doubts and scope."""
+    judged = [one for one in evidence.cases if len(one.ranking) > 1]
+    if not judged:
+        return [
+            Sentence(text="No two candidates have figures for the same case, so there is nothing to compare.", cases=[])
+        ]
+    best = _best(evidence, judged)
+    return [
+        _answer(best, judged),
+        *_distances(evidence, best, judged),
+        *_exceptions(evidence, best),
+        *_control(evidence),
+        _scope(evidence),
+    ]
+
+
+def _keys(verdicts: list[CaseVerdict]) -> list[str]:
+    return [one.case.key for one in verdicts]
+
+
+def _told(verdict: CaseVerdict) -> bool:
+    """Return whether the case tells any two candidates apart."""
+    return len(verdict.winners) < len(verdict.ranking)
+
+
+def _best(evidence: Evidence, judged: list[CaseVerdict]) -> str:
+    """Return the candidate that is at the front most often; where level, the one with the smaller typical times."""
+
+    def standing(name: str) -> tuple[int, float]:
+        front = sum(name in one.winners for one in judged if _told(one))
+        behind = [_behind(evidence, one, name) for one in judged if name in one.ranking]
+        return front, -sum(behind) / max(len(behind), 1)
+
+    return max(evidence.names, key=standing)
+
+
+def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
+    """Return the logarithm of a candidate's typical time over the case's smallest."""
+    key = verdict.case.key
+    return math.log(evidence.summary[key, name].typical_ns / evidence.summary[key, verdict.ranking[0]].typical_ns)
+
+
+def _answer(best: str, judged: list[CaseVerdict]) -> Sentence:
+    told = [one for one in judged if _told(one)]
+    if not told:
+        text = f"No candidate can be told to be faster than another in any of {counted(len(judged), 'case')}."
+        return Sentence(text=text, cases=_keys(judged))
+    alone = [one for one in told if one.winners == [best]]
+    level = [one for one in told if best in one.winners and one not in alone]
+    text = f"{best} is the one to use: fastest alone in {len(alone)} of {counted(len(judged), 'case')}"
+    if level:
+        text += f", level with the fastest in {len(level)} more"
+    if len(told) < len(judged):
+        text += f"; in {len(judged) - len(told)} no difference can be told"
+    return Sentence(text=f"{text}.", cases=_keys(alone + level))
+
+
+def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+    """Say of each other candidate how it stands to the best over all cases that both have."""
+    for name in evidence.names:
+        both = [one for one in judged if {name, best} <= set(one.ranking)]
+        if name == best or not both:
+            continue
+        logs = {one.case.key: _behind(evidence, one, name) - _behind(evidence, one, best) for one in both}
+        mean = math.exp(sum(logs.values()) / len(logs))
+        worst = max(logs, key=lambda key: logs[key])
+        comparison = "as long as" if mean >= 1 else "the time of"
+        text = f"{name} takes {format_ratio(mean)} {comparison} {best} (geometric mean of {counted(len(both), 'case')})"
+        if logs[worst] > math.log(1.03):
+            text += f", at worst {format_ratio(math.exp(logs[worst]))} ({evidence.full_title(evidence.case[worst])})"
+        yield Sentence(text=f"{text}.", cases=[worst])
+
+
+def _exceptions(evidence: Evidence, best: str) -> Iterator[Sentence]:
+    """Say where another candidate is faster than the best, the largest margins first."""
+    runs = []
+    for title, verdicts in evidence.lines():
+        for winners, group in groupby(verdicts, key=lambda one: tuple(one.winners) if best in one.ranking else ()):
+            if winners and best not in winners:
+                runs.append((list(group), title, winners))
+    runs.sort(key=lambda run: -max(_behind(evidence, one, best) for one in run[0]))
+    for verdicts, title, winners in runs[:MOST_EXCEPTIONS]:
+        margin = math.exp(max(_behind(evidence, one, best) for one in verdicts))
+        verb = "are" if len(winners) > 1 else "is"
+        most = "up to " if len(verdicts) > 1 else ""
+        text = f"{listed(winners)} {verb} faster in {title}{size_range([one.case for one in verdicts])}, "
+        yield Sentence(text=f"{text}by {most}{format_ratio(margin)}.", cases=_keys(verdicts))
+    if len(runs) > MOST_EXCEPTIONS:
+        rest = [one for run in runs[MOST_EXCEPTIONS:] for one in run[0]]
+        yield Sentence(text=f"The same holds, by less, in {counted(len(rest), 'other case')}.", cases=_keys(rest))
+
+
+def _control(evidence: Evidence) -> Iterator[Sentence]:
+    if not evidence.control:
+        return
+    wrong = [one for one in evidence.control if one.different]
+    text = (
+        f"As a check, one candidate was measured twice under two names: {len(wrong)} of "
+        f"{counted(len(evidence.control), 'case')} called the two different."
+    )
+    yield Sentence(text=text, cases=[one.case for one in wrong])
+
+
+def _scope(evidence: Evidence) -> Sentence:
+    machine = evidence.campaign.machine
+    launches = [one.launches for one in evidence.summaries if one.launches]
+    settings = (
+        "default settings" if not any(one.settings for one in evidence.campaign.candidates) else "the settings given"
+    )
+    kind = "virtual machine" if machine.virtual else "machine"
+    several = f"{min(launches)} to {max(launches)}" if min(launches) != max(launches) else str(max(launches))
+    text = (
+        f"This holds on this {kind} ({machine.cpu}, {counted(machine.cores, 'core')}), for these versions, at {settings}, "
+        f"from {several} launches of each"
+    )
+    few = "; so few launches find large differences only" if max(launches) < FEW_LAUNCHES else ""
+    return Sentence(text=f"{text}{few}.", cases=[])

@@ -1,0 +1,85 @@
+"""What findings and the conclusion are drawn from, with the look-ups that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rankbench.quantities import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Summary
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything known about a campaign."""
+
+    campaign: Campaign
+    cases: list[CaseVerdict]
+    summaries: list[Summary]
+    comparisons: list[Comparison]
+    control: list[Comparison]
+    launches: list[Launch]
+
+    @cached_property
+    def summary(self) -> dict[tuple[str, str], Summary]:
+        """Summaries by case key and candidate."""
+        return {(one.case, one.candidate): one for one in self.summaries}
+
+    @cached_property
+    def case(self) -> dict[str, Case]:
+        """Cases by key."""
+        return {verdict.case.key: verdict.case for verdict in self.cases}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Candidates without the A/A twin, in the plan's order."""
+        return [candidate.name for candidate in self.campaign.candidates if not candidate.control_of]
+
+    def lines(self) -> Iterator[tuple[str, list[CaseVerdict]]]:
+        """Yield the cases that differ in size only, in ascending size, with a title such as `allreduce persistent`."""
+        ordered = sorted(self.cases, key=lambda one: (line_key(one.case), one.case.size_bytes))
+        for _, group in groupby(ordered, key=lambda one: line_key(one.case)):
+            verdicts = list(group)
+            yield self.title(verdicts[0].case), verdicts
+
+    def title(self, case: Case) -> str:
+        """Name a case without its size: only what tells it from the campaign's other cases."""
+        forms = {one.form for one in self.case.values() if one.operation == case.operation}
+        words = [case.operation, case.form if len(forms) > 1 else ""]
+        if len(self.campaign.plan.placements) > 1:
+            words.append(f"at {case.placement}")
+        return " ".join(word for word in words if word)
+
+    def full_title(self, case: Case) -> str:
+        """Name a case with its size."""
+        return f"{self.title(case)}, {format_size(case.size_bytes)}" if case.size_bytes else self.title(case)
+
+
+def line_key(case: Case) -> tuple[str, ...]:
+    """Return what cases have in common that differ in size only."""
+    return (case.placement, case.operation, case.form, case.datatype, case.start)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words as English does: `a`, `a and b`, `a, b and c`."""
+    items = list(words)
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return `1 case`, `2 cases`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def size_range(cases: list[Case]) -> str:
+    """Return ` from 8 B to 1 KiB` for cases in ascending size, or ` at 8 B`, or nothing where there is no size."""
+    first, last = format_size(cases[0].size_bytes), format_size(cases[-1].size_bytes)
+    if not cases[-1].size_bytes:
+        return ""
+    return f" at {first}" if first == last else f" from {first} to {last}"

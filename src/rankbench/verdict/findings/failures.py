@@ -1,0 +1,58 @@
+"""Candidates that could not do what was asked: crashes, hangs, wrong data, refusals, calls that are not there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.model import Finding, LaunchStatus
+from rankbench.verdict.evidence import Evidence, counted, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TITLE = "What failed"
+
+_SAYINGS = {
+    "wrong-data": ("delivered wrong data", "Do not use this library for these calls; report it to its developers."),
+    "crashed": ("crashed", "Read the launch's log; try the library's newest version or another transport."),
+    "hung": ("made no progress", "Read the launch's log; raise launch_limit in the plan if the case is just slow."),
+    "failed": ("returned an error", "Read the reason in the table of failures."),
+    "refused": ("could not be run as asked", "Read the reason in the table of failures."),
+    "lacking": ("does not have the call", "Nothing is wrong: choose another library or form where you need it."),
+}
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield one finding per candidate and kind of failure."""
+    for name in evidence.names:
+        for status, (saying, advice) in _SAYINGS.items():
+            cases = [key for (key, who), one in evidence.summary.items() if who == name and status in one.failures]
+            if cases:
+                yield Finding(
+                    kind="failures",
+                    title=f"{name} {saying}",
+                    text=f"{name} {saying} in {_where(evidence, cases)}.",
+                    advice=advice,
+                    cases=cases,
+                    severity="note" if status == "lacking" else "failure",
+                )
+        yield from _refused(evidence, name)
+
+
+def _where(evidence: Evidence, cases: list[str]) -> str:
+    titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
+    shown = titles if len(titles) <= 4 else [*titles[:3], f"{len(titles) - 3} more"]
+    return f"{counted(len(cases), 'case')} ({listed(shown)})"
+
+
+def _refused(evidence: Evidence, name: str) -> Iterator[Finding]:
+    refused = [one for one in evidence.launches if one.candidate == name and one.status is LaunchStatus.REFUSED]
+    for reason in dict.fromkeys(one.reason for one in refused):
+        yield Finding(
+            kind="failures",
+            title=f"{name} took no part",
+            text=f"{name} was not measured: {reason}",
+            advice="`rankbench find` checks every library and says what to change.",
+            cases=[],
+            severity="failure",
+        )

@@ -1,0 +1,47 @@
+"""A library several times slower than all the others in one call: more often a wrong default than the hardware."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.model import CaseVerdict, Finding
+from rankbench.quantities import format_ratio
+from rankbench.verdict.evidence import Evidence, size_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TITLE = "Far behind"
+FAR = 3.0
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield, per operation and candidate, the sizes at which it takes three times as long as the next slower one."""
+    for title, verdicts in evidence.lines():
+        for name in evidence.names:
+            behind = [one for one in verdicts if _gap(evidence, one, name) >= FAR]
+            if behind:
+                yield _finding(evidence, title, name, behind)
+
+
+def _gap(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
+    """Return the time of the slowest candidate over that of the second slowest, if it is this one and no winner."""
+    if len(verdict.ranking) < 2 or verdict.ranking[-1] != name or name in verdict.winners:
+        return 0.0
+    slowest, next_one = (evidence.summary[verdict.case.key, who].typical_ns for who in verdict.ranking[:-3:-1])
+    return slowest / next_one
+
+
+def _finding(evidence: Evidence, title: str, name: str, behind: list[CaseVerdict]) -> Finding:
+    worst = max(_gap(evidence, one, name) for one in behind)
+    return Finding(
+        kind="outlier",
+        title=f"{name} is far behind in {title}",
+        text=(
+            f"In {title}{size_range([one.case for one in behind])}, {name} takes up to {format_ratio(worst)} as long as the "
+            "next slower candidate."
+        ),
+        advice="Try other algorithms or transports of this library for these sizes before giving it up.",
+        cases=[one.case.key for one in behind],
+        severity="warning",
+    )
