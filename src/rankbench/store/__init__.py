@@ -7,6 +7,7 @@ are leftovers of a killed run, are not read, and are replaced when the launch is
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,11 +17,15 @@ import polars as pl
 from rankbench.model import Campaign, CaseResult, Launch, RankbenchError, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
 FORMAT = 1
+ELSEWHERE = "choose another folder with --results"
+RESTORE = "restore it or run the plan again"
+MAGIC = b"PAR1"
+"""The last bytes of every parquet file."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 _CASE_OF_LAUNCH = {
@@ -67,23 +72,27 @@ class Store:
 
     def lock(self) -> None:
         """Keep other runs out of this folder until this process ends."""
-        self._lock = (self.folder / "lock").open("wb")
         try:
+            self._lock = (self.folder / "lock").open("wb")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise RankbenchError(
                 f"{self.folder}: another rankbench is running this campaign; wait for it or choose another --name"
             ) from None
+        except OSError as error:
+            raise RankbenchError(f"{self.folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
 
     def append(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Add a launch with the cases it ran. Either all of it is there afterwards, or nothing that would be read."""
         name = f"{launch.number:06}"
+        if (self.folder / "launches" / f"{name}.json").exists():
+            raise ValueError(f"launch {launch.number} is stored already, and nothing measured is rewritten")
         heads = [_head(launch, result) for result in results]
         rows = [head | _outcome(result) for head, result in zip(heads, results, strict=True)]
-        cases = pl.DataFrame(rows, CASE_COLUMNS)
-        _write(self.folder / "cases" / f"{name}.parquet", lambda path: _parquet(cases, path))
-        samples = pl.concat([pl.DataFrame(schema=SAMPLE_COLUMNS), *_series_frames(heads, results)])
-        _write(self.folder / "samples" / f"{name}.parquet", lambda path: _parquet(samples, path))
+        cases = pl.LazyFrame(rows, CASE_COLUMNS)
+        samples = pl.concat([pl.LazyFrame(schema=SAMPLE_COLUMNS), *_series_frames(heads, results)])
+        _write(self.folder / "cases" / f"{name}.parquet", _parquet(cases))
+        _write(self.folder / "samples" / f"{name}.parquet", _parquet(samples))
         _write_json(self.folder / "launches" / f"{name}.json", launch)
 
     def launches(self) -> list[Launch]:
@@ -101,13 +110,13 @@ class Store:
     def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, msgspec.Struct]) -> None:
         """Write what can be made again from the measured values: frames as NAME.parquet, records as NAME.json."""
         for name, frame in frames.items():
-            _write(self.folder / f"{name}.parquet", lambda path, frame=frame: _parquet(frame, path))  # type: ignore[misc]
+            _write(self.folder / f"{name}.parquet", _parquet(frame.lazy()))
         for name, record in records.items():
             _write_json(self.folder / f"{name}.json", record)
 
     def _scan(self, kind: str, columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
         committed = [path.stem for path in sorted((self.folder / "launches").glob("*.json"))]
-        files = [self.folder / kind / f"{name}.parquet" for name in committed]
+        files = [_whole(self.folder / kind / f"{name}.parquet") for name in committed]
         return pl.scan_parquet(files) if files else pl.LazyFrame(schema=dict(columns))
 
 
@@ -118,12 +127,10 @@ def create(folder: Path, campaign: Campaign) -> Store:
     try:
         for kind in ("launches", "cases", "samples", "work"):
             (folder / kind).mkdir(parents=True, exist_ok=True)
-        (folder / "plan.toml").write_text(campaign.plan.text, encoding="utf-8")
-        _write_json(folder / "campaign.json", campaign)
     except OSError as error:
-        raise RankbenchError(
-            f"{folder}: cannot be written ({error.strerror}); choose another folder with --results"
-        ) from None
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
+    _write(folder / "plan.toml", campaign.plan.text.encode())
+    _write_json(folder / "campaign.json", campaign)
     return Store(folder, campaign)
 
 
@@ -134,13 +141,24 @@ def open(folder: Path) -> Store:  # noqa: A001 - the verb of the room
         raise RankbenchError(
             f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
         )
-    try:
-        found = msgspec.json.decode(path.read_bytes()).get("format")
-    except (msgspec.MsgspecError, AttributeError) as error:
-        raise RankbenchError(f"{path}: damaged ({error}); restore it or run the plan again") from None
+    found = _read_json(path, _Formatted).format
     if found != FORMAT:
         raise RankbenchError(f"{path}: format {found}, this rankbench reads format {FORMAT}; use the one that wrote it")
     return Store(folder, _read_json(path, Campaign))
+
+
+def newest(results: Path) -> Path:
+    """Return the folder of the campaign that was begun last, at or right below a folder."""
+    found = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
+    if not found:
+        raise RankbenchError(f"{results}: holds no campaign; name a campaign's folder, or make one: rankbench run PLAN")
+    return max(found, key=lambda path: path.stat().st_mtime).parent
+
+
+class _Formatted(msgspec.Struct):
+    """The one field that the record of every format has."""
+
+    format: int
 
 
 def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
@@ -154,48 +172,63 @@ def _outcome(result: CaseResult) -> dict[str, object]:
     return {name: getattr(result, name) for name in names} | {"status": result.status.value}
 
 
-def _series_frames(heads: Iterable[dict[str, Any]], results: Iterable[CaseResult]) -> Iterable[pl.DataFrame]:
+def _series_frames(heads: Iterable[dict[str, Any]], results: Iterable[CaseResult]) -> Iterable[pl.LazyFrame]:
     for head, result in zip(heads, results, strict=True):
         for series in result.series:
             yield _series_frame(head, series)
 
 
-def _series_frame(head: dict[str, Any], series: Series) -> pl.DataFrame:
-    count = len(series.time_ns)
-    index = pl.int_range(count, dtype=pl.Int32, eager=True)
-    one_rank = pl.repeat(series.rank, count, dtype=pl.Int32, eager=True)
-    return pl.DataFrame(
-        {
-            **{name: pl.repeat(head[name], count, dtype=kind(), eager=True) for name, kind in _CASE_OF_LAUNCH.items()},
-            "series": one_rank,
-            "index": index,
-            "time_ns": pl.Series(series.time_ns, dtype=pl.Float64),
-            "last_rank": pl.Series(series.last_rank, dtype=pl.Int32) if series.last_rank else one_rank,
-            "late": index.is_in(series.late),
-            "overrun": index.is_in(series.overrun),
-        },
-        SAMPLE_COLUMNS,
-    )
+def _series_frame(head: dict[str, Any], series: Series) -> pl.LazyFrame:
+    """Return the samples of a series. What is equal in all of them is added while they are written."""
+    index = pl.int_range(len(series.time_ns), dtype=pl.Int32, eager=True)
+    own = {
+        "index": index,
+        "time_ns": pl.Series(series.time_ns, dtype=pl.Float64),
+        "late": index.is_in(series.late),
+        "overrun": index.is_in(series.overrun),
+    }
+    if series.last_rank:
+        own["last_rank"] = pl.Series(series.last_rank, dtype=pl.Int32)
+    same = head | {"series": series.rank} | ({} if series.last_rank else {"last_rank": series.rank})
+    literals = [pl.lit(value, SAMPLE_COLUMNS[name]).alias(name) for name, value in same.items()]
+    return pl.LazyFrame(own).with_columns(literals).select(list(SAMPLE_COLUMNS))
 
 
-def _parquet(frame: pl.DataFrame, path: Path) -> None:
-    frame.write_parquet(path, compression="zstd")
+def _whole(path: Path) -> Path:
+    """Return the path of a parquet file that is there and has its end."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(MAGIC), os.SEEK_END)
+            whole = file.read() == MAGIC
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None
+    if not whole:
+        raise RankbenchError(f"{path}: damaged (its end is missing); {RESTORE}")
+    return path
 
 
-def _write(path: Path, fill: Callable[[Path], object]) -> None:
-    """Fill a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
+def _parquet(frame: pl.LazyFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.sink_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
     beside = path.with_name(path.name + ".part")
     try:
-        fill(beside)
-        _sync(beside)
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         beside.rename(path)
         _sync(path.parent)
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); what was stored before is safe") from None
 
 
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -203,12 +236,13 @@ def _sync(path: Path) -> None:
 
 
 def _write_json(path: Path, record: msgspec.Struct) -> None:
-    text = msgspec.json.format(msgspec.json.encode(record))
-    _write(path, lambda beside: beside.write_bytes(text + b"\n"))
+    _write(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
 def _read_json(path: Path, kind: type[Kind]) -> Kind:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
-    except msgspec.MsgspecError as error:
-        raise RankbenchError(f"{path}: damaged ({error}); restore it or run the plan again") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RankbenchError(f"{path}: damaged ({error}); {RESTORE}") from None
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None
