@@ -1,6 +1,6 @@
 """The verdict: who is fastest where, by how much, what looks wrong, and the conclusion in sentences. Pure.
 
-`evaluation.evaluate` alone reads a store; it joins store, statistics and this room for every command that needs an answer.
+`evaluation.evaluate` alone reads a store: it joins store, statistics and this room for every command that needs it.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ def _scope(evidence: Evidence) -> Sentence:
     kind = "virtual machine" if machine.virtual else "machine"
     several = f"{min(launches)} to {max(launches)}" if min(launches) != max(launches) else str(max(launches))
     text = (
-        f"This holds on this {kind} ({machine.cpu}, {counted(machine.cores, 'core')}), for these versions, at {settings}, "
-        f"from {several} launches of each"
+        f"This holds on this {kind} ({machine.cpu}, {counted(machine.cores, 'core')}), for these versions, "
+        f"at {settings}, from {several} launches of each"
     )
     few = "; so few launches find large differences only" if max(launches) < FEW_LAUNCHES else ""
     return Sentence(text=f"{text}{few}.", cases=[])

@@ -17,7 +17,7 @@ TITLE = "Crossovers"
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield the changes between two clear winners along the sizes of an operation; cases that tell nothing are passed."""
+    """Yield the changes between two clear winners along an operation's sizes; cases that tell nothing are passed."""
     for title, verdicts in evidence.lines():
         clear = [one for one in verdicts if len(one.winners) == 1 and len(one.ranking) > 1]
         for before, after in pairwise(clear):
@@ -31,8 +31,8 @@ def _finding(title: str, before: CaseVerdict, after: CaseVerdict) -> Finding:
         kind="crossover",
         title=f"{title}: the fastest changes between {low} and {high}",
         text=(
-            f"In {title}, {before.winners[0]} is fastest at {low} (the next takes {format_ratio(before.margin)} as long), "
-            f"{after.winners[0]} at {high} ({format_ratio(after.margin)})."
+            f"In {title}, {before.winners[0]} is fastest at {low} "
+            f"(the next takes {format_ratio(before.margin)} as long), {after.winners[0]} at {high} ({format_ratio(after.margin)})."
         ),
         advice="Let the sizes that your application sends decide; measure sizes in between to find the point itself.",
         cases=[before.case.key, after.case.key],

@@ -38,8 +38,8 @@ def _finding(evidence: Evidence, title: str, name: str, behind: list[CaseVerdict
         kind="outlier",
         title=f"{name} is far behind in {title}",
         text=(
-            f"In {title}{size_range([one.case for one in behind])}, {name} takes up to {format_ratio(worst)} as long as the "
-            "next slower candidate."
+            f"In {title}{size_range([one.case for one in behind])}, {name} takes up to {format_ratio(worst)} "
+            "as long as the next slower candidate."
         ),
         advice="Try other algorithms or transports of this library for these sizes before giving it up.",
         cases=[one.case.key for one in behind],

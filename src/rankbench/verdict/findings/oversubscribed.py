@@ -23,8 +23,8 @@ def find(evidence: Evidence) -> Iterator[Finding]:
                 kind="oversubscribed",
                 title=f"{placement.name}: more ranks than cores",
                 text=(
-                    f"At {placement.name}, {placement.ranks_per_node} ranks shared {cores} cores. These figures tell how "
-                    "each library waits; one that spins may look a thousand times slower than it is with a core per rank."
+                    f"At {placement.name}, {placement.ranks_per_node} ranks shared {cores} cores. These figures tell "
+                    "how each library waits; one that spins may look a thousand times slower than with a core per rank."
                 ),
                 advice=f"Compare libraries with at most {cores} ranks here, or on a machine with more cores.",
                 cases=[one.case.key for one in evidence.cases if one.case.placement == placement.name],
