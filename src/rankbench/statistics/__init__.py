@@ -61,8 +61,8 @@ def compare(
     """Compare pairs of candidates in every case by the ratios of their launch medians, paired within blocks.
 
     The estimate is the geometric mean of the ratios; interval and p-value are Student's on their logarithms. p-values
-    are adjusted over all comparisons of the call (Benjamini and Hochberg, 1995). Two candidates are called different if the
-    adjusted p-value is at most 5 % and the ratio is beyond the practical threshold.
+    are adjusted over all comparisons of the call (Benjamini and Hochberg, 1995). Two candidates are called different if
+    the adjusted p-value is at most 5 % and the ratio is beyond the practical threshold.
     """
     blocks = medians.group_by("case", "candidate", "block", maintain_order=True).agg(pl.col("median_ns").median())
     tables = [_paired(blocks, base, other) for base, other in pairs]

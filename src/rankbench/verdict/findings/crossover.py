@@ -32,7 +32,8 @@ def _finding(title: str, before: CaseVerdict, after: CaseVerdict) -> Finding:
         title=f"{title}: the fastest changes between {low} and {high}",
         text=(
             f"In {title}, {before.winners[0]} is fastest at {low} "
-            f"(the next takes {format_ratio(before.margin)} as long), {after.winners[0]} at {high} ({format_ratio(after.margin)})."
+            f"(the next takes {format_ratio(before.margin)} as long), "
+            f"{after.winners[0]} at {high} ({format_ratio(after.margin)})."
         ),
         advice="Let the sizes that your application sends decide; measure sizes in between to find the point itself.",
         cases=[before.case.key, after.case.key],

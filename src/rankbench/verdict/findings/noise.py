@@ -29,7 +29,8 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         title="Launches of the same thing differ much",
         text=(
             f"In {counted(len(wide), 'figure')} of {len(known)} the interval spans more than {format_ratio(WIDE)}, "
-            f"at most {format_ratio(_width(worst))} ({worst.candidate}, {evidence.full_title(evidence.case[worst.case])}). "
+            f"at most {format_ratio(_width(worst))} ({worst.candidate}, "
+            f"{evidence.full_title(evidence.case[worst.case])}). "
             "Comparisons are paired within blocks, which takes out slow drift of the machine, not this."
         ),
         advice="Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour.",
