@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rankbench import libraries
 from rankbench.libraries import Search
 from rankbench.model import Library, RankbenchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def script(file: Path, text: str) -> Path:
@@ -93,6 +90,11 @@ def test_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:
     wrapper = script(tmp_path / "a/bin/mpicc", "")
     wrapper.write_text("#!/no/such/shell\n", encoding="utf-8")
     assert names(libraries.find(search(tmp_path, (tmp_path / "a",)))) == ["unknown"]
+
+
+def test_folder_of_path_that_cannot_be_looked_into_is_passed_over(tmp_path: Path) -> None:
+    unreadable = Path("/" + "x" * 5000)
+    assert libraries.find(search(tmp_path, path=(unreadable,))) == []
 
 
 def test_prefix_without_library_is_said(tmp_path: Path) -> None:

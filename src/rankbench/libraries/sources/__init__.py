@@ -37,8 +37,8 @@ class Installation(Record, frozen=True):
 
 
 def executable(file: Path) -> bool:
-    """Return whether a file can be run."""
-    return file.is_file() and os.access(file, os.X_OK)
+    """Return whether a file can be run; one in a folder that may not be read cannot."""
+    return os.access(file, os.X_OK) and file.is_file()
 
 
 def at(wrapper: Path, source: str) -> Installation:
