@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rankbench import plan
 from rankbench.model import Case
-from rankbench.plan import quantities
+from rankbench.plan import notation
 
 names = st.lists(st.text("abc", min_size=1), unique=True, min_size=1, max_size=8)
 seeds = st.integers(0, 2**63)
@@ -45,19 +45,19 @@ def test_every_candidate_comes_first_about_as_often(seed: int) -> None:
 @given(st.integers(1, 2**40), st.integers(0, 30), st.integers(2, 16))
 def test_a_range_grows_by_its_factor_from_the_first_to_at_most_the_last(first: int, steps: int, factor: int) -> None:
     last = first * factor**steps
-    found = quantities.sizes(f"{first}:{last}:x{factor}")
+    found = notation.sizes(f"{first}:{last}:x{factor}")
     assert found == [first * factor**step for step in range(steps + 1)]
-    assert quantities.sizes(f"{first}:{last * factor - 1}:x{factor}") == found
+    assert notation.sizes(f"{first}:{last * factor - 1}:x{factor}") == found
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1))
 def test_sizes_are_the_same_as_text_and_as_numbers(sizes: list[int]) -> None:
-    assert quantities.sizes(sizes) == quantities.sizes(",".join(map(str, sizes))) == sorted(set(sizes))
+    assert notation.sizes(sizes) == notation.sizes(",".join(map(str, sizes))) == sorted(set(sizes))
 
 
 @given(st.text(max_size=12))
 def test_no_text_makes_the_parsers_fail_otherwise_than_by_value_error(text: str) -> None:
-    for parse in (quantities.sizes, quantities.seconds, quantities.share, quantities.until):
+    for parse in (notation.sizes, notation.seconds, notation.share, notation.until):
         try:
             parse(text)
         except ValueError:

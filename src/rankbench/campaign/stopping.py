@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.plan import quantities
+from rankbench.plan import notation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ def decide(
     plan: Plan, comparisons: Sequence[Comparison], summaries: Sequence[Summary], block_s: Sequence[float]
 ) -> Decision:
     """Return whether the plan's rule is met. `block_s` is how long each block so far took."""
-    rule, amount = quantities.until(plan.stop.until)
+    rule, amount = notation.until(plan.stop.until)
     if rule == "decided":
         unsettled = [one for one in comparisons if not settled(one, plan.threshold)]
         return told(len(unsettled), len(comparisons), "comparisons are decided")

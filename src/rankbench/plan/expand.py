@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.model import FORMS, Case, RankbenchError
-from rankbench.plan.quantities import spell_size
+from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def usable_sizes(
     unit = next(datatype.size_bytes for datatype in description.datatypes if datatype.name == operation.datatype)
     least = 1 if operation.metric == "bandwidth" else 0
     usable = [size for size in plan.sizes_bytes if size % unit == 0 and size >= least]
-    left_out = [spell_size(size) for size in plan.sizes_bytes if size not in usable]
+    left_out = [format_size(size) for size in plan.sizes_bytes if size not in usable]
     if left_out:
         wanted = f"a multiple of {unit} B, the size of {operation.datatype}" if unit > 1 else "1 B or more"
         notes[f"{operation.name}: {', '.join(left_out)} left out; a size here is {wanted}"] = None
@@ -136,7 +136,7 @@ def check_memory(plan: Plan, operation: Operation, size_bytes: int, placement: P
         return
     largest = size_bytes * room // needed
     raise RankbenchError(
-        f"{plan.file}: sizes: {operation.name} of {spell_size(size_bytes)} on {placement.name} needs "
-        f"{spell_size(needed)} of buffers on a node, and {spell_size(room)} ({MEMORY_SHARE:.0%} of its memory) may be "
-        f"used; sizes up to {spell_size(largest)} fit"
+        f"{plan.file}: sizes: {operation.name} of {format_size(size_bytes)} on {placement.name} needs "
+        f"{format_size(needed)} of buffers on a node, and {format_size(room)} ({MEMORY_SHARE:.0%} of its memory) "
+        f"may be used; sizes up to {format_size(largest)} fit"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rankbench.model import FORMS, CandidateSpec, Form, Placement, Plan, RankbenchError, Stop
-from rankbench.plan import quantities
+from rankbench.plan import notation
 from rankbench.plan.document import Value, document
 from rankbench.units import suggestion
 
@@ -51,9 +51,9 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
     def value(key: str, default: object) -> Value:
         return values.get(key) or root.child(key, default)
 
-    case_limit_s = value("case_limit", 0.5).parsed(quantities.seconds, quantities.TIME_HELP)
+    case_limit_s = value("case_limit", 0.5).parsed(notation.seconds, notation.TIME_HELP)
     launch_limit = value("launch_limit", 60)
-    launch_limit_s = launch_limit.parsed(quantities.seconds, quantities.TIME_HELP)
+    launch_limit_s = launch_limit.parsed(notation.seconds, notation.TIME_HELP)
     if launch_limit_s <= case_limit_s:
         raise launch_limit.expected(f"more than the {case_limit_s:g} s that one case may take")
     return Plan(
@@ -63,7 +63,7 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
         candidates=candidates(root, values),
         operations=[one.text("an operation") for one in required(root, values, "operations").items("operations")],
         forms=[form(one) for one in value("forms", ["blocking"]).items("forms")],
-        sizes_bytes=value("sizes", "8,1K,64K,1M").parsed(quantities.sizes, quantities.SIZES_HELP),
+        sizes_bytes=value("sizes", "8,1K,64K,1M").parsed(notation.sizes, notation.SIZES_HELP),
         placements=placements(value("placements", ["socket"]), machine),
         start=value("start", "auto").text(),
         samples=value("samples", 100).whole(1),
@@ -71,7 +71,7 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
         launch_limit_s=launch_limit_s,
         stop=stop(value("stop", {})),
         control=value("control", True).switch(),  # noqa: FBT003 - a default as TOML has it
-        threshold=value("threshold", "3%").parsed(quantities.share, quantities.SHARE_HELP),
+        threshold=value("threshold", "3%").parsed(notation.share, notation.SHARE_HELP),
         seed=value("seed", 0).whole(0),
     )
 
@@ -150,7 +150,7 @@ def stop(value: Value) -> Stop:
     """Return when the campaign ends. A lone number of blocks is both the fewest and the most."""
     fields = value.table(("blocks", "until"))
     until = fields.get("until") or value.child("until", Stop().until)
-    text, rule = until.text(quantities.UNTIL_HELP), until.parsed(quantities.until, quantities.UNTIL_HELP).rule
+    text, rule = until.text(notation.UNTIL_HELP), until.parsed(notation.until, notation.UNTIL_HELP).rule
     most = LONGEST_CAMPAIGN_BLOCKS if rule == "time" else Stop().blocks_max
     blocks = fields.get("blocks") or value.child("blocks", {})
     if isinstance(blocks.raw, int):

@@ -111,7 +111,7 @@ def test_a_size_too_large(place: Path, library: Path, refused: Refused, monkeypa
     file = write(place, PLAN.replace("sizes = 8", 'sizes = "8,1G"'))
     assert refused(file, "--prefix", "library") == (
         "rankbench: plan.toml: sizes: allreduce of 1 GiB on socket needs 4 GiB of buffers on a node, "
-        "and 819 MiB (80% of its memory) may be used; sizes up to 205 MiB fit"
+        "and 819.2 MiB (80% of its memory) may be used; sizes up to 204.8 MiB fit"
     )
 
 

@@ -139,7 +139,7 @@ def test_a_misspelt_start_is_one_line() -> None:
 def test_a_size_that_does_not_fit_in_memory_is_one_line() -> None:
     assert refusal('operations = ["alltoall"]\nsizes = "8,1G"', memory_bytes=4 << 30) == (
         "plan.toml: sizes: alltoall of 1 GiB on socket needs 8 GiB of buffers on a node, and 3.2 GiB (80% of its "
-        "memory) may be used; sizes up to 410 MiB fit"
+        "memory) may be used; sizes up to 409.6 MiB fit"
     )
 
 

@@ -87,11 +87,3 @@ def until(raw: object) -> Until:
     if rule == "time":
         return Until(rule, seconds(amount))
     raise ValueError(raw)
-
-
-def spell_size(size_bytes: int) -> str:
-    """Return a size as people write it: `8 B`, `64 KiB`."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size_bytes >= factor:
-            return f"{size_bytes / factor:.3g} {unit}"
-    return f"{size_bytes} B"

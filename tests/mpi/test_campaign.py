@@ -1,0 +1,121 @@
+"""A small campaign over the three real libraries, killed without warning and taken up again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankbench import store
+
+if TYPE_CHECKING:
+    from rankbench.model import Campaign
+
+PLAN = """
+candidates = ["mpich", "openmpi", "intel-mpi"]
+operations = ["pingpong", "allreduce", "alltoall.persistent"]
+sizes = "8,64K"
+placements = ["1x2"]
+samples = 30
+case_limit = "100ms"
+[stop]
+blocks = 2
+"""
+LAUNCHES = 2 * 4
+RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
+
+
+def start(place: Path, home: Path) -> subprocess.Popen[str]:
+    """Start the campaign in a process group of its own; all its processes carry the place in their environment."""
+    return subprocess.Popen(
+        [RANKBENCH, "run", "plan.toml"],
+        cwd=place,
+        env=os.environ | {"RANKBENCH_HOME": str(home), "MARK": str(place)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def finish(place: Path, home: Path) -> str:
+    """Run the campaign to its end and return what was printed."""
+    process = start(place, home)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    return said
+
+
+def running(place: Path) -> list[str]:
+    """Return the commands of the campaign's processes that still run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            marked = f"MARK={place}\0".encode() in (folder / "environ").read_bytes()
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if marked and command:
+            found.append(command)
+    return found
+
+
+def assert_sound(place: Path) -> None:
+    """Assert that each candidate has each case once a block, with as many samples as its row says."""
+    results = store.open(place / "results/plan")
+    rows = Counter(results.cases().select("block", "candidate", "case").iter_rows())
+    names = [candidate.name for candidate in results.campaign.candidates]
+    keys = [case.key for case in results.campaign.cases]
+    assert rows == Counter((block, name, key) for block in (1, 2) for name in names for key in keys)
+    assert [launch.number for launch in results.launches()] == list(range(1, LAUNCHES + 1))
+    columns = ("launch", "case", "series", "index")
+    samples = Counter(results.samples().select(columns).collect().iter_rows())
+    assert max(samples.values()) == 1
+    rows_taken = results.cases().select("launch", "case", "taken").iter_rows()
+    taken = {(launch, case): count for launch, case, count in rows_taken}
+    stored = Counter((launch, case) for launch, case, _, _ in samples)
+    assert {key: stored[key] for key in taken} == taken
+
+
+def twin(campaign: Campaign) -> str:
+    return next(candidate.control_of for candidate in campaign.candidates if candidate.control_of)
+
+
+def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    launches = tmp_path / "results/plan/launches"
+    process = start(tmp_path, home)
+    wanted = random.randrange(1, LAUNCHES)
+    while len(list(launches.glob("*.json"))) < wanted:
+        time.sleep(0.01)
+    time.sleep(random.random() * 0.3)
+    before = {path: path.read_bytes() for path in launches.glob("*.json")}
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    while running(tmp_path):
+        time.sleep(0.05)
+    finish(tmp_path, home)
+    assert {path: path.read_bytes() for path in before} == before
+    assert_sound(tmp_path)
+    assert running(tmp_path) == []
+
+
+def test_each_library_is_measured_and_found_inside_its_launch(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    said = finish(tmp_path, home)
+    assert "note:" not in said
+    results = store.open(tmp_path / "results/plan")
+    assert_sound(tmp_path)
+    assert set(results.cases()["status"]) <= {"ok", "lacking"}
+    inside = {launch.candidate: launch.facts.library_version for launch in results.launches() if launch.facts}
+    words = {"mpich": "MPICH Version", "openmpi": "Open MPI v", "intel": "Intel(R) MPI Library"}
+    for name, version in inside.items():
+        assert words[name.partition("-")[0]] in version
+    assert {launch.facts.ranks for launch in results.launches() if launch.facts} == {2}
+    assert twin(results.campaign).startswith("mpich-")

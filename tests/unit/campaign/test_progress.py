@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import fakes
+import pytest
+
+from rankbench import plan
+from rankbench.campaign import Progress
+from rankbench.campaign.history import Turn
+from rankbench.model import (
+    ALL_RANKS,
+    Campaign,
+    Candidate,
+    Case,
+    CaseResult,
+    CaseStatus,
+    Launch,
+    LaunchStatus,
+    Series,
+)
+from rankbench.plan.reading import parse
+
+PLAN = """
+candidates = ["a", "b"]
+operations = ["bcast"]
+sizes = 8
+[stop]
+blocks = { min = 2, max = 4 }
+"""
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    planned = parse(PLAN, "plan.toml", fakes.machine())
+    cases, notes = plan.cases(planned, fakes.description(), fakes.machine())
+    return Campaign(
+        format=1,
+        name="plan",
+        created="",
+        rankbench="0",
+        plan=planned,
+        seed=3,
+        machine=fakes.machine(),
+        libraries=[],
+        receipts=[],
+        candidates=[Candidate(name=name, library=name) for name in ("a", "b")],
+        cases=cases,
+        operations=[],
+        notes=notes,
+    )
+
+
+def launched(candidate: str, block: int, duration_s: float, status: LaunchStatus = LaunchStatus.OK) -> Launch:
+    return Launch(
+        number=1,
+        block=block,
+        position=0,
+        candidate=candidate,
+        placement="socket",
+        status=status,
+        reason="" if status == LaunchStatus.OK else "exit code 1",
+        started="",
+        duration_s=duration_s,
+        exit_code=0,
+        command=[],
+        environment={},
+        facts=None,
+        ranks=[],
+        load_before=0.0,
+        stolen_s=0.0,
+    )
+
+
+def result(case: Case, *time_ns: float, late: tuple[int, ...] = ()) -> CaseResult:
+    series = Series(rank=ALL_RANKS, time_ns=list(time_ns), last_rank=[], late=list(late), overrun=[])
+    return CaseResult(case=case, status=CaseStatus.OK, series=[series])
+
+
+def test_nothing_is_foretold_before_the_first_launch(campaign: Campaign) -> None:
+    progress = Progress(campaign)
+    assert (progress.turns_a_block, progress.turns_done, progress.seconds_left(4)) == (2, 0, None)
+
+
+def test_turns_are_counted_by_their_place_in_the_order(campaign: Campaign) -> None:
+    progress = Progress(campaign)
+    done = []
+    for block in (1, 2):
+        for name in plan.block_order(3, block, ["a", "b"]):
+            progress.starts(Turn(block, name, "socket"), 1)
+            done.append(progress.turns_done)
+    assert done == [0, 1, 2, 3]
+
+
+def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
+    progress = Progress(campaign)
+    first, second = plan.block_order(3, 1, ["a", "b"])
+    progress.starts(Turn(1, first, "socket"), 1)
+    progress.ended(launched(first, 1, 100.0), [])
+    progress.starts(Turn(1, second, "socket"), 1)
+    assert progress.seconds_left(2) == pytest.approx(3 * 100.0, abs=1)
+    progress.ended(launched(second, 1, 50.0), [])
+    progress.starts(Turn(2, first, "socket"), 1)
+    assert progress.seconds_left(4) == pytest.approx(6 * 75.0, abs=1)
+
+
+def test_a_figure_is_the_median_of_medians_of_samples_in_time(campaign: Campaign) -> None:
+    progress, case = Progress(campaign), campaign.cases[0]
+    progress.ended(launched("a", 1, 1.0), [result(case, 900.0, 10.0, 20.0, 30.0, late=(0,))])
+    progress.ended(launched("a", 2, 1.0), [result(case, 40.0)])
+    assert progress.figure_ns("a", case) == 30.0
+    assert progress.figure_ns("b", case) is None
+
+
+def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:
+    progress, case = Progress(campaign), campaign.cases[0]
+    crashed = CaseResult(case=case, status=CaseStatus.CRASHED, reason="exit code 139 (SIGSEGV)")
+    progress.ended(launched("a", 1, 1.0, LaunchStatus.CRASHED), [crashed])
+    progress.ended(launched("b", 1, 1.0, LaunchStatus.REFUSED), [])
+    assert progress.failures == [
+        "block 1, a: bcast.blocking.8.byte.socket.window crashed: exit code 139 (SIGSEGV)",
+        "block 1, b: launch refused: exit code 1",
+    ]
+
+
+def test_launches_of_an_earlier_run_count(campaign: Campaign) -> None:
+    progress = Progress(campaign)
+    progress.resumed(launched("a", 1, 60.0))
+    assert progress.seconds_left(2) == pytest.approx(240.0, abs=1)

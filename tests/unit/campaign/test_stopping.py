@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import fakes
+import pytest
+
+from rankbench.campaign.stopping import Decision, decide
+from rankbench.model import Comparison, Plan, Summary
+from rankbench.plan.reading import parse
+
+
+def plan(until: str) -> Plan:
+    return parse(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
+
+
+def comparison(low: float, high: float, different: bool) -> Comparison:
+    return Comparison(
+        case="c",
+        base="a",
+        other="b",
+        blocks=5,
+        ratio=(low + high) / 2,
+        low=low,
+        high=high,
+        p_value=0.5,
+        p_adjusted=0.5,
+        different=different,
+    )
+
+
+def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary:
+    return Summary(
+        case="c",
+        candidate="a",
+        launches=5,
+        samples=500,
+        late=0,
+        overrun=0,
+        typical_ns=typical_ns,
+        low_ns=low_ns,
+        high_ns=high_ns,
+        coverage=0.95,
+        min_ns=90.0,
+        mean_ns=100.0,
+        p10_ns=95.0,
+        p90_ns=105.0,
+        p99_ns=110.0,
+        max_ns=120.0,
+    )
+
+
+DIFFERENT = comparison(1.10, 1.30, different=True)
+ALIKE = comparison(0.98, 1.02, different=False)
+OPEN = comparison(0.98, 1.08, different=False)
+
+
+def test_decided_stops_when_all_differ_or_are_alike() -> None:
+    assert decide(plan("decided"), [DIFFERENT, ALIKE], [], []) == Decision(
+        stop=True, reason="all 2 comparisons are decided"
+    )
+
+
+def test_decided_goes_on_while_an_interval_is_wider_than_the_threshold() -> None:
+    answer = decide(plan("decided"), [DIFFERENT, ALIKE, OPEN], [], [])
+    assert answer == Decision(stop=False, reason="2 of 3 comparisons are decided")
+
+
+def test_the_threshold_is_the_same_upwards_and_downwards() -> None:
+    just_alike = comparison(1 / 1.03, 1.03, different=False)
+    assert decide(plan("decided"), [just_alike], [], []).stop
+    assert not decide(plan("decided"), [comparison(1 / 1.031, 1.0, different=False)], [], []).stop
+    assert not decide(plan("decided"), [comparison(1.0, 1.031, different=False)], [], []).stop
+
+
+def test_precision_counts_half_the_interval() -> None:
+    narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
+    assert decide(plan("precision 2%"), [OPEN], [narrow], []).stop
+    answer = decide(plan("precision 2%"), [], [narrow, wide], [])
+    assert answer == Decision(stop=False, reason="1 of 2 intervals are within ±2.00%")
+
+
+@pytest.mark.parametrize(("block_s", "stop"), [([20.0, 20.0], False), ([20.0, 20.0, 10.0], True), ([61.0], True)])
+def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop: bool) -> None:
+    assert decide(plan("time 1m"), [OPEN], [], block_s).stop is stop
+
+
+def test_blocks_stops_by_nothing_else() -> None:
+    assert decide(plan("blocks"), [ALIKE], [summary(100.0, 100.0)], [1e9]).stop is False
