@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import msgspec
 import polars as pl
-from rankbench.verdict.evaluation import Evaluation
 
 import fakes
 from rankbench.model import (
@@ -33,6 +32,7 @@ from rankbench.model import (
     Summary,
     Verdict,
 )
+from rankbench.verdict.evaluation import Evaluation
 
 CANDIDATES = ("alpha", "beta", "alpha (again)")
 BLOCKS = 4
@@ -85,11 +85,12 @@ def has_figures(case: Case, candidate: str) -> bool:
     return not (case.key == CRASHED and candidate == "beta")
 
 
-def samples(cases: list[Case]) -> pl.DataFrame:
+def samples(cases: list[Case]) -> pl.LazyFrame:
     """Return samples in a saw-tooth above 0.9 of the true time; the first of each launch started late."""
     rows = [
         (
             number,
+            number // 3,
             case.key,
             CANDIDATES[number % 3],
             typical_ns(case, CANDIDATES[number % 3]) * (0.9 + index / 250),
@@ -100,7 +101,7 @@ def samples(cases: list[Case]) -> pl.DataFrame:
         if has_figures(case, CANDIDATES[number % 3])
         for index in range(SAMPLES)
     ]
-    return pl.DataFrame(rows, schema=["launch", "case", "candidate", "time_ns", "late"], orient="row")
+    return pl.DataFrame(rows, schema=["launch", "block", "case", "candidate", "time_ns", "late"], orient="row").lazy()
 
 
 def summary(case: Case, candidate: str) -> Summary:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from rankbench import plots, units
+from rankbench import plots, statistics, units
 from rankbench.quantities import format_size, format_time
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Picture:
     launches: list[Launch]
     verdict: Verdict
     samples: dict[str, pl.DataFrame]
-    """Samples that count, by case: candidate, launch, time_ns."""
+    """Samples that count, by case: candidate and time_ns."""
     medians: pl.DataFrame
     """One row per case, candidate and launch: median_ns."""
     cases: list[Case]
@@ -107,23 +107,12 @@ class Picture:
         return next(operation for operation in self.campaign.operations if operation.name == case.operation)
 
 
-def picture(campaign: Campaign, launches: list[Launch], verdict: Verdict, samples: pl.DataFrame) -> Picture:
+def picture(campaign: Campaign, launches: list[Launch], verdict: Verdict, samples: pl.LazyFrame) -> Picture:
     """Make the picture of a whole campaign from its stored samples."""
-    counted = samples.filter(~pl.col("late")).select("case", "candidate", "launch", "time_ns")
-    medians = (
-        counted.group_by("case", "candidate", "launch")
-        .agg(median_ns=pl.col("time_ns").median())
-        .sort("case", "candidate", "launch")
-    )
+    counted = samples.filter(~pl.col("late")).select("case", "candidate", "time_ns").collect()
+    by_case = {str(key): frame for (key,), frame in counted.partition_by("case", as_dict=True).items()}
     cases = [verdict.case for verdict in verdict.cases]
-    return Picture(
-        campaign,
-        launches,
-        verdict,
-        {str(key[0]): frame for key, frame in counted.partition_by("case", as_dict=True).items()},
-        medians,
-        cases,
-    )
+    return Picture(campaign, launches, verdict, by_case, statistics.launch_medians(samples), cases)
 
 
 def charts(whole: Picture, only: Container[str] | None = None) -> Iterator[tuple[str, str, Chart]]:

@@ -28,8 +28,9 @@ SCOPE = "case"
 BINS = 90
 HILL = 0.62
 """The part of a candidate's row that its highest bin fills."""
-BELOW = -0.14
-"""Where, in the same unit, the medians of launches stand."""
+BELOW, ABOVE = -0.14, 0.76
+"""Where, in the same unit, the medians of launches and the words stand."""
+TIME = alt.Scale(type="log", nice=False, padding=8)
 
 
 def chart(picture: Picture) -> Chart | None:
@@ -95,57 +96,55 @@ def typical(summary: Summary, edge: float) -> Row:
 
 @functools.lru_cache
 def form(candidates: tuple[str, ...]) -> Row:
-    """Return base lines, hills, launches, intervals and words, all placed by the candidate's rank in the plan."""
+    """Return hills, launches, intervals and words, a row per candidate in the plan's order."""
     names = list(candidates)
+    hue = plots.colour(names)
+    layers = [
+        hills(names).encode(color=hue),
+        placed(names, "typical", BELOW)
+        .mark_rule(strokeWidth=7, opacity=0.3)
+        .encode(x=alt.X("low:Q", scale=TIME), x2="high:Q", color=hue),
+        placed(names, "medians", BELOW)
+        .mark_point(size=28, filled=True, fillOpacity=0.8)
+        .encode(
+            x=alt.X("median_ns:Q", scale=TIME), shape=plots.shape(names), color=hue, tooltip=["candidate:N", "launch:Q"]
+        ),
+        placed(names, "typical", ABOVE)
+        .mark_text(align="right", fontSize=11)
+        .encode(x=alt.value("width"), text="beyond:N"),
+    ]
+    return plots.form(layers, 74 * len(names) + 10)
+
+
+def placed(names: list[str], dataset: str, offset: float) -> alt.Chart:
+    """Return data on the row of its candidate, higher by an offset; the first candidate's row is the topmost."""
     rank = f"{len(names) - 1} - indexof({json.dumps(names)}, datum.candidate)"
     axis = alt.Axis(
         title=None,
         values=list(range(len(names))),
         labelExpr=f"{json.dumps(names[::-1])}[datum.value]",
-        grid=True,
         ticks=False,
         labelLimit=140,
         labelBaseline="bottom",
     )
-    y_scale = alt.Scale(domain=[-0.28, len(names) - 0.2], nice=False, zero=False)
-    x_scale = alt.Scale(type="log", nice=False, padding=8)
+    y = alt.Y("place:Q", scale=alt.Scale(domain=[-0.28, len(names) - 0.2], nice=False, zero=False), axis=axis)
+    chart: alt.Chart = alt.Chart(plots.data(dataset)).transform_calculate(place=f"{rank} + {offset}").encode(y=y)
+    return chart
 
-    def source(name: str) -> alt.Chart:
-        chart = alt.Chart(plots.data(name)).transform_calculate(
-            base=rank, below=f"{rank} + {BELOW}", above=f"{rank} + 0.76"
-        )
-        return chart.encode(color=plots.colour(candidates), y=alt.Y("below:Q", scale=y_scale, axis=axis))
 
-    hills = (
-        source("bins")
+def hills(names: list[str]) -> alt.Chart:
+    """Return the bins of every candidate as bars that stand on its row."""
+    top = f"datum.place + {HILL} * sqrt(datum.share / datum.peak)"
+    chart: alt.Chart = (
+        placed(names, "bins", 0)
         .transform_joinaggregate(peak="max(share)", groupby=["candidate"])
-        .transform_calculate(
-            top=f"datum.base + {HILL} * sqrt(datum.share / datum.peak)", shown="format(datum.share, '.2~%')"
-        )
+        .transform_calculate(top=top, shown="format(datum.share, '.2~%')")
         .mark_rect(opacity=0.85, strokeWidth=0)
         .encode(
-            x=alt.X("low:Q", scale=x_scale, axis=plots.time_axis()),
+            x=alt.X("low:Q", scale=TIME, axis=plots.time_axis()),
             x2="high:Q",
-            y=alt.Y("base:Q", scale=y_scale, axis=axis),
             y2="top:Q",
             tooltip=[alt.Tooltip("candidate:N"), alt.Tooltip("shown:N", title="share of samples")],
         )
     )
-    interval = (
-        source("typical").mark_rule(strokeWidth=7, opacity=0.3).encode(x=alt.X("low:Q", scale=x_scale), x2="high:Q")
-    )
-    launches = (
-        source("medians")
-        .mark_point(size=28, filled=True, fillOpacity=0.8)
-        .encode(
-            x=alt.X("median_ns:Q", scale=x_scale),
-            shape=plots.shape(candidates),
-            tooltip=["candidate:N", "launch:Q", "median_ns:Q"],
-        )
-    )
-    told = (
-        source("typical")
-        .mark_text(align="right", fontSize=11)
-        .encode(x=alt.value("width"), y="above:Q", text="beyond:N")
-    )
-    return plots.form([hills, interval, launches, told], 74 * len(names) + 10)
+    return chart

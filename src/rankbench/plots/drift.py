@@ -42,7 +42,7 @@ def chart(picture: Picture) -> Chart | None:
         color=plots.colour(picture.candidates),
         tooltip=plots.tooltips("candidate", "launch", "speed"),
     )
-    line = base.mark_line(strokeOpacity=0.35).encode(strokeDash=plots.dash(picture.candidates))
+    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=plots.dash(picture.candidates))
     point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(picture.candidates))
     return Chart(
         plots.form([line, point], 220),

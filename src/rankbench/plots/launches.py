@@ -53,6 +53,6 @@ def form(candidates: tuple[str, ...]) -> Row:
         color=plots.colour(candidates),
         tooltip=plots.tooltips("candidate", "launch", "median"),
     )
-    line = base.mark_line(strokeOpacity=0.35).encode(strokeDash=plots.dash(candidates))
+    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=plots.dash(candidates))
     point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(candidates))
     return plots.form([line, point], 200)

@@ -86,7 +86,7 @@ def marks(picture: Picture, sizes: list[int]) -> list[alt.Chart]:
         color=plots.colour(picture.candidates),
         tooltip=plots.tooltips("candidate", "size", "ratio", "interval", "blocks", "adjusted p"),
     )
-    line = base.mark_line(strokeOpacity=0.45).encode(y=y, strokeDash=plots.dash(picture.candidates))
+    line = base.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=plots.dash(picture.candidates))
     interval = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     point = base.mark_point(size=50, opacity=1, cursor="pointer").encode(
         y=y,

@@ -49,4 +49,5 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
 def evidence(evaluation: Evaluation) -> set[str]:
     """Return the keys of the cases that the conclusion or a finding rests on."""
     verdict = evaluation.verdict
-    return {key for told in (*verdict.conclusion, *verdict.findings) for key in told.cases}
+    told = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
+    return {key for keys in told for key in keys}

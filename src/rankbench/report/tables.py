@@ -103,7 +103,7 @@ def failures(whole: Picture) -> Table:
 
 def placed(whole: Picture, case: Case) -> str:
     """Return where a case ran, as the tail of a name, if the plan has more than one placement."""
-    return f" on {case.placement}" if len(whole.campaign.plan.placements) > 1 else ""
+    return f" at {case.placement}" if len(whole.campaign.plan.placements) > 1 else ""
 
 
 def line_name(part: Picture) -> str:

@@ -77,7 +77,7 @@ def test_names_tell_the_placement_where_there_are_several() -> None:
     evaluation = evaluations.evaluation(("socket", "spread"))
     both = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
     names = list(tables.case_names(both).values())
-    assert (names[0], names[9]) == ("pingpong 8 B on socket", "pingpong 8 B on spread")
+    assert (names[0], names[9]) == ("pingpong 8 B at socket", "pingpong 8 B at spread")
 
 
 def test_long_lists_are_cut_and_counted() -> None:
