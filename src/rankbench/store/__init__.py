@@ -198,7 +198,8 @@ def _whole(path: Path) -> Path:
     """Return the path of a parquet file that is there and has its end."""
     try:
         with path.open("rb") as file:
-            file.seek(-len(MAGIC), os.SEEK_END)
+            length = file.seek(0, os.SEEK_END)
+            file.seek(max(0, length - len(MAGIC)))
             whole = file.read() == MAGIC
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be read ({error.strerror}); {RESTORE}") from None

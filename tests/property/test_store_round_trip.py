@@ -1,0 +1,137 @@
+"""Whatever is appended to a store is read back equal, and whatever lies in its place is told in one line."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import campaigns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankbench import store
+from rankbench.model import (
+    ALL_RANKS,
+    CaseResult,
+    CaseStatus,
+    Launch,
+    LaunchFacts,
+    LaunchStatus,
+    RankbenchError,
+    RankFact,
+    Series,
+)
+
+CASES = campaigns.cases_of()
+COUNTS = st.integers(0, 2**63 - 1)
+SMALL = st.integers(-(2**31), 2**31 - 1)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def many_series(draw: st.DrawFn) -> Series:
+    time_ns = draw(st.lists(FINITE, max_size=20))
+    indexes = st.lists(st.integers(0, max(0, len(time_ns) - 1)), unique=True, max_size=len(time_ns))
+    last_rank = st.one_of(st.just([]), st.lists(SMALL, min_size=len(time_ns), max_size=len(time_ns)))
+    rank = draw(st.integers(ALL_RANKS, 2**31 - 1))
+    return Series(rank=rank, time_ns=time_ns, last_rank=draw(last_rank), late=draw(indexes), overrun=draw(indexes))
+
+
+RESULTS = st.lists(
+    st.builds(
+        CaseResult,
+        case=st.sampled_from(CASES),
+        status=st.sampled_from(CaseStatus),
+        reason=st.text(),
+        taken=COUNTS,
+        valid=COUNTS,
+        late=COUNTS,
+        overrun=COUNTS,
+        sync_bound_ns=FINITE,
+        drift_ns=FINITE,
+        migrated=st.booleans(),
+        series=st.lists(many_series(), max_size=3),
+    ),
+    max_size=4,
+)
+FACTS = st.builds(LaunchFacts, library_version=st.text(), resolution_ns=FINITE, cost_ns=FINITE)
+LAUNCH = st.builds(
+    Launch,
+    number=st.just(0),
+    block=st.integers(0, 2**31 - 1),
+    candidate=st.text(),
+    status=st.sampled_from(LaunchStatus),
+    duration_s=FINITE,
+    environment=st.dictionaries(st.text(), st.text(), max_size=3),
+    facts=st.none() | FACTS,
+    ranks=st.lists(st.builds(RankFact), max_size=3),
+    load_before=FINITE,
+    stolen_s=FINITE,
+    log=st.text(),
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(appended=st.lists(st.tuples(LAUNCH, RESULTS), max_size=3))
+def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[CaseResult]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        new = store.create(Path(folder) / "c", campaigns.campaign(cases=CASES))
+        numbered = [(msgspec.structs.replace(launch, number=i), rows) for i, (launch, rows) in enumerate(appended, 1)]
+        for launch, results in numbered:
+            new.append(launch, results)
+        again = store.open(new.folder)
+        assert again.launches() == [launch for launch, _ in numbered]
+        assert again.cases().rows() == [case_row(launch, one) for launch, results in numbered for one in results]
+        assert again.samples().collect().rows() == [
+            row for launch, results in numbered for row in sample_rows(launch, results)
+        ]
+
+
+def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
+    """Return the row of a case, spelt out without the store's help."""
+    return (
+        *head(launch, result),
+        *(result.status.value, result.reason, result.taken, result.valid, result.late, result.overrun),
+        *(result.sync_bound_ns, result.drift_ns, result.migrated),
+    )
+
+
+def sample_rows(launch: Launch, results: list[CaseResult]) -> list[tuple[object, ...]]:
+    """Return the rows of all samples of a launch."""
+    return [
+        (
+            *(*head(launch, result), series.rank, index, time_ns),
+            *(series.last_rank[index] if series.last_rank else series.rank, index in series.late),
+            index in series.overrun,
+        )
+        for result in results
+        for series in result.series
+        for index, time_ns in enumerate(series.time_ns)
+    ]
+
+
+def head(launch: Launch, result: CaseResult) -> tuple[object, ...]:
+    """Return the columns that both tables begin with."""
+    case = result.case
+    return (
+        *(launch.number, launch.block, launch.candidate, case.key, case.operation, case.form, case.size_bytes),
+        *(case.datatype, case.placement, case.ranks, case.start),
+    )
+
+
+PIECE = st.sampled_from([b'{"format":', b"1", b"null", b"}", b"[", b'"', b"\\ud800", b'"name":', b",", b"\xff"])
+CONTENT = st.binary() | st.lists(PIECE).map(b"".join)
+
+
+@settings(deadline=None)
+@given(content=CONTENT)
+def test_any_bytes_in_the_place_of_the_record_are_told_in_one_line(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "campaign.json"
+        path.write_bytes(content)
+        with pytest.raises(RankbenchError) as error:
+            store.open(Path(folder))
+        assert str(error.value).startswith(f"{path}: ")
+        assert len(str(error.value).splitlines()) == 1

@@ -1,0 +1,370 @@
+"""The store on real files: what was committed stays, whatever happens, and what cannot be read is told in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import polars as pl
+import pytest
+from fakes import campaigns
+from polars.testing import assert_frame_equal
+
+from rankbench import store
+from rankbench.model import CaseResult, CaseStatus, RankbenchError, Sentence, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rankbench.store import Store
+
+CASE, OTHER = campaigns.cases_of()[:2]
+STEPS_OF_APPEND = 9
+"""Three files, each synced, renamed, and its folder synced."""
+
+
+class Killed(BaseException):
+    """The end of the process, at a known step."""
+
+
+def result(count: int = 3, **changes: Any) -> CaseResult:
+    series = Series(rank=0, time_ns=[100.0 + i for i in range(count)], last_rank=[], late=[0], overrun=[1])
+    whole = CaseResult(
+        case=CASE, status=CaseStatus.OK, taken=count, valid=count - 1, late=1, overrun=1, series=[series]
+    )
+    return msgspec.structs.replace(whole, **changes)
+
+
+def append(to: Store, number: int, *results: CaseResult) -> None:
+    to.append(campaigns.launch(number, 1, 0, "alpha", "socket"), results or [result()])
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Store:
+    """A store with one launch."""
+    new = store.create(tmp_path / "c", campaigns.campaign("c", [CASE, OTHER]))
+    append(new, 1)
+    return new
+
+
+def test_what_is_appended_is_read_back(made: Store) -> None:
+    crashed = CaseResult(case=OTHER, status=CaseStatus.CRASHED, reason="signal 11")
+    append(made, 2, result(), crashed)
+    again = store.open(made.folder)
+    assert again.campaign == made.campaign
+    assert [launch.number for launch in again.launches()] == [1, 2]
+    cases = again.cases()
+    assert dict(cases.schema) == {name: kind() for name, kind in store.CASE_COLUMNS.items()}
+    assert cases.select("launch", "case", "status", "reason").rows() == [
+        (1, CASE.key, "ok", ""),
+        (2, CASE.key, "ok", ""),
+        (2, OTHER.key, "crashed", "signal 11"),
+    ]
+    samples = again.samples().collect()
+    assert dict(samples.schema) == {name: kind() for name, kind in store.SAMPLE_COLUMNS.items()}
+    assert samples.select("launch", "index", "time_ns", "last_rank", "late", "overrun").rows() == [
+        (number, index, 100.0 + index, 0, index == 0, index == 1) for number in (1, 2) for index in range(3)
+    ]
+
+
+def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
+    new = store.create(tmp_path / "c", campaigns.campaign())
+    assert new.launches() == []
+    assert list(new.cases().columns) == list(store.CASE_COLUMNS)
+    assert new.samples().collect().shape == (0, len(store.SAMPLE_COLUMNS))
+
+
+def test_launch_without_any_case_is_kept(made: Store) -> None:
+    made.append(campaigns.launch(2, 1, 1, "beta", "socket"), [])
+    assert len(made.launches()) == 2
+    assert made.cases()["launch"].to_list() == [1]
+
+
+def test_uncommitted_launch_is_not_read_and_is_replaced(made: Store) -> None:
+    append(made, 2, result(7), result(7, case=OTHER))
+    (made.folder / "launches/000002.json").unlink()
+    assert made.cases()["launch"].unique().to_list() == [1]
+    assert made.samples().collect()["launch"].unique().to_list() == [1]
+    append(made, 2, result(4))
+    assert made.cases()["case"].to_list() == [CASE.key, CASE.key]
+    assert made.samples().collect().group_by("launch").len().sort("launch").rows() == [(1, 3), (2, 4)]
+
+
+def test_nothing_measured_is_rewritten(made: Store) -> None:
+    with pytest.raises(ValueError, match=r"launch 1 is stored already, and nothing measured is rewritten"):
+        append(made, 1, result(9))
+    assert made.samples().collect().height == 3
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> list[str]:
+    """End the process at a sync or rename, counted from 0; return what was reached."""
+    reached: list[str] = []
+
+    def mortal(name: str, act: Callable[..., object]) -> Callable[..., object]:
+        def act_or_die(*arguments: object) -> object:
+            reached.append(name)
+            if len(reached) > step:
+                raise Killed
+            return act(*arguments)
+
+        return act_or_die
+
+    monkeypatch.setattr(os, "fsync", mortal("sync", os.fsync))
+    monkeypatch.setattr(Path, "rename", mortal("rename", Path.rename))
+    return reached
+
+
+@pytest.mark.parametrize("step", range(STEPS_OF_APPEND))
+def test_kill_at_any_step_loses_no_committed_launch(made: Store, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    before = made.samples().collect()
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, step)
+        append(made, 2)
+    again = store.open(made.folder)
+    committed = step == STEPS_OF_APPEND - 1
+    assert [launch.number for launch in again.launches()] == ([1, 2] if committed else [1])
+    assert_frame_equal(again.samples().filter(pl.col("launch") == 1).collect(), before)
+    assert set(again.cases()["launch"]) == ({1, 2} if committed else {1})
+    if not committed:
+        append(again, 2)
+        assert again.samples().collect()["launch"].to_list() == [1, 1, 1, 2, 2, 2]
+
+
+def test_these_are_all_steps(made: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        reached = kill_at(patch, STEPS_OF_APPEND)
+        append(made, 2)
+    assert reached == ["sync", "rename", "sync"] * 3
+
+
+ENDLESS = """
+import sys; sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from fakes import campaigns
+from rankbench import store
+from unit.store.test_store import append
+store_ = store.create(Path(sys.argv[1]), campaigns.campaign())
+store_.lock()
+for number in range(1, 100_000):
+    append(store_, number)
+    print(number, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def endless(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a process that locks a new store and appends launches until it is killed."""
+    tests = Path(__file__).parents[2]
+    command = [sys.executable, "-c", ENDLESS, str(folder), str(tests)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("seen", [1, 2, 7])
+def test_sigkill_keeps_every_launch_whose_append_returned(tmp_path: Path, seen: int) -> None:
+    with endless(tmp_path / "c") as process:
+        assert process.stdout is not None
+        told = [int(process.stdout.readline()) for _ in range(seen)]
+        process.send_signal(signal.SIGKILL)
+        told += [int(line) for line in process.stdout]
+    again = store.open(tmp_path / "c")
+    stored = [launch.number for launch in again.launches()]
+    assert stored[: len(told)] == told
+    assert len(stored) <= len(told) + 1
+    assert again.samples().collect()["launch"].to_list() == [number for number in stored for _ in range(3)]
+
+
+def test_one_run_at_a_time_until_its_process_ends(tmp_path: Path) -> None:
+    with endless(tmp_path / "c") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with pytest.raises(RankbenchError) as error:
+            store.open(tmp_path / "c").lock()
+    assert str(error.value) == (
+        f"{tmp_path}/c: another rankbench is running this campaign; wait for it or choose another --name"
+    )
+    store.open(tmp_path / "c").lock()
+
+
+def test_folder_that_cannot_be_locked(made: Store) -> None:
+    (made.folder / "lock").mkdir()
+    with pytest.raises(RankbenchError) as error:
+        made.lock()
+    assert str(error.value) == (
+        f"{made.folder}: cannot be locked (Is a directory); choose another folder with --results"
+    )
+
+
+def test_second_campaign_in_one_folder(made: Store) -> None:
+    with pytest.raises(RankbenchError) as error:
+        store.create(made.folder, made.campaign)
+    assert str(error.value) == f"{made.folder}: holds a campaign already; choose another --name, or remove the folder"
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file in its place")
+    with pytest.raises(RankbenchError) as error:
+        store.create(tmp_path / "results" / "c", campaigns.campaign())
+    assert str(error.value) == (
+        f"{tmp_path}/results/c: cannot be written (Not a directory); choose another folder with --results"
+    )
+
+
+@contextlib.contextmanager
+def files_up_to(size_bytes: int) -> Iterator[None]:
+    """Let no file of this process grow longer: what a full disk does, root or not."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_full_disk_is_told_and_harms_nothing(made: Store) -> None:
+    with pytest.raises(RankbenchError) as error, files_up_to(1000):
+        append(made, 2)
+    assert str(error.value) == (
+        f"{made.folder}/cases/000002.parquet: cannot be written (File too large); what was stored before is safe"
+    )
+    append(made, 2)
+    assert [launch.number for launch in store.open(made.folder).launches()] == [1, 2]
+
+
+RESTORE = "restore it or run the plan again"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", f"damaged (Input data was truncated); {RESTORE}"),
+        (b'{"format": 1, "na', f"damaged (Input data was truncated); {RESTORE}"),
+        (b"\xff", f"damaged (JSON is malformed: invalid character (byte 0)); {RESTORE}"),
+        (b"[1]", f"damaged (Expected `object`, got `array`); {RESTORE}"),
+        (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
+        (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
+        (b'{"format": 2, "new": 1}', "format 2, this rankbench reads format 1; use the one that wrote it"),
+    ],
+)
+def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:
+    (made.folder / "campaign.json").write_bytes(content)
+    with pytest.raises(RankbenchError) as error:
+        store.open(made.folder)
+    assert str(error.value) == f"{made.folder}/campaign.json: {told}"
+
+
+def test_folder_that_is_no_campaign(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        store.open(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+    )
+
+
+def test_damaged_launch(made: Store) -> None:
+    (made.folder / "launches/000001.json").write_text('{"number": "one"}')
+    with pytest.raises(RankbenchError) as error:
+        made.launches()
+    assert str(error.value) == (
+        f"{made.folder}/launches/000001.json: damaged (Expected `int`, got `str` - at `$.number`); {RESTORE}"
+    )
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (Path.unlink, "cannot be read (No such file or directory)"),
+        (truncate, "damaged (its end is missing)"),
+        (lambda path: path.write_bytes(b""), "damaged (its end is missing)"),
+    ],
+)
+def test_damaged_samples(made: Store, harm: Callable[[Path], object], told: str) -> None:
+    harm(made.folder / "samples/000001.parquet")
+    with pytest.raises(RankbenchError) as error:
+        made.samples()
+    assert str(error.value) == f"{made.folder}/samples/000001.parquet: {told}; {RESTORE}"
+
+
+def test_newest_campaign_at_or_below_a_folder(tmp_path: Path) -> None:
+    for age, name in enumerate(("young", "old")):
+        store.create(tmp_path / name, campaigns.campaign(name))
+        os.utime(tmp_path / name / "campaign.json", (1e9 - age, 1e9 - age))
+    assert store.newest(tmp_path) == tmp_path / "young"
+    assert store.newest(tmp_path / "old") == tmp_path / "old"
+    with pytest.raises(RankbenchError) as error:
+        store.newest(tmp_path / "none")
+    assert str(error.value) == (
+        f"{tmp_path}/none: holds no campaign; name a campaign's folder, or make one: rankbench run PLAN"
+    )
+
+
+def test_derived_files_are_written_and_written_again(made: Store) -> None:
+    for text in ("first", "second"):
+        frames = {"summary": pl.DataFrame({"text": [text]})}
+        made.write_derived(frames, {"verdict": Sentence(text=text, cases=[])})
+        assert_frame_equal(pl.read_parquet(made.folder / "summary.parquet"), frames["summary"])
+        assert msgspec.json.decode((made.folder / "verdict.json").read_bytes())["text"] == text
+
+
+MILLION = 1_000_000
+RAW_BYTES = 8 * MILLION
+MEASURED = """
+import resource, sys; sys.path[:0] = sys.argv[3:]
+from pathlib import Path
+from fakes import campaigns
+from rankbench import store
+from unit.store import test_store
+
+def peak_bytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def written(folder):
+    new, big = store.create(folder, campaigns.campaign()), test_store.result(test_store.MILLION)
+    yield
+    test_store.append(new, 1, big)
+
+def read(folder):
+    old = store.open(folder)
+    old.samples().head(1).collect()
+    yield
+    assert old.samples().select(test_store.pl.col("time_ns").max()).collect().item() == 1_000_099.0
+
+work = globals()[sys.argv[1]](Path(sys.argv[2]))
+next(work)
+before = peak_bytes()
+next(work, None)
+print(peak_bytes() - before)
+"""
+
+
+def peak_growth_bytes(work: str, folder: Path) -> int:
+    """Return by how much the peak memory of a process grows while it does the work."""
+    command = [sys.executable, "-c", MEASURED, work, str(folder), str(Path(__file__).parents[2])]
+    environment = os.environ | {"POLARS_MAX_THREADS": "2"}
+    return int(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout)
+
+
+def test_a_million_samples_of_one_case(tmp_path: Path) -> None:
+    """Written beside the list that holds them within 12 times their size, and read lazily within 4 times."""
+    assert peak_growth_bytes("written", tmp_path / "c") < 12 * RAW_BYTES
+    assert peak_growth_bytes("read", tmp_path / "c") < 4 * RAW_BYTES
+    samples = store.open(tmp_path / "c").samples()
+    assert isinstance(samples, pl.LazyFrame)
+    counted = samples.select(pl.len(), pl.col("late").sum(), pl.col("overrun").sum()).collect()
+    assert counted.rows() == [(MILLION, 1, 1)]
+    assert re.search(r"PROJECT 1/\d+ COLUMNS", samples.select("time_ns").explain())
