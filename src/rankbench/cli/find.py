@@ -30,7 +30,9 @@ class Found(Record, frozen=True):
 
 
 def find(
-    prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
+    prefix: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Look here too, in DIR/bin/mpicc; repeatable.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,  # noqa: FBT002
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
 ) -> None:

