@@ -9,26 +9,15 @@ from __future__ import annotations
 import msgspec
 import polars as pl
 
-import fakes
+from fakes import campaigns
 from rankbench.model import (
-    Campaign,
-    Candidate,
-    CandidateSpec,
     Case,
+    CaseStatus,
     CaseVerdict,
     Comparison,
     Finding,
-    Form,
     Launch,
-    LaunchFacts,
-    LaunchStatus,
-    Library,
-    Placement,
-    Plan,
-    RankFact,
-    Receipt,
     Sentence,
-    Stop,
     Summary,
     Verdict,
 )
@@ -37,41 +26,25 @@ from rankbench.verdict.evaluation import Evaluation
 CANDIDATES = ("alpha", "beta", "alpha (again)")
 BLOCKS = 4
 SAMPLES = 50
-LINES: tuple[tuple[str, Form], ...] = (
-    ("pingpong", "blocking"),
-    ("bandwidth", "nonblocking"),
-    ("barrier", "blocking"),
-    ("allreduce", "blocking"),
-    ("allreduce", "nonblocking"),
-)
-SIZES = (8, 65536)
 CRASHED = "allreduce.nonblocking.65536.float.socket.window"
 QUESTION = "Is alpha <faster> than beta?"
 
 
 def evaluation(placements: tuple[str, ...] = ("socket",)) -> Evaluation:
     """Return the campaign with its launches, verdict and samples."""
-    cases = [case for placement in placements for case in cases_of(placement)]
+    cases = [case for placement in placements for case in campaigns.cases_of(placement)]
+    record = campaigns.campaign("fake", cases, placements=placements, seed=7, samples=SAMPLES)
+    record = msgspec.structs.replace(record, plan=msgspec.structs.replace(record.plan, question=QUESTION))
     launches = [launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
-    return Evaluation(campaign(cases, placements), launches, verdict(cases), samples(cases))
+    return Evaluation(record, launches, verdict(cases), samples(cases))
 
 
-def cases_of(placement: str) -> list[Case]:
-    """Return every case of one placement."""
-    operations = {operation.name: operation for operation in fakes.description().operations}
-    return [
-        Case(
-            operation=name,
-            form=form,
-            size_bytes=size,
-            datatype=operations[name].datatype,
-            placement=placement,
-            ranks=2,
-            start=operations[name].start,
-        )
-        for name, form in LINES
-        for size in (SIZES if operations[name].sized else (0,))
-    ]
+def launch(number: int, placement: str) -> Launch:
+    """Return a launch; those of beta crashed and left a log that could break a careless page."""
+    candidate = CANDIDATES[number % 3]
+    last = CaseStatus.CRASHED if candidate == "beta" else CaseStatus.OK
+    made = campaigns.launch(number, number // 3, number % 3, candidate, placement, last)
+    return msgspec.structs.replace(made, log="Segmentation fault </script> in rank 1" if candidate == "beta" else "")
 
 
 def typical_ns(case: Case, candidate: str) -> float:
@@ -181,106 +154,4 @@ def verdict(cases: list[Case]) -> Verdict:
             )
         ],
         blocks=BLOCKS,
-    )
-
-
-def launch(index: int, placement: str) -> Launch:
-    """Return a launch; those of beta crashed."""
-    candidate = CANDIDATES[index % 3]
-    crashed = candidate == "beta"
-    return Launch(
-        number=index,
-        block=index // 3,
-        position=index % 3,
-        candidate=candidate,
-        placement=placement,
-        status=LaunchStatus.CRASHED if crashed else LaunchStatus.OK,
-        reason="signal 11 in allreduce" if crashed else "",
-        started=f"2026-11-21T07:{index:02}:00Z",
-        duration_s=2.5,
-        exit_code=-11 if crashed else 0,
-        command=["mpiexec", "-n", "2", "rankbench-core"],
-        environment={},
-        facts=LaunchFacts(
-            ranks=2,
-            library_version=f"{candidate.split()[0].title()} MPI 1.0\nbuilt somewhere",
-            mpi_version="4.1",
-            core="0.1.0",
-            source="clock_gettime",
-            resolution_ns=1,
-            cost_ns=20 + index,
-        ),
-        ranks=[
-            RankFact(rank=rank, host="n1", cpu=rank, cpus=str(rank), clock="c", libmpi="/x/libmpi.so")
-            for rank in (0, 1)
-        ],
-        load_before=0.1,
-        stolen_s=0,
-        log="Segmentation fault </script> in rank 1" if crashed else "",
-    )
-
-
-def campaign(cases: list[Case], placements: tuple[str, ...]) -> Campaign:
-    """Return what was written when the campaign was made."""
-    names = ("alpha", "beta")
-    return Campaign(
-        format=1,
-        name="fake",
-        created="2026-11-21T07:00:00+00:00",
-        rankbench="0.1.0",
-        plan=Plan(
-            question=QUESTION,
-            candidates=[CandidateSpec(library=name) for name in names],
-            operations=[],
-            forms=["blocking"],
-            sizes_bytes=list(SIZES),
-            placements=[Placement(name=name, nodes=1, ranks_per_node=2, binding="core") for name in placements],
-            start="auto",
-            samples=SAMPLES,
-            case_limit_s=1,
-            launch_limit_s=10,
-            stop=Stop(),
-            control=True,
-            threshold=0.03,
-            seed=7,
-            text='candidates = ["alpha", "beta"]\n',
-        ),
-        seed=7,
-        machine=fakes.machine(),
-        libraries=[library(name) for name in names],
-        receipts=[receipt(name) for name in names],
-        candidates=[
-            *(Candidate(name=name, library=name) for name in names),
-            Candidate(name="alpha (again)", library="alpha", control_of="alpha"),
-        ],
-        cases=cases,
-        operations=fakes.description().operations,
-        notes=["beta crashes at 64 KiB"],
-    )
-
-
-def library(name: str) -> Library:
-    """Return a library from PyPI."""
-    return Library(
-        name=name,
-        family=name,
-        version="1.0",
-        source="pypi",
-        prefix=f"/opt/{name}",
-        wrapper=f"/opt/{name}/bin/mpicc",
-        launcher=f"/opt/{name}/bin/mpiexec",
-    )
-
-
-def receipt(name: str) -> Receipt:
-    """Return the receipt of a build with it."""
-    return Receipt(
-        library=name,
-        wrapper=f"/opt/{name}/bin/mpicc",
-        compiler="gcc 12.2.0",
-        flags=["-O2"],
-        linked="gcc -lmpi",
-        missing=[],
-        core_sha256="c" * 64,
-        binary_sha256="b" * 64,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rankbench.report.derived import frames
 from rankbench.report.figures import FORMATS, write_figures
 from rankbench.report.page import write_html
 from rankbench.report.text import latex, markdown
 
-__all__ = ["FORMATS", "latex", "markdown", "write_figures", "write_html"]
+__all__ = ["FORMATS", "frames", "latex", "markdown", "write_figures", "write_html"]

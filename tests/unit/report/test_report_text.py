@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fakes import evaluations
+from fakes import campaigns, evaluations
 
 from rankbench.report import latex, markdown
 from rankbench.report.tables import Cell, Table
@@ -58,4 +58,4 @@ def test_the_verdict_comes_before_the_tables() -> None:
 
 
 def test_latex_has_a_table_per_line_of_the_campaign() -> None:
-    assert latex(evaluations.evaluation()).count(r"\toprule") == len(evaluations.LINES)
+    assert latex(evaluations.evaluation()).count(r"\toprule") == len(campaigns.LINES)

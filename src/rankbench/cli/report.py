@@ -1,0 +1,64 @@
+"""The command `report`: a campaign's answer as one HTML file, and as figures and text where asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from rankbench import report as hand_over
+from rankbench import store
+from rankbench.cli import console
+from rankbench.model import RankbenchError
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ORDER = 60
+
+
+def report(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="The campaign; without it the newest below results.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the page goes, if not to FOLDER/report.html.")
+    ] = None,
+    figures: Annotated[
+        str, typer.Option(metavar="FORMATS", help=f"Write FOLDER/figures too, as {','.join(hand_over.FORMATS)}.")
+    ] = "",
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write FOLDER/report.md too.")] = False,  # noqa: FBT002
+    latex: Annotated[bool, typer.Option("--latex", help="Write FOLDER/tables.tex too.")] = False,  # noqa: FBT002
+) -> None:
+    """Write a campaign's report: one HTML file that needs no network, and figures and text on request."""
+    place = folder or store.newest(Path("results"))
+    with console.status(f"evaluating {place} …"):
+        campaign = store.open(place)
+        evaluation = evaluate(campaign)
+        campaign.write_derived(hand_over.frames(evaluation), {"verdict": evaluation.verdict})
+    pieces: dict[Path, Callable[[Path], object]] = {
+        output or place / "report.html": lambda path: hand_over.write_html(path, evaluation)
+    }
+    if figures:
+        pieces[place / "figures"] = lambda path: hand_over.write_figures(path, evaluation, figures.split(","))
+    if markdown:
+        pieces[place / "report.md"] = lambda path: path.write_text(hand_over.markdown(evaluation), encoding="utf-8")
+    if latex:
+        pieces[place / "tables.tex"] = lambda path: path.write_text(hand_over.latex(evaluation), encoding="utf-8")
+    for path, write in pieces.items():
+        write_one(path, write)
+
+
+def write_one(path: Path, write: Callable[[Path], object]) -> None:
+    """Write one piece of the report and say where it is."""
+    try:
+        with console.status(f"writing {path} …"):
+            write(path)
+    except OSError as error:
+        raise RankbenchError(
+            f"{path}: cannot be written ({error.strerror}); --output FILE puts the page elsewhere"
+        ) from None
+    console.print(f"wrote {escape(str(path))}", soft_wrap=True)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+import pytest
+from fakes import campaigns
+
+from rankbench.cli.report import report
+from rankbench.model import RankbenchError, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a campaign in which beta takes half as long again, below the results of the working folder."""
+    monkeypatch.chdir(tmp_path)
+    made = tmp_path / "results" / "fake"
+    cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
+    campaigns.make_campaign(made, campaigns.slower_beta(1.5), launches=6, cases=cases)
+    return made
+
+
+def test_a_report_is_written_beside_what_was_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(folder)
+    assert "Is alpha faster than beta?" in (folder / "report.html").read_text(encoding="utf-8")
+    assert f"wrote {folder / 'report.html'}" in capsys.readouterr().out
+    assert not (folder / "figures").exists()
+
+
+def test_the_newest_campaign_is_reported_where_none_is_named(folder: Path) -> None:
+    report()
+    assert (folder / "report.html").exists()
+
+
+def test_figures_and_texts_are_written_where_asked(folder: Path) -> None:
+    report(folder, output=folder / "page.html", figures="svg", markdown=True, latex=True)
+    assert (folder / "figures" / "winner_map-socket.svg").exists()
+    assert "| 8 B | **" in (folder / "report.md").read_text(encoding="utf-8")
+    assert r"\toprule" in (folder / "tables.tex").read_text(encoding="utf-8")
+    assert (folder / "page.html").exists()
+    assert not (folder / "report.html").exists()
+
+
+def test_what_was_derived_can_be_read_elsewhere(folder: Path) -> None:
+    report(folder)
+    verdict = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
+    assert [case.winners for case in verdict.cases] == [["alpha"], ["alpha"]]
+    summary = pl.read_parquet(folder / "summary.parquet")
+    assert summary.height == 6
+    assert summary["failures"].to_list() == [""] * 6
+    comparisons = pl.read_parquet(folder / "comparisons.parquet")
+    assert comparisons["control"].to_list() == [False, False, True, True]
+    assert comparisons["ratio"].to_list()[:2] == pytest.approx([1.5, 1.5], rel=0.05)
+
+
+def test_a_page_that_cannot_be_written_is_told_in_one_line(folder: Path) -> None:
+    page = folder / "nowhere" / "report.html"
+    with pytest.raises(RankbenchError) as error:
+        report(folder, output=page)
+    assert str(error.value) == (
+        f"{page}: cannot be written (No such file or directory); --output FILE puts the page elsewhere"
+    )
+
+
+def test_a_folder_that_is_no_campaign_is_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        report(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+    )
