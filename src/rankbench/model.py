@@ -331,6 +331,7 @@ class Launch(Record):
 
     number: int
     block: int
+    """From 1, as `number`."""
     position: int
     """Place in the block's order, from 0."""
     candidate: str

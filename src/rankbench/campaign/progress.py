@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankbench import plan
 from rankbench.model import CaseStatus, LaunchStatus
+from rankbench.plan import notation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +88,17 @@ class Progress:
         """Return a forecast of the time until so many blocks are complete, from what each candidate's turns took."""
         took = [mean(blocks.values()) for blocks in self._seconds.values()]
         return max(0.0, mean(took) * self.turns_left(blocks) - self.running_s) if took else None
+
+    def forecast_s(self) -> tuple[float, float] | None:
+        """Return the shortest and the longest time that the plan's bounds leave."""
+        stop = self.campaign.plan.stop
+        least, most = self.seconds_left(stop.blocks_min), self.seconds_left(stop.blocks_max)
+        if least is None or most is None:
+            return None
+        rule, amount_s = notation.until(stop.until)
+        if rule == "time":
+            most = min(most, amount_s - sum(sum(blocks.values()) for blocks in self._seconds.values()))
+        return least, max(least, most)
 
     def figure_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""

@@ -33,7 +33,7 @@ def decide(
     if rule == "time":
         spent_s = sum(block_s)
         over = spent_s + max(block_s, default=0.0) > amount
-        return Decision(over, f"{spent_s:.0f} s of {amount:.0f} s are spent")
+        return Decision(over, f"{spent_s:.0f} s of the plan's {amount:.0f} s are spent")
     return Decision(stop=False, reason="every block of the plan is wanted")
 
 

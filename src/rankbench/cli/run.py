@@ -141,9 +141,9 @@ class Screen:
         """Draw the state of now."""
         record = self.progress.campaign
         head = Text.assemble((record.name, "bold"), "  ", record.plan.question)
-        return Group(head, "", *self.way(), "", self.figures(), *self.failures())
+        return Group("", head, "", self.way(), self.figures(), *self.failures())
 
-    def way(self) -> Iterator[RenderableType]:
+    def way(self) -> Table:
         """Draw what runs, how much is done, what is left."""
         progress, stop = self.progress, self.progress.campaign.plan.stop
         blocks = stop.blocks_min if progress.block <= stop.blocks_min else stop.blocks_max
@@ -156,17 +156,15 @@ class Screen:
         if progress.turn:
             what = f"{progress.turn.candidate} on {progress.turn.placement}, {progress.running_cases} cases"
             grid.add_row("running", Text(what), f"{progress.running_s:.0f} s")
-        yield grid
+        return grid
 
     def time_left(self) -> str:
         """Return the forecast for the fewest and for the most blocks."""
-        stop = self.progress.campaign.plan.stop
-        least, most = map(self.progress.seconds_left, (stop.blocks_min, stop.blocks_max))
-        if least is None or most is None:
+        forecast = self.progress.forecast_s()
+        if not forecast:
             return "known after the first launch"
-        if not least or least == most:
-            return f"{spell_seconds(most)} at most" if not least else spell_seconds(most)
-        return f"{spell_seconds(least)}, {spell_seconds(most)} at most"
+        least, most = map(spell_seconds, forecast)
+        return most if least == most else f"{least} to {most}"
 
     def figures(self) -> Table:
         """Draw the current median of each candidate, for one size of each operation."""

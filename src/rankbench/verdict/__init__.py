@@ -44,7 +44,7 @@ def judge(
         comparisons=list(comparisons),
         control=list(control),
         findings=[found for unit in units.modules(findings).values() for found in unit.find(evidence)],
-        blocks=1 + max((launch.block for launch in launches), default=-1),
+        blocks=len({launch.block for launch in launches}),
     )
 
 
