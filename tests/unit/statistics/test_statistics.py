@@ -1,0 +1,186 @@
+"""Medians, intervals and comparisons against known truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from rankbench import statistics
+from rankbench.statistics import median_interval
+from rankbench.statistics.medians import grouped_median
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Noise = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]
+
+
+def _medians(times: dict[str, list[float]], case: str = "c") -> pl.DataFrame:
+    rows = [
+        {"case": case, "candidate": name, "block": block, "launch": block, "median_ns": value}
+        for name, values in times.items()
+        for block, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_the_launch_median_leaves_out_late_samples_and_keeps_overruns() -> None:
+    samples = pl.LazyFrame(
+        {
+            "case": ["c"] * 5,
+            "candidate": ["a"] * 5,
+            "block": [0] * 5,
+            "launch": [1] * 5,
+            "time_ns": [100.0, 200.0, 300.0, 9000.0, 9001.0],
+            "late": [False, False, False, True, True],
+            "overrun": [False, False, True, False, False],
+        }
+    )
+    assert statistics.launch_medians(samples)["median_ns"].to_list() == [200.0]
+
+
+@pytest.mark.parametrize("true_ns", [130.0, 131.5, 133.0, 134.9, 137.0, 139.9])
+def test_the_grouped_median_sees_between_the_steps_of_a_clock(true_ns: float) -> None:
+    """Readings in steps of 10 ns of times that scatter by a few nanoseconds: the plain median is up to 5 ns wrong."""
+    random = np.random.default_rng(7)
+    begin = random.uniform(0, 10, 4000)
+    end = begin + random.normal(true_ns, 2.0, 4000)
+    read = (np.floor(end / 10) - np.floor(begin / 10)) * 10
+    assert abs(grouped_median(read) - true_ns) < 1.5
+
+
+def test_the_grouped_median_is_the_median_where_no_two_readings_are_equal() -> None:
+    values = np.random.default_rng(1).normal(5e6, 1e5, 999)
+    assert grouped_median(values) == pytest.approx(float(np.median(values)), rel=1e-4)
+
+
+@pytest.mark.parametrize(("count", "coverage"), [(5, 0.9375), (6, 0.96875), (9, 0.9609375), (30, 0.9572)])
+def test_the_interval_of_the_median_has_the_coverage_that_it_states(count: int, coverage: float) -> None:
+    low, high, stated = median_interval(np.arange(count, dtype=float))
+    assert stated == pytest.approx(coverage, abs=1e-4)
+    random = np.random.default_rng(count)
+    drawn = np.sort(random.lognormal(size=(20000, count)), axis=1)
+    covered = np.mean((drawn[:, int(low)] <= 1.0) & (drawn[:, int(high)] >= 1.0))
+    assert covered == pytest.approx(coverage, abs=0.01)
+
+
+def test_a_ratio_is_paired_within_blocks() -> None:
+    """The machine slows down fourfold from block to block; the ratio within each block stays 1.10."""
+    drift = [1000.0 * factor for factor in (1, 2, 4, 3, 1.5, 2.5)]
+    noise = [1.0, 1.004, 0.997, 1.002, 0.999, 1.001]
+    times = {"a": drift, "b": [1.1 * time * one for time, one in zip(drift, noise, strict=True)]}
+    (comparison,) = statistics.compare(_medians(times), [("a", "b")], threshold=0.03)
+    assert comparison.ratio == pytest.approx(1.1, rel=2e-3)
+    assert comparison.low < 1.1 < comparison.high
+    assert comparison.high / comparison.low < 1.02
+    assert comparison.different
+
+
+def test_the_comparison_is_students_on_the_logarithms() -> None:
+    random = np.random.default_rng(3)
+    a, b = random.lognormal(7, 0.1, 8), random.lognormal(7.05, 0.1, 8)
+    (comparison,) = statistics.compare(_medians({"a": list(a), "b": list(b)}), [("a", "b")], threshold=0.0)
+    expected = stats.ttest_rel(np.log(b), np.log(a))
+    assert comparison.p_value == pytest.approx(expected.pvalue)
+    assert np.log(comparison.low) == pytest.approx(expected.confidence_interval(0.95).low)
+
+
+def test_a_difference_below_the_threshold_is_not_called_one() -> None:
+    times = {"a": [100.0, 101.0, 100.5, 100.2], "b": [102.0, 103.0, 102.5, 102.2]}
+    (comparison,) = statistics.compare(_medians(times), [("a", "b")], threshold=0.03)
+    assert comparison.p_adjusted < 0.01
+    assert not comparison.different
+
+
+def test_two_blocks_never_make_a_difference() -> None:
+    (comparison,) = statistics.compare(_medians({"a": [1.0, 1.0], "b": [9.0, 9.0]}), [("a", "b")], threshold=0.03)
+    assert not comparison.different
+
+
+def test_a_launch_without_partner_is_left_out() -> None:
+    medians = _medians({"a": [100.0] * 5, "b": [200.0] * 3})
+    (comparison,) = statistics.compare(medians, [("a", "b")], threshold=0.03)
+    assert comparison.blocks == 3
+
+
+def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return random.normal(0, 0.05, shape)
+
+
+def _skewed(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return random.exponential(0.05, shape)
+
+
+def _flipping(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """One launch in ten meets a machine two to four times slower."""
+    return _normal(random, shape) + (random.random(shape) < 0.1) * np.log(random.uniform(2, 4, shape))
+
+
+@pytest.mark.parametrize("noise", [_normal, _skewed, _flipping])
+@pytest.mark.parametrize("blocks", [5, 8, 10])
+def test_equal_candidates_are_seldom_called_different(noise: Noise, blocks: int) -> None:
+    """At a nominal 5 % Student's interval on log ratios misses the truth in at most 6 % of 4000 campaigns of one case.
+
+    The percentile bootstrap over launches misses it more often than 7 %, and at five blocks more often than 10 %.
+    """
+    random = np.random.default_rng(11)
+    logs = noise(random, (4000, blocks)) - noise(random, (4000, blocks))
+    half = stats.t.ppf(0.975, blocks - 1) * logs.std(axis=1, ddof=1) / np.sqrt(blocks)
+    missed = np.mean(np.abs(logs.mean(axis=1)) > half)
+    draws = random.integers(0, blocks, (400, blocks))
+    means = logs[:, draws].mean(axis=2)
+    low, high = np.quantile(means, [0.025, 0.975], axis=1)
+    missed_by_bootstrap = np.mean((low > 0) | (high < 0))
+    assert missed <= 0.06
+    assert missed_by_bootstrap > missed
+    if noise is _normal:
+        assert missed_by_bootstrap > (0.10 if blocks == 5 else 0.06)
+
+
+def test_false_discoveries_stay_rare_among_many_cases() -> None:
+    random = np.random.default_rng(5)
+    frames = [
+        _medians({name: list(random.lognormal(7, 0.05, 6)) for name in ("a", "b")}, case=f"c{number}") for number in range(200)
+    ]
+    comparisons = statistics.compare(pl.concat(frames), [("a", "b")], threshold=0.03)
+    assert sum(one.different for one in comparisons) <= 2
+
+
+def test_a_summary_says_when_there_are_few_launches() -> None:
+    times = [100.0, 110.0, 105.0]
+    samples = pl.LazyFrame(
+        {
+            "case": ["c"] * 3,
+            "candidate": ["a"] * 3,
+            "block": [0, 1, 2],
+            "launch": [1, 2, 3],
+            "time_ns": times,
+            "late": [False] * 3,
+        }
+    )
+    cases = pl.DataFrame(
+        {
+            "case": ["c"] * 4,
+            "candidate": ["a"] * 4,
+            "status": ["ok", "ok", "ok", "crashed"],
+            "late": [0, 2, 0, 0],
+            "overrun": [0, 0, 1, 0],
+            "sync_bound_ns": [0.0, 20.0, 0.0, 0.0],
+            "migrated": [False, True, False, False],
+        }
+    )
+    (summary,) = statistics.summarise(statistics.launch_medians(samples), samples, cases)
+    assert summary.typical_ns == 105.0
+    assert (summary.low_ns, summary.high_ns, summary.coverage) == (100.0, 110.0, 0.75)
+    assert (summary.samples, summary.late, summary.overrun, summary.failures) == (3, 2, 1, {"crashed": 1})
+    assert summary.warnings == [
+        "3 launches: the interval holds with 75.0% only; 6 or more give 95 %",
+        "starts are uncertain by up to 19% of the time; prefer larger messages or start none",
+        "a rank moved to another CPU in 1 launches; bind ranks to cores",
+    ]
