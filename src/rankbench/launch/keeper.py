@@ -31,7 +31,10 @@ PAUSE_S = 0.01
 def main() -> None:
     """Run the command told on standard input and print how it ended."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    step = json.loads(sys.stdin.readline())
+    line = sys.stdin.readline()
+    if not line:
+        return
+    step = json.loads(line)
     began = time.monotonic()
     try:
         child = start(step)

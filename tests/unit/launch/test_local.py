@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rankbench import launch
+from rankbench.launch import keeper
 from rankbench.model import CommandLine, RankbenchError, Step
 
 
@@ -100,3 +101,10 @@ def test_nothing_is_left_when_rankbench_itself_is_killed(tmp_path: Path) -> None
     process.wait()
     while left(tmp_path):
         time.sleep(0.02)
+
+
+def test_a_keeper_that_is_told_nothing_says_nothing() -> None:
+    answer = subprocess.run(
+        [sys.executable, keeper.__file__], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
