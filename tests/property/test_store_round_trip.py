@@ -34,9 +34,11 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 def many_series(draw: st.DrawFn) -> Series:
     time_ns = draw(st.lists(FINITE, max_size=20))
     indexes = st.lists(st.integers(0, max(0, len(time_ns) - 1)), unique=True, max_size=len(time_ns))
-    last_rank = st.one_of(st.just([]), st.lists(SMALL, min_size=len(time_ns), max_size=len(time_ns)))
+    every = st.lists(SMALL, min_size=len(time_ns), max_size=len(time_ns))
     rank = draw(st.integers(ALL_RANKS, 2**31 - 1))
-    return Series(rank=rank, time_ns=time_ns, last_rank=draw(last_rank), late=draw(indexes), overrun=draw(indexes))
+    return Series(
+        rank=rank, time_ns=time_ns, last_rank=draw(every | st.just([])), late=draw(indexes), overrun=draw(indexes)
+    )
 
 
 RESULTS = st.lists(

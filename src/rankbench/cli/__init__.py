@@ -1,4 +1,4 @@
-"""The command line. Each module in this folder is one command; this file only finds them and turns errors into one line.
+"""The command line. Each module in this folder is one command; this file finds them and turns errors into one line.
 
 A command module has `ORDER` (its place in the help, in the order of work) and a function of the module's name, whose
 docstring is its help. A trailing underscore of a module name is dropped from the command's.
@@ -17,6 +17,8 @@ from rankbench import cli, units
 from rankbench.model import RankbenchError
 
 console = Console(highlight=False)
+if not console.is_terminal and "COLUMNS" not in os.environ:
+    console.width = 1000  # Files and pipes have no width: nothing is folded for them.
 
 
 def home() -> Path:
