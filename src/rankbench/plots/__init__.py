@@ -153,7 +153,7 @@ def case_name(case: Case, operation: Operation) -> str:
     return f"{name} {format_size(case.size_bytes)}" if operation.sized else name
 
 
-def circumstances(picture: Picture) -> str:
+def circumstances(picture: Picture, interval: str = "") -> str:
     """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
     case = picture.cases[0]
     summaries = [summary for _, summary in picture.summaries()]
@@ -161,10 +161,8 @@ def circumstances(picture: Picture) -> str:
     counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
     coverage = min((summary.coverage for summary in summaries), default=0)
     starts = " or ".join(dict.fromkeys(case.start for case in picture.cases))
-    return (
-        f"{case.ranks} ranks ({case.placement}), {starts} start, {counts} launches each, "
-        f"intervals of {100 * coverage:.3g} % or more"
-    )
+    covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else "too few for intervals"
+    return f"{case.ranks} ranks ({case.placement}), start: {starts}, {counts} launches each, {interval or covered}"
 
 
 def initials(names: Sequence[str]) -> dict[str, str]:
@@ -174,6 +172,11 @@ def initials(names: Sequence[str]) -> dict[str, str]:
         if len(set(short)) == len(names):
             return dict(zip(names, short, strict=True))
     return {name: chr(ord("A") + index % 26) for index, name in enumerate(names)}
+
+
+def rounded(value: float) -> float:
+    """Return a number short enough to be embedded thousands of times."""
+    return float(f"{value:.5g}")
 
 
 # --- scales and axes ----------------------------------------------------------------------------------------------
@@ -252,6 +255,19 @@ def figures(summary: Summary) -> Row:
         "launches": summary.launches,
         "samples": summary.samples,
     }
+
+
+def over_launches(candidates: Sequence[str], y: alt.Y, told: str) -> list[alt.Chart]:
+    """Return a thin line and a point per launch for each candidate; `told` is the field of the tooltip."""
+    order = alt.Scale(nice=False, zero=False, padding=12)
+    base = alt.Chart(data("launches")).encode(
+        x=alt.X("launch:Q", title="launch, in order of time", scale=order, axis=alt.Axis(tickMinStep=1, grid=False)),
+        y=y,
+        color=colour(candidates),
+        tooltip=tooltips("candidate", "launch", told),
+    )
+    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))
+    return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape(candidates))]
 
 
 def form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:

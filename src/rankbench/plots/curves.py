@@ -52,7 +52,7 @@ def row(case: Case, summary: Summary, operation: Operation, sizes: list[int]) ->
         "key": case.key,
         "size": format_size(case.size_bytes),
         "position": plots.size_position(case.size_bytes, sizes),
-        **dict(zip(("value", "low", "high"), (float(f"{number:.5g}") for number in value), strict=True)),
+        **dict(zip(("value", "low", "high"), map(plots.rounded, value), strict=True)),
         **plots.figures(summary),
     }
 

@@ -68,18 +68,13 @@ def bins(samples: pl.DataFrame, candidates: list[str], edges: np.ndarray) -> lis
         rows += [
             {
                 "candidate": candidate,
-                "low": rounded(edges[at]),
-                "high": rounded(edges[at + 1]),
+                "low": plots.rounded(edges[at]),
+                "high": plots.rounded(edges[at + 1]),
                 "share": round(counts[at] / len(times), 5),
             }
             for at in np.flatnonzero(counts)
         ]
     return rows
-
-
-def rounded(value: float) -> float:
-    """Return a number short enough to be embedded thousands of times."""
-    return float(f"{value:.5g}")
 
 
 def typical(summary: Summary, edge: float) -> Row:

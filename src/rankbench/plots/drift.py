@@ -20,6 +20,8 @@ HELP = (
     "down together: the machine changed. One alone: that library did."
 )
 SCOPE = "campaign"
+LEAST = 0.9
+"""The axis shows at least from here to the inverse, so that a calm machine looks calm."""
 
 
 def chart(picture: Picture) -> Chart | None:
@@ -27,25 +29,11 @@ def chart(picture: Picture) -> Chart | None:
     rows = relative(picture)
     if not rows:
         return None
-    base = alt.Chart(plots.data("launches")).encode(
-        x=alt.X(
-            "launch:Q",
-            title="launch, in order of time",
-            scale=alt.Scale(nice=False, zero=False, padding=12),
-            axis=alt.Axis(tickMinStep=1, grid=False),
-        ),
-        y=alt.Y(
-            "ratio:Q",
-            scale=alt.Scale(type="log", nice=False, padding=12),
-            axis=plots.log_axis("time / typical time", "datum.label + '×'"),
-        ),
-        color=plots.colour(picture.candidates),
-        tooltip=plots.tooltips("candidate", "launch", "speed"),
-    )
-    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=plots.dash(picture.candidates))
-    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(picture.candidates))
+    ratios = [row["ratio"] for row in rows]
+    scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
+    y = alt.Y("ratio:Q", scale=scale, axis=plots.log_axis("time / typical time", "datum.label + '×'"))
     return Chart(
-        plots.form([line, point], 220),
+        plots.form(plots.over_launches(picture.candidates, y, "speed"), 220),
         "How fast the machine was during each launch",
         f"1 is each candidate's typical time; mean over {len(picture.cases)} cases",
         {"launches": rows},

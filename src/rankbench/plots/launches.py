@@ -27,7 +27,7 @@ def chart(picture: Picture) -> Chart | None:
     if medians.is_empty():
         return None
     rows = [
-        {**row, "median_ns": float(f"{row['median_ns']:.5g}"), "median": format_time(row["median_ns"])}
+        {**row, "median_ns": plots.rounded(row["median_ns"]), "median": format_time(row["median_ns"])}
         for row in medians.select("candidate", "launch", "median_ns").to_dicts()
     ]
     name = plots.case_name(case, picture.operation(case))
@@ -38,21 +38,6 @@ def chart(picture: Picture) -> Chart | None:
 @functools.lru_cache
 def form(candidates: tuple[str, ...]) -> Row:
     """Return a thin line and a point per launch for each candidate."""
-    base = alt.Chart(plots.data("launches")).encode(
-        x=alt.X(
-            "launch:Q",
-            title="launch, in order of time",
-            scale=alt.Scale(nice=False, zero=False, padding=12),
-            axis=alt.Axis(tickMinStep=1, grid=False),
-        ),
-        y=alt.Y(
-            "median_ns:Q",
-            scale=alt.Scale(type="log", nice=False, padding=12),
-            axis=plots.time_axis("median of a launch"),
-        ),
-        color=plots.colour(candidates),
-        tooltip=plots.tooltips("candidate", "launch", "median"),
-    )
-    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=plots.dash(candidates))
-    point = base.mark_point(size=45, filled=True, opacity=1).encode(shape=plots.shape(candidates))
-    return plots.form([line, point], 200)
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    y = alt.Y("median_ns:Q", scale=scale, axis=plots.time_axis("median of a launch"))
+    return plots.form(plots.over_launches(candidates, y, "median"), 200)

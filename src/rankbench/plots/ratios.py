@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import altair as alt
 
-from rankbench import plots
+from rankbench import plots, statistics
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio, format_size
 
@@ -28,9 +29,9 @@ def chart(picture: Picture) -> Chart | None:
     sizes = sorted({case.size_bytes for case in picture.cases})
     cases = {case.key: case for case in picture.cases}
     rows = [
-        row(cases[comparison.case], comparison, base, sizes)
+        row(cases[comparison.case], comparison, sizes)
         for comparison in picture.verdict.comparisons
-        if comparison.case in cases and base in (comparison.base, comparison.other)
+        if comparison.case in cases and comparison.base == base
     ]
     if not rows:
         return None
@@ -38,25 +39,26 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(
         plots.form([*ground(picture), *marks(picture, sizes)], 240),
         f"{name}: time relative to {base}",
-        plots.circumstances(picture),
+        plots.circumstances(picture, f"{100 * statistics.LEVEL:g} % intervals"),
         {"ratios": rows, "one": [threshold(picture)]},
     )
 
 
-def row(case: Case, comparison: Comparison, base: str, sizes: list[int]) -> Row:
-    """Return one ratio seen from the base, turned over where the comparison has the base as its other."""
-    value = (comparison.ratio, comparison.low, comparison.high)
-    if comparison.base != base:
-        value = (1 / comparison.ratio, 1 / comparison.high, 1 / comparison.low)
+def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
+    """Return one ratio. A single block gives no interval, and none is drawn."""
+    known = math.isfinite(comparison.high)
+    low, high = (comparison.low, comparison.high) if known else (comparison.ratio, comparison.ratio)
     return {
         "key": case.key,
-        "candidate": comparison.other if comparison.base == base else comparison.base,
+        "candidate": comparison.other,
         "size": format_size(case.size_bytes),
         "position": plots.size_position(case.size_bytes, sizes),
-        **dict(zip(("value", "low", "high"), (float(f"{number:.5g}") for number in value), strict=True)),
+        "value": plots.rounded(comparison.ratio),
+        "low": plots.rounded(low),
+        "high": plots.rounded(high),
         "different": comparison.different,
-        "ratio": f"{format_ratio(value[0])}{'' if comparison.different else ' ~'}",
-        "interval": f"{format_ratio(value[1])} to {format_ratio(value[2])}",
+        "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
+        "interval": f"{format_ratio(low)} to {format_ratio(high)}" if known else "unknown",
         "blocks": comparison.blocks,
         "adjusted p": f"{comparison.p_adjusted:.2g}",
     }
@@ -88,7 +90,7 @@ def marks(picture: Picture, sizes: list[int]) -> list[alt.Chart]:
     )
     line = base.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=plots.dash(picture.candidates))
     interval = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
-    point = base.mark_point(size=50, opacity=1, cursor="pointer").encode(
+    point = base.mark_point(size=70, opacity=1, cursor="pointer").encode(
         y=y,
         shape=plots.shape(picture.candidates),
         fillOpacity=alt.condition("datum.different", alt.value(1), alt.value(0)),

@@ -105,4 +105,4 @@ def packed_rows(rows: list[plots.Row]) -> list[list[Any]]:
 
 def embedded(value: object) -> str:
     """Return JSON that cannot end the script element around it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", r"\u003c")

@@ -72,7 +72,8 @@ def figure(verdict: CaseVerdict, operation: Operation, candidate: str, summary: 
 def quantity(verdict: CaseVerdict, operation: Operation, time_ns: float) -> str:
     """Return a time as the operation reports it: as a time or as a bandwidth."""
     if operation.metric == "bandwidth":
-        return f"{plots.bandwidth(verdict.case, operation, time_ns):,.4g}"
+        rate = plots.bandwidth(verdict.case, operation, time_ns)
+        return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.4g}"
     return format_time(time_ns)
 
 

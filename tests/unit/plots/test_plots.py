@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pytest
 import vl_convert
@@ -102,7 +104,7 @@ def test_placements_are_drawn_apart() -> None:
 
 def test_a_title_owes_ranks_start_launches_and_interval(whole: Picture) -> None:
     line = parts(whole, "line")["allreduce.blocking.float.socket.window"]
-    assert plots.circumstances(line) == "2 ranks (socket), window start, 4 launches each, intervals of 95 % or more"
+    assert plots.circumstances(line) == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
 
 
 # --- winner map -------------------------------------------------------------------------------------------------------
@@ -151,22 +153,11 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: Picture) -> None:
     assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"
 
 
-def test_ratios_are_turned_over_where_the_first_candidate_stands_second(whole: Picture) -> None:
-    comparison = evaluations.comparison(whole.cases[0], "beta")
-    turned = type(comparison)(
-        case=comparison.case,
-        base="beta",
-        other="alpha",
-        blocks=4,
-        ratio=0.5,
-        low=0.4,
-        high=0.6,
-        p_value=0.01,
-        p_adjusted=0.02,
-        different=True,
-    )
-    row = ratios.row(whole.cases[0], turned, "alpha", [8])
-    assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 1.6667, 2.5)
+def test_a_ratio_of_a_single_block_has_no_interval(whole: Picture) -> None:
+    alone = msgspec.structs.replace(evaluations.comparison(whole.cases[0], "beta"), blocks=1, low=0, high=math.inf)
+    row = ratios.row(whole.cases[0], alone, [8])
+    assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 2, 2)
+    assert row["interval"] == "unknown"
 
 
 # --- distribution and launches ----------------------------------------------------------------------------------------
