@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,6 +91,10 @@ def conclude(store: Store, decision: Decision) -> None:
     launches = store.launches()
     verdict = evaluation.evaluate(store).verdict
     tell(f"done: {verdict.blocks} blocks, {len(launches)} launches in {store.folder}: {decision.reason}")
+    without = Counter(status for status in store.cases()["status"] if status != "ok")
+    if without:
+        counts = ", ".join(f"{count} {status}" for status, count in without.items())
+        tell(f"without figures: {counts}; the report tells why")
     tell("")
     for sentence in verdict.conclusion[:SENTENCES_SHOWN]:
         tell(sentence.text)

@@ -115,6 +115,14 @@ def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:
     assert "done: 3 blocks, 9 launches in results/plan: the plan's 3 blocks are done" in said
 
 
+def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:
+    behave(place / "9.2", crash=["bcast.8"])
+    said = finish(place).splitlines()
+    crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
+    assert f"  block 2, mpich-9.2: bcast.blocking.8.byte.socket.window {crash}" in said
+    assert "without figures: 2 crashed, 1 not-run; the report tells why" in said
+
+
 def test_an_interrupt_ends_the_launch_and_says_how_to_go_on(place: Path) -> None:
     behave(place / "9.2", pause_s=0.2)
     process = start(place)
