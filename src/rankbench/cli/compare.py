@@ -56,9 +56,9 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     one = resolved(campaign, base) if base else names[0]
     two = resolved(campaign, other) if other else next((name for name in names if name != one), "")
     if not two:
-        raise RankbenchError(f"campaign {campaign.name} has one candidate only, {one}: nothing to compare it with")
+        raise RankbenchError(f"campaign {campaign.name} has one candidate only, {one}; nothing to compare it with")
     if one == two:
-        raise RankbenchError(f"{base} and {other} are the same candidate, {one}; name two {suggestion('', names)}")
+        raise RankbenchError(f"{base} and {other} are the same candidate; name two {suggestion('', names)}")
     return one, two
 
 
@@ -126,11 +126,13 @@ def judged(one: Comparison | None) -> tuple[Text, str, str]:
     colour = "green" if one.ratio < 1 else "red"
     ratio = Text(format_ratio(one.ratio), colour) if one.different else Text(SAME)
     p = f"{one.p_adjusted:.3f}" if one.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, f"{format_ratio(one.low)} to {format_ratio(one.high)}", p
+    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
 
 
 def counts(other: str, found: dict[str, Comparison]) -> str:
     """Say in how many cases the second candidate is slower, faster, or neither."""
+    if not found:
+        return "No case has figures of both."
     slower = sum(one.different and one.ratio > 1 for one in found.values())
     faster = sum(one.different and one.ratio < 1 for one in found.values())
     return (

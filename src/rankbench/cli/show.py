@@ -111,7 +111,7 @@ def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
 
 def plain_table(*titles: str) -> Table:
     """Return a table with a line under its head, the first column on the left and the others on the right."""
-    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for title in titles:
         table.add_column(Text(title), justify="right" if table.columns else "left", overflow="fold")
     return table

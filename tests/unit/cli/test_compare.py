@@ -1,0 +1,127 @@
+"""The command `compare` on a stored campaign of known truth."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes.campaigns import CANDIDATES, Truth, campaign, make_campaign
+
+from rankbench.cli import console
+from rankbench.cli.compare import compare, pair
+from rankbench.model import Campaign, Candidate, CaseStatus, RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.model import Case
+    from rankbench.store import Store
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def truth(candidate: str, case: Case) -> Truth:
+    """Beta takes twice the time with small messages and crashes in one large one."""
+    if (candidate, case.form, case.operation, case.size_bytes) == ("beta", "nonblocking", "allreduce", 65536):
+        return Truth(status=CaseStatus.CRASHED)
+    return Truth(factor=2 if candidate == "beta" and case.size_bytes < 1024 else 1)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return make_campaign(tmp_path_factory.mktemp("results") / "two", truth, launches=6)
+
+
+@pytest.fixture(autouse=True)
+def a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 100)
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines that were printed, without the blanks that fill up the last column."""
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_first_two_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(folder=stored.folder)
+    assert shown(capsys) == (GOLDEN / "compare.txt").read_text().splitlines()
+
+
+def test_the_other_way_round_all_ratios_are_turned(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare("beta", "alpha", folder=stored.folder)
+    out = "\n".join(shown(capsys))
+    assert re.findall(r"pingpong 8 B .* (\S+) +(\S+×) ", out) == [("0.50×", "0.49–0.50×")]
+    assert "alpha is slower in 0, faster in 5, not distinguishable in 3 of 8 cases" in out
+
+
+def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    compare("alpha", "alpha (again)", folder=stored.folder)
+    assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(shown(capsys))
+
+
+def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def gone(candidate: str, case: Case) -> Truth:
+        return Truth(status=CaseStatus.LACKING if candidate == "beta" else CaseStatus.OK)
+
+    compare(folder=make_campaign(tmp_path / "c", gone, launches=2, control=False).folder)
+    lines = shown(capsys)
+    assert sum("lacking" in line for line in lines) == 9
+    assert not any("geometric mean" in line for line in lines)
+    assert lines[-2:] == [
+        "No case has figures of both.",
+        "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios.",
+    ]
+
+
+def with_families() -> Campaign:
+    """Return a campaign with a library in two settings."""
+    tuned = Candidate(name="alpha tuned", library="alpha", settings={"x": "1"})
+    whole = campaign(candidates=("alpha", "beta", "gamma"))
+    beta, gamma = whole.libraries[1:]
+    family = [msgspec.structs.replace(one, family="pair") for one in (beta, gamma)]
+    return msgspec.structs.replace(
+        whole, candidates=[*whole.candidates, tuned], libraries=[whole.libraries[0], *family]
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        (("", ""), ("alpha", "beta")),
+        (("beta", ""), ("beta", "alpha")),
+        (("gamma", "alpha tuned"), ("gamma", "alpha tuned")),
+    ],
+)
+def test_who_is_meant(asked: tuple[str, str], meant: tuple[str, str]) -> None:
+    assert pair(with_families(), *asked) == meant
+
+
+def test_family_stands_for_its_only_candidate() -> None:
+    whole = campaign()
+    family = [msgspec.structs.replace(library, family=library.name * 2) for library in whole.libraries]
+    assert pair(msgspec.structs.replace(whole, libraries=family), "betabeta", "alphaalpha") == ("beta", "alpha")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            ("alpah", ""),
+            "no candidate alpah in campaign fake; did you mean alpha? "
+            "(allowed: alpha, beta, gamma, alpha (again), alpha tuned)",
+        ),
+        (("pair", ""), "pair fits several candidates: beta, gamma; name one of them"),
+        (("beta", "beta"), "beta and beta are the same candidate; name two (allowed: alpha, beta, gamma, alpha tuned)"),
+    ],
+)
+def test_who_cannot_be_meant(asked: tuple[str, str], told: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        pair(with_families(), *asked)
+    assert str(error.value) == told
+
+
+def test_one_candidate_only() -> None:
+    with pytest.raises(RankbenchError) as error:
+        pair(campaign(candidates=CANDIDATES[:1]), "", "")
+    assert str(error.value) == "campaign fake has one candidate only, alpha; nothing to compare it with"

@@ -1,0 +1,123 @@
+"""The command `show` on a stored campaign of known truth."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.campaigns import Truth, make_campaign
+
+from rankbench.cli import console
+from rankbench.cli.show import show
+from rankbench.model import Case, CaseStatus, RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def truth(candidate: str, case: Case) -> Truth:
+    """Beta is slow with small messages and crashes in a large one, gamma is fast with large ones, lacks and hangs."""
+    if (candidate, case.operation, case.form) == ("gamma", "allreduce", "nonblocking"):
+        return Truth(status=CaseStatus.LACKING)
+    if (candidate, case.form, case.operation, case.size_bytes) == ("beta", "nonblocking", "allreduce", 65536):
+        return Truth(status=CaseStatus.CRASHED)
+    if (candidate, case.operation) == ("gamma", "barrier"):
+        return Truth(status=CaseStatus.HUNG, status_share=0.4)
+    if (candidate, case.operation) == ("beta", "barrier"):
+        return Truth(status=CaseStatus.WRONG_DATA)
+    small, large = case.size_bytes < 1024, case.size_bytes >= 1024
+    return Truth(factor=2 if candidate == "beta" and small else 0.8 if candidate == "gamma" and large else 1)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("results") / "three"
+    return make_campaign(folder, truth, launches=6, candidates=("alpha", "beta", "gamma"))
+
+
+@pytest.fixture(autouse=True)
+def a_hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 100)
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines that were printed, without the blanks that fill up the last column."""
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_answer_figures_and_failures(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder)
+    assert shown(capsys) == (GOLDEN / "show.txt").read_text().splitlines()
+
+
+def test_only_what_is_asked_for(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder, operation=["allreduce", "barrier"], form=["blocking"])
+    heads = [line.split(":")[0] for line in shown(capsys) if "launches each" in line]
+    assert heads == ["barrier", "allreduce"]
+
+
+def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder)
+    sizes = [line.split("  ")[0] for line in shown(capsys) if "±" in line or "crashed  " in line]
+    assert sizes == ["8 B", "64 KiB"] * 2 + ["–"] + ["8 B", "64 KiB"] * 2
+
+
+def test_one_launch_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_campaign(tmp_path / "c", launches=1)
+    show(folder=made.folder)
+    figures = [line for line in shown(capsys) if line.startswith("64 KiB")]
+    assert len(figures) == 4
+    assert not any("±" in line for line in figures)
+    assert all(line.endswith("~") for line in figures)
+
+
+def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder, csv=True)
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["case"], row["candidate"]) for row in rows] == [
+        (case.key, name) for case in stored.campaign.cases for name in ("alpha", "beta", "gamma")
+    ]
+    by_name = {row["candidate"]: row for row in rows if row["operation"] == "pingpong" and row["size_bytes"] == "8"}
+    assert 990 < float(by_name["beta"]["typical_ns"]) < 1010
+    assert (by_name["beta"]["fastest"], by_name["beta"]["launches"], by_name["beta"]["samples"]) == (
+        "false",
+        "6",
+        "600",
+    )
+    assert rows[-1]["failures"] == "lacking in 6"
+
+
+def test_newest_campaign_without_a_folder(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = stored.folder.parent
+    monkeypatch.chdir(results.parent)
+    (results.parent / "results").symlink_to(results)
+    show(operation=["barrier"])
+    assert shown(capsys)[0] == "Is alpha faster than beta?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            {"operation": ["allredce"]},
+            "--operation allredce: not in this campaign; "
+            "did you mean allreduce? (allowed: pingpong, bandwidth, barrier, allreduce)",
+        ),
+        ({"form": ["persistent"]}, "--form persistent: not in this campaign; (allowed: blocking, nonblocking)"),
+        (
+            {"operation": ["barrier"], "form": ["nonblocking"]},
+            "barrier was not measured in the form nonblocking",
+        ),
+    ],
+)
+def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, list[str]], told: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        show(folder=stored.folder, operation=asked.get("operation"), form=asked.get("form"))
+    assert str(error.value) == told
