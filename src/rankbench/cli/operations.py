@@ -6,13 +6,13 @@ from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run 
 from typing import Annotated
 
 import msgspec
-import rich.box
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from rankbench import build, libraries
 from rankbench.cli import console, home
-from rankbench.model import Description, Operation, RankbenchError
+from rankbench.model import Amount, Description, Operation, RankbenchError
 
 ORDER = 25
 
@@ -28,16 +28,19 @@ def operations(
         return
     console.print(operation_table(description.operations))
     console.print(
-        "Bytes are per rank, for a message size n and p ranks; where rank 0 has others, they follow in brackets."
+        "\nBytes are per rank, for a message size n and p ranks. A plan can name an operation, one of its forms"
     )
-    console.print(
-        "Families for plans: " + ", ".join([*dict.fromkeys(one.kind for one in description.operations), "all"])
-    )
+    console.print("(allreduce.persistent), or a family:", ", ".join(families(description)))
     console.print("\nStarts")
     starts = Table.grid(padding=(0, 2))
     for start in description.starts:
-        starts.add_row(f"  {start.name}", start.help)
+        starts.add_row(Text(start.name, style="bold"), start.help)
     console.print(starts)
+
+
+def families(description: Description) -> list[str]:
+    """Return the names that mean several operations."""
+    return [*dict.fromkeys(operation.kind for operation in description.operations), "all"]
 
 
 def described(prefixes: list[Path]) -> Description:
@@ -52,24 +55,21 @@ def described(prefixes: list[Path]) -> Description:
 
 
 def operation_table(operations: list[Operation]) -> Table:
-    """Return one row per operation."""
-    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for title in ("operation", "forms", "sends", "receives", "datatype", "start", "standard", "what it is"):
-        table.add_column(title, overflow="fold")
+    """Return what each operation is, and under it how it can be asked for."""
+    table = Table.grid(padding=(0, 2))
     for operation in operations:
-        table.add_row(
-            operation.name,
+        facts = [
             ", ".join(operation.forms),
-            amounts(str(operation.send), str(operation.root_send)),
-            amounts(str(operation.receive), str(operation.root_receive)),
-            operation.datatype,
-            operation.start,
+            f"sends {amounts(operation.send, operation.root_send)}",
+            f"receives {amounts(operation.receive, operation.root_receive)}",
+            f"{operation.datatype}, start {operation.start}",
             operation.standard,
-            operation.help,
-        )
+        ]
+        table.add_row(Text(operation.name, style="bold"), f"{operation.help} ({operation.kind})")
+        table.add_row("", Text("; ".join(facts), style="dim"))
     return table
 
 
-def amounts(each: str, root: str) -> str:
+def amounts(each: Amount, root: Amount) -> str:
     """Return the bytes of a rank, followed by those of rank 0 where they differ."""
-    return each if each == root else f"{each} [{root}]".replace("[", r"\[")
+    return str(each) if each == root else f"{each} (rank 0: {root})"
