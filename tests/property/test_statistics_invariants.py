@@ -1,0 +1,70 @@
+"""What must hold of intervals and comparisons whatever was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankbench import statistics
+from rankbench.statistics import median_interval
+
+if TYPE_CHECKING:
+    from rankbench.model import Comparison
+
+Blocks = list[tuple[float, float]]
+
+times_ns = st.floats(10.0, 1e9, allow_nan=False)
+cases = st.lists(st.lists(st.tuples(times_ns, times_ns), min_size=1, max_size=12), min_size=1, max_size=4)
+
+
+def _compared(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list[Comparison]:
+    rows = [
+        {"case": f"c{case}", "candidate": name, "block": block, "launch": 2 * block + place, "median_ns": time}
+        for case, blocks in enumerate(measured)
+        for block, both in enumerate(blocks)
+        for place, (name, time) in enumerate(zip("ab", both, strict=True))
+    ]
+    return statistics.compare(pl.DataFrame(rows), [pair], threshold=0.03)
+
+
+@given(st.lists(times_ns, min_size=1, max_size=60))
+def test_the_interval_holds_the_median_and_is_the_narrowest_that_reaches_95_percent(values: list[float]) -> None:
+    low, high, coverage = median_interval(np.array(values))
+    count = len(values)
+    reaching = [rank for rank in range((count + 1) // 2) if 1 - 2 * stats.binom.cdf(rank, count, 0.5) >= 0.95]
+    rank = max(reaching, default=0)
+    assert (low, high) == (sorted(values)[rank], sorted(values)[count - 1 - rank])
+    assert low <= np.median(values) <= high
+    assert (coverage >= 0.95) == (count >= 6)
+
+
+@given(cases)
+def test_exchanging_the_two_turns_the_ratio_and_leaves_the_verdict(measured: list[Blocks]) -> None:
+    for one, turned in zip(_compared(measured), _compared(measured, ("b", "a")), strict=True):
+        assert turned.ratio == pytest.approx(1 / one.ratio)
+        assert turned.p_adjusted == pytest.approx(one.p_adjusted, abs=1e-9)
+        assert (turned.low, turned.high) == pytest.approx((1 / one.high, 1 / one.low if one.low else np.inf))
+
+
+@given(cases, st.lists(st.floats(0.25, 4.0), min_size=12, max_size=12))
+def test_a_machine_that_slows_whole_blocks_changes_nothing(measured: list[Blocks], states: list[float]) -> None:
+    slowed = [[(a * by, b * by) for (a, b), by in zip(blocks, states, strict=False)] for blocks in measured]
+    for one, other in zip(_compared(measured), _compared(slowed), strict=True):
+        assert other.ratio == pytest.approx(one.ratio)
+        assert other.p_value == pytest.approx(one.p_value, abs=1e-6)
+
+
+@given(cases)
+def test_nothing_is_called_different_on_less_than_it_takes(measured: list[Blocks]) -> None:
+    for one in _compared(measured):
+        assert one.p_adjusted >= one.p_value or one.p_adjusted == pytest.approx(one.p_value)
+        if one.different:
+            assert one.blocks >= 3
+            assert one.p_adjusted <= 0.05
+            assert max(one.ratio, 1 / one.ratio) > 1.03
