@@ -27,10 +27,9 @@ def operations(
         print(msgspec.json.format(msgspec.json.encode(description)).decode())  # noqa: T201 - for programs
         return
     console.print(operation_table(description.operations))
-    console.print(
-        "\nBytes are per rank, for a message size n and p ranks. A plan can name an operation, one of its forms"
-    )
-    console.print("(allreduce.persistent), or a family:", ", ".join(families(description)))
+    console.print("\nBytes are per rank, for a message size n and p ranks.")
+    console.print("A plan names operations, one of their forms (allreduce.persistent), or families:")
+    console.print(f"{', '.join(families(description))}.")
     console.print("\nStarts")
     starts = Table.grid(padding=(0, 2))
     for start in description.starts:

@@ -34,7 +34,8 @@ def test_every_operation_and_start_of_the_core_is_listed(
     operations(monkeypatch, "--prefix", str(library))
     first_words = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:1].strip()}
     description = fakes.description()
-    assert {one.name for one in (*description.operations, *description.starts)} <= first_words
+    assert {operation.name for operation in description.operations} <= first_words
+    assert {start.name for start in description.starts} <= first_words
 
 
 def test_json_is_what_the_core_says(
