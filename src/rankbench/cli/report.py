@@ -38,10 +38,12 @@ def report(
     with console.status(f"evaluating {place} …"):
         campaign = store.open(place)
         evaluation = evaluate(campaign)
-        campaign.write_derived(hand_over.frames(evaluation), {"verdict": evaluation.verdict})
     pieces: dict[Path, Callable[[Path], object]] = {
         output or place / "report.html": lambda path: hand_over.write_html(path, evaluation)
     }
+    if output is None:
+        derived = {"verdict": evaluation.verdict}
+        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(evaluation), derived)
     if figures:
         pieces[place / "figures"] = lambda path: hand_over.write_figures(path, evaluation, figures.split(","))
     if markdown:

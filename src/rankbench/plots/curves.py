@@ -8,7 +8,6 @@ import altair as alt
 
 from rankbench import plots
 from rankbench.plots import Chart
-from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Operation, Summary
@@ -44,13 +43,13 @@ def measure(operation: Operation) -> str:
 
 def row(case: Case, summary: Summary, operation: Operation, sizes: list[int]) -> Row:
     """Return one point. The ends of the interval change places when a time becomes a bandwidth."""
-    value = [summary.typical_ns, *sorted((summary.low_ns, summary.high_ns))]
+    value = [summary.typical_ns, summary.low_ns, summary.high_ns]
     if operation.metric == "bandwidth":
-        megabytes = [plots.bandwidth(case, operation, time_ns) for time_ns in value]
-        value = [megabytes[0], megabytes[2], megabytes[1]]
+        ends = (summary.typical_ns, summary.high_ns, summary.low_ns)
+        value = [plots.bandwidth(case, operation, time_ns) for time_ns in ends]
     return {
         "key": case.key,
-        "size": format_size(case.size_bytes),
+        "size": plots.size_name(case, operation),
         "position": plots.size_position(case.size_bytes, sizes),
         **dict(zip(("value", "low", "high"), map(plots.rounded, value), strict=True)),
         **plots.figures(summary),
@@ -60,9 +59,7 @@ def row(case: Case, summary: Summary, operation: Operation, sizes: list[int]) ->
 def value_axis(operation: Operation) -> alt.Axis:
     """Return the axis of the measured quantity."""
     if operation.metric == "bandwidth":
-        return alt.Axis(
-            title="bandwidth, MB/s (1 MB = 10^6 B)", labelExpr="datum.label === '' ? '' : format(datum.value, '~g')"
-        )
+        return plots.log_axis("bandwidth, MB/s (1 MB = 10^6 B)", "format(datum.value, ',~g')")
     return plots.time_axis(operation.metric)
 
 

@@ -102,7 +102,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
         "told": told,
         "winner": winner,
         "margin": margin,
-        "said": f"{name}: {winner} {margin}",
+        "said": f"{name}: {winner} {margin}".rstrip(),
     }
 
 
