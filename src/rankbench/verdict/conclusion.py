@@ -31,6 +31,7 @@ def conclude(evidence: Evidence) -> list[Sentence]:
         _answer(best, judged),
         *_distances(evidence, best, judged),
         *_exceptions(evidence, best),
+        *_gaps(evidence, best),
         *_control(evidence),
         _scope(evidence),
     ]
@@ -69,7 +70,9 @@ def _answer(best: str, judged: list[CaseVerdict]) -> Sentence:
         return Sentence(text=text, cases=_keys(judged))
     alone = [one for one in told if one.winners == [best]]
     level = [one for one in told if best in one.winners and one not in alone]
-    text = f"{best} is the one to use: fastest alone in {len(alone)} of {counted(len(judged), 'case')}"
+    clear = 2 * len(alone + level) > len(told)
+    opening = f"{best} is the one to use:" if clear else f"No candidate leads throughout; {best} most often:"
+    text = f"{opening} fastest alone in {len(alone)} of {counted(len(judged), 'case')}"
     if level:
         text += f", level with the fastest in {len(level)} more"
     if len(told) < len(judged):
@@ -110,6 +113,15 @@ def _exceptions(evidence: Evidence, best: str) -> Iterator[Sentence]:
     if len(runs) > MOST_EXCEPTIONS:
         rest = [one for run in runs[MOST_EXCEPTIONS:] for one in run[0]]
         yield Sentence(text=f"The same holds, by less, in {counted(len(rest), 'other case')}.", cases=_keys(rest))
+
+
+def _gaps(evidence: Evidence, best: str) -> Iterator[Sentence]:
+    """Say where the best candidate failed, always or at times: who takes it must know."""
+    keys = [one.case.key for one in evidence.cases]
+    failed = [key for key in keys if (one := evidence.summary.get((key, best))) and one.failures]
+    if failed:
+        text = f"{best} failed in at least one launch of {counted(len(failed), 'case')}, or lacks the call."
+        yield Sentence(text=text, cases=failed)
 
 
 def _control(evidence: Evidence) -> Iterator[Sentence]:
