@@ -1,0 +1,154 @@
+"""`docs/formats.md` is true: its examples run on a campaign and agree, and no column or key is left out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import polars as pl
+import pytest
+from fakes import campaigns
+from fakes.campaigns import Truth, make_campaign
+from polars.testing import assert_frame_equal
+
+from rankbench import samples, store
+from rankbench.model import (
+    Campaign,
+    Candidate,
+    Case,
+    CaseResult,
+    CaseStatus,
+    Comparison,
+    Launch,
+    LaunchFacts,
+    Library,
+    Machine,
+    Operation,
+    RankFact,
+    Receipt,
+    Series,
+    Summary,
+    Verdict,
+)
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from rankbench.store import Store
+
+DOC = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
+CLOCK_STEP = 0.005
+"""Relative to the times here; within a step rankbench interpolates, the examples do not."""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", DOC, re.DOTALL | re.MULTILINE)
+
+
+def section(title: str) -> str:
+    return DOC.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A campaign with a crash, late samples and the leftovers of a killed launch; its folder is the current one."""
+
+    def truth(candidate: str, case: Case) -> Truth:
+        crashed = candidate == "beta" and case.operation == "barrier"
+        return Truth(late_share=0.2, status=CaseStatus.CRASHED if crashed else CaseStatus.OK)
+
+    made = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
+    monkeypatch.chdir(made.folder)
+    number = len(made.launches()) + 1
+    absurd = Series(rank=0, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[])
+    result = CaseResult(case=made.campaign.cases[0], status=CaseStatus.OK, series=[absurd])
+    made.append(campaigns.launch(number, 3, 0, "alpha", "socket"), [result])
+    (made.folder / f"launches/{number:06}.json").unlink()
+    return made
+
+
+def run_python(code: str) -> tuple[dict[str, Any], str]:
+    """Run an example; return its variables and what it printed."""
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(code, names)
+    return names, out.getvalue()
+
+
+def test_polars_and_duckdb_agree_with_rankbench(stored: Store) -> None:
+    with_polars: pl.DataFrame = run_python(blocks("python")[0])[0]["typical"]
+    with_duckdb = duckdb.execute(blocks("sql")[0]).fetchall()
+    assert_frame_equal(pl.DataFrame(with_duckdb, with_polars.schema, orient="row"), with_polars)
+    summaries = {(one.case, one.candidate): one for one in evaluate(stored).verdict.summaries if one.launches}
+    assert len(summaries) == 26
+    assert {(case, candidate): launches for case, candidate, _, launches in with_duckdb} == {
+        key: summary.launches for key, summary in summaries.items()
+    }
+    for case, candidate, typical_ns, _ in with_duckdb:
+        assert typical_ns == pytest.approx(summaries[case, candidate].typical_ns, rel=CLOCK_STEP)
+
+
+def test_plain_python_tells_what_went_wrong(stored: Store) -> None:
+    lines = run_python(blocks("python")[1])[1].splitlines()
+    assert lines[0] == "Is alpha faster than beta?"
+    crashed = [launch for launch in stored.launches() if launch.status != "ok"]
+    assert lines[1:] == [f"{one.number} beta crashed {one.reason}" for one in crashed]
+    assert len(crashed) == 3
+
+
+def test_every_file_of_a_campaign_is_told(stored: Store) -> None:
+    stored.lock()
+    told = section("The folder")
+    for path in stored.folder.iterdir():
+        assert f"`{path.name}" in told, path.name
+
+
+@pytest.mark.parametrize(
+    ("title", "columns"), [("Columns of `cases`", store.CASE_COLUMNS), ("Columns of `samples`", store.SAMPLE_COLUMNS)]
+)
+def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
+    told = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
+    assert told == [(name, kind.__name__) for name, kind in columns.items()]
+
+
+def test_every_status_is_told() -> None:
+    for status in CaseStatus:
+        assert f"`{status}`" in section("Columns of `cases`")
+
+
+@pytest.mark.parametrize(
+    ("title", "record"),
+    [
+        *(("`campaign.json`", kind) for kind in (Campaign, Machine, Library, Receipt, Candidate, Case, Operation)),
+        *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact)),
+        *(("Derived files", kind) for kind in (Summary, Comparison, Verdict)),
+    ],
+)
+def test_every_key_is_told(title: str, record: type[msgspec.Struct]) -> None:
+    assert [name for name in record.__struct_fields__ if f"`{name}`" not in section(title)] == []
+
+
+CASE = next(case for case in campaigns.cases_of() if case.operation == "allreduce" and case.size_bytes == 8)
+
+
+def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
+    samples.write_job(tmp_path / "job.txt", [CASE], samples=100, case_limit_s=0.5)
+    assert blocks("job") == [(tmp_path / "job.txt").read_text()]
+
+
+def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
+    path = tmp_path / "stream.jsonl"
+    path.write_text(blocks("stream")[0])
+    stream = samples.read(path, [CASE])
+    assert stream.complete
+    assert [rank.rank for rank in stream.ranks] == [0, 1]
+    (result,) = stream.results
+    (series,) = result.series
+    assert (result.taken, result.valid, result.late, result.overrun) == (3, 2, len(series.late), len(series.overrun))
