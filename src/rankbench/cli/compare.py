@@ -120,11 +120,13 @@ def figure(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Tex
 
 
 def judged(one: Comparison | None) -> tuple[Text, str, str]:
-    """Return ratio, interval and adjusted p-value."""
+    """Return ratio, interval and adjusted p-value; one block alone gives no interval."""
     if one is None:
         return Text(""), "", ""
     colour = "green" if one.ratio < 1 else "red"
     ratio = Text(format_ratio(one.ratio), colour) if one.different else Text(SAME)
+    if math.isinf(one.high):
+        return ratio, "", ""
     p = f"{one.p_adjusted:.3f}" if one.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
     return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
 

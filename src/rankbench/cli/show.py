@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ORDER = 40
 SENTENCES_SHOWN = 3
+LEAST_COVERAGE = 0.75
+"""Intervals that are less sure than this, which are those of two launches, are not shown."""
 
 
 def show(
@@ -133,8 +135,8 @@ def failed(summary: Summary | None) -> str:
 
 
 def spread(summary: Summary) -> str:
-    """Return half the interval relative to the typical value, ` ±1.2%`; one launch alone has none."""
-    if summary.launches < 2:
+    """Return half the interval relative to the typical value, ` ±1.2%`; nothing where too few launches give one."""
+    if summary.coverage < LEAST_COVERAGE or not summary.typical_ns:
         return ""
     percent = 50 * (summary.high_ns - summary.low_ns) / summary.typical_ns
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"

@@ -60,6 +60,12 @@ def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str
     assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(shown(capsys))
 
 
+def test_one_block_has_neither_interval_nor_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compare(folder=make_campaign(tmp_path / "c", truth, launches=1).folder)
+    rows = [line for line in shown(capsys) if line.startswith("pingpong")]
+    assert [line.split()[-1] for line in rows] == ["~", "~"]
+
+
 def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def gone(candidate: str, case: Case) -> Truth:
         return Truth(status=CaseStatus.LACKING if candidate == "beta" else CaseStatus.OK)

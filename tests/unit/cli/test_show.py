@@ -67,8 +67,9 @@ def test_no_cell_is_folded_with_three_candidates(stored: Store, capsys: pytest.C
     assert sizes == ["8 B", "64 KiB"] * 2 + ["–"] + ["8 B", "64 KiB"] * 2
 
 
-def test_one_launch_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = make_campaign(tmp_path / "c", launches=1)
+@pytest.mark.parametrize("launches", [1, 2])
+def test_two_launches_have_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str], launches: int) -> None:
+    made = make_campaign(tmp_path / "c", launches=launches)
     show(folder=made.folder)
     figures = [line for line in shown(capsys) if line.startswith("64 KiB")]
     assert len(figures) == 4
