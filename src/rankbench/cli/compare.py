@@ -18,6 +18,7 @@ from rankbench.quantities import format_ratio
 from rankbench.report import tables
 from rankbench.units import suggestion
 from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.evidence import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,8 +42,10 @@ def compare(
     whole = picture(evaluate(opened))
     found = comparisons(whole, one, two)
     percent = whole.campaign.plan.threshold * 100
-    console.print(Text(f"{two} over {one}: times paired within {whole.verdict.blocks} blocks", "bold"))
-    console.print(f"A ratio above 1 means that {two} is slower; ~ that no difference above {percent:g} % can be told.")
+    console.print(Text(f"{two} over {one}: times paired within {counted(whole.verdict.blocks, 'block')}", "bold"))
+    console.print(
+        Text(f"A ratio above 1 means that {two} is slower; ~: no difference above {percent:g} % can be told.")
+    )
     console.print()
     console.print(table(whole, one, two, found), markup=False)
     console.print()
@@ -139,7 +142,7 @@ def counts(other: str, found: dict[str, Comparison]) -> str:
     faster = sum(one.different and one.ratio < 1 for one in found.values())
     return (
         f"{other} is slower in {slower}, faster in {faster}, not distinguishable in {len(found) - slower - faster} "
-        f"of {len(found)} cases; p is adjusted over all cases and pairs of the campaign."
+        f"of {counted(len(found), 'case')}; p is adjusted over all cases and pairs of the campaign."
     )
 
 
@@ -148,5 +151,5 @@ def control(found: list[Comparison]) -> str:
     if not found:
         return "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
     wrong = sum(one.different for one in found)
-    times = f"{wrong} of {len(found)} cases"
+    times = f"{wrong} of {counted(len(found), 'case')}"
     return f"A/A control: {found[0].base}, measured twice, was called different from itself in {times}."

@@ -60,6 +60,12 @@ def test_candidate_and_its_twin(stored: Store, capsys: pytest.CaptureFixture[str
     assert "alpha (again) is slower in 0, faster in 0, not distinguishable in 9 of 9 cases" in "\n".join(shown(capsys))
 
 
+def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
+    compare(folder=made.folder)
+    assert shown(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
+
+
 def test_one_block_has_neither_interval_nor_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compare(folder=make_campaign(tmp_path / "c", truth, launches=1).folder)
     rows = [line for line in shown(capsys) if line.startswith("pingpong")]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +94,38 @@ def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytes
         "600",
     )
     assert rows[-1]["failures"] == "lacking in 6"
+
+
+def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta")).folder)
+    assert ["size", "al[red]pha", "be[/]ta", "fastest"] in [line.split() for line in shown(capsys)]
+
+
+def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=make_campaign(tmp_path / "c", launches=0).folder)
+    rows = [line.split("  ") for line in shown(capsys) if line.startswith("64 KiB")]
+    assert rows == [["64 KiB", "not run", "not run", "–"]] * 4
+
+
+def piped(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own whose output is no terminal."""
+    command = [sys.executable, "-c", "from rankbench.cli import main; main()", *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
+
+
+def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
+    done = piped("show", str(stored.folder))
+    unfolded = [line for line in done.stdout.splitlines() if line.startswith("gamma is the one to use")]
+    assert unfolded[0].endswith("no difference can be told.")
+    assert "\x1b" not in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    done = piped("show", str(tmp_path))
+    told = f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"rankbench: {told}\n")
 
 
 def test_newest_campaign_without_a_folder(
