@@ -153,9 +153,9 @@ static void inspect(const struct plan *plan, const struct call *call, const stru
 }
 
 /* Twice with different data, so that what was left from the first call cannot pass for the second one's result. */
-static void rehearse(const struct plan *plan, struct call *call, int (*run)(struct call *), const struct buffer *receive,
+static void rehearse(const struct team *team, const struct plan *plan, struct call *call, int (*run)(struct call *), const struct buffer *receive,
                      struct outcome *outcome) {
-    for (int turn = 0; turn < 2 && outcome->severity == GOOD; turn++) {
+    for (int turn = 0; turn < 2 && all_well(team, outcome); turn++) {
         call->seed += SEED_STEP;
         clear(call);
         if (plan->operation->fill)
@@ -198,14 +198,12 @@ static void prepare_and_time(const struct world *world, const struct team *team,
     call->initiate = plan->operation->forms[plan->form];
     if (plan->form == PERSISTENT)
         note_code(outcome, call->initiate(call), "initialisation");
-    if (!all_well(team, outcome))
-        return;
-    rehearse(plan, call, runner(plan), receive, outcome);
+    rehearse(team, plan, call, runner(plan), receive, outcome);
     if (all_well(team, outcome)) {
         time_case(world, team, plan, call, receive, measurement, outcome);
         all_well(team, outcome);
     }
-    if (plan->form == PERSISTENT)
+    if (plan->form == PERSISTENT && call->requests[0] != MPI_REQUEST_NULL)
         note_code(outcome, MPI_Request_free(call->requests), "MPI_Request_free");
 }
 

@@ -44,6 +44,8 @@ struct job {
     bool help;
     bool check;
     bool quiet;
+    /* Asked for on the command line: what cannot be run as asked is then the person's error, else it is a row. */
+    bool by_hand;
     int cases;
     struct wanted *wanted;
 };

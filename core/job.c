@@ -367,5 +367,6 @@ bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
         return fail(error, "--sync: '%s' is not known (--describe lists all)", job->synchronisation);
     if (job->describe || job->help || job->check)
         return true;
+    job->by_hand = !given.job;
     return given.job ? read_file(job, given.job, error) : expand(job, &given, error);
 }

@@ -29,13 +29,11 @@ static MPI_Comm split(bool in) {
 
 /* The core talks on communicators of its own. Operations run on MPI_COMM_WORLD, as most programs do: some libraries look a
  * predefined communicator up faster than a made one, by several nanoseconds a call. */
-static struct world make_world(const struct job *job) {
+static struct world make_world(void) {
     struct world world = {.all = make_team(split(true)), .operations = MPI_COMM_WORLD};
     MPI_Comm pair = split(world.all.rank < 2);
     if (world.all.rank < 2)
         world.pair = make_team(pair);
-    world.source = find_source(job->source);
-    world.synchronisation = find_synchronisation(job->synchronisation);
     return world;
 }
 
@@ -120,6 +118,8 @@ static int run_cases(const struct world *world, const struct job *job, FILE *str
             print_row(stdout, &job->wanted[i], &result);
         if (leads && strcmp(result.status, "wrong-data") == 0)
             worst = EXIT_DATA;
+        else if (leads && job->by_hand && strcmp(result.status, "refused") == 0 && worst == 0)
+            worst = EXIT_INPUT;
         free(result.measurement.samples);
     }
     return worst;
@@ -137,6 +137,8 @@ static void tell_facts(const struct job *job, const struct world *world, const s
 }
 
 static int run_job(struct world *world, const struct job *job, FILE *stream) {
+    world->source = find_source(job->source);
+    world->synchronisation = find_synchronisation(job->synchronisation);
     const struct rank_fact mine = read_rank_fact();
     const struct launch_fact launch = read_launch_fact(world->source);
     struct rank_fact *facts = malloc(sizeof *facts * (size_t)world->all.ranks);
@@ -151,18 +153,19 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     if (stream)
         write_end(stream, job->cases);
     free(facts);
+    tree_broadcast(&world->all, &worst, sizeof worst);
     return worst;
 }
 
 /* Rank 0 alone reads the arguments: some launchers give them to no other rank, and the job file may be on its host only. */
-static bool share_job(const struct team *world, struct job *job, bool good) {
-    tree_broadcast(world, &good, sizeof good);
+static bool share_job(const struct team *team, struct job *job, bool good) {
+    tree_broadcast(team, &good, sizeof good);
     if (!good)
         return false;
-    tree_broadcast(world, job, sizeof *job);
-    if (world->rank != 0)
+    tree_broadcast(team, job, sizeof *job);
+    if (team->rank != 0)
         job->wanted = malloc(sizeof *job->wanted * (size_t)(job->cases + 1));
-    tree_broadcast(world, job->wanted, (int)sizeof *job->wanted * job->cases);
+    tree_broadcast(team, job->wanted, (int)sizeof *job->wanted * job->cases);
     return true;
 }
 
@@ -181,17 +184,14 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     int worst = EXIT_INPUT;
     must(MPI_Init(NULL, NULL), "MPI_Init");
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    const struct team everyone = make_team(MPI_COMM_WORLD);
+    struct world world = make_world();
     snprintf(error, sizeof error, "%s", said);
-    if (everyone.rank == 0 && good)
+    if (world.all.rank == 0 && good)
         good = open_stream(job, &stream, error);
-    if (share_job(&everyone, job, good)) {
-        struct world world = make_world(job);
+    if (share_job(&world.all, job, good))
         worst = run_job(&world, job, stream);
-        tree_broadcast(&everyone, &worst, sizeof worst);
-    } else if (everyone.rank == 0) {
+    else if (world.all.rank == 0)
         fprintf(stderr, "rankbench-core: %s\n", error);
-    }
     MPI_Finalize();
     if (stream)
         fclose(stream);

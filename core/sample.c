@@ -143,15 +143,17 @@ static int count_state(const struct sample *samples, int count, int state) {
     return found;
 }
 
-/* Bad rounds make windows longer and stages shorter, since one long interruption spoils the rest of its stage. */
+/* Bad rounds make windows longer and stages shorter, since one long interruption spoils the rest of its stage. Where most
+ * rounds are bad, the warm-up has misled, and the window must find its length quickly. */
 static void learn(struct control *control, const struct sample *samples) {
     const int rounds = control->agenda.rounds;
     const int bad = count_state(samples + LEAD, rounds, ROUND_LATE | ROUND_OVERRUN);
     const bool restless = bad * 20 > rounds;
+    const bool misled = bad * 2 > rounds;
     if (samples[0].state & ROUND_LATE && control->margin_ns < 1000000000)
         control->margin_ns *= 2;
     if (restless)
-        control->agenda.window_ns += control->agenda.window_ns / 5;
+        control->agenda.window_ns += misled ? control->agenda.window_ns : control->agenda.window_ns / 5;
     control->agenda.rounds = limit(restless ? rounds / 2 : rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
 }
 
@@ -161,7 +163,7 @@ static void decide(const struct timing *timing, struct control *control, const s
     const double left_ns = timing->limit_s * 1e9 - (double)(now_ns - control->began_ns);
     const double round_ns = timing->start->scheduled ? (double)agenda->window_ns : control->estimate_ns * agenda->repeats;
     const int64_t lacking = timing->wanted_samples - (so_far->taken - so_far->late);
-    if (failed || lacking <= 0 || left_ns <= 0 || so_far->taken >= TRIES_PER_SAMPLE * timing->wanted_samples) {
+    if (failed || lacking <= 0 || left_ns <= 0 || so_far->taken >= TRIES_PER_SAMPLE * timing->wanted_samples + MOST_ROUNDS) {
         agenda->rounds = 0;
         return;
     }

@@ -28,7 +28,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 # --- libraries and candidates ---------------------------------------------------------------------------------------
 
 
-class Library(Record):
+class Library(Record, frozen=True):
     """One MPI implementation as built. `family` is a family's name, or "unknown" where no family recognised it."""
 
     name: str
@@ -50,7 +50,7 @@ class Library(Record):
     """First line of what the compiler behind the wrapper says of its version."""
 
 
-class Receipt(Record):
+class Receipt(Record, frozen=True):
     """What a build of the core was made of, kept beside the binary and stored with every result."""
 
     library: str
@@ -65,7 +65,7 @@ class Receipt(Record):
     binary_sha256: str
 
 
-class Candidate(Record):
+class Candidate(Record, frozen=True):
     """What is compared: a library with settings. `control_of` names the candidate of which this one is the A/A twin."""
 
     name: str
@@ -77,7 +77,7 @@ class Candidate(Record):
 # --- what the core says of itself -----------------------------------------------------------------------------------
 
 
-class Amount(Record):
+class Amount(Record, frozen=True):
     """Bytes as a linear function of the message size n and the number of ranks p: `n * (own + each * p)`."""
 
     own: int
@@ -89,12 +89,15 @@ class Amount(Record):
 
     def __str__(self) -> str:
         """Spell the formula as docs and tables show it: `0`, `n`, `n·p`, `64 n`."""
-        terms = [f"{factor} {unit}" if factor != 1 else unit for factor, unit in ((self.own, "n"), (self.each, "n·p"))
-                 if factor]
+        terms = [
+            f"{factor} {unit}" if factor != 1 else unit
+            for factor, unit in ((self.own, "n"), (self.each, "n·p"))
+            if factor
+        ]
         return " + ".join(terms) or "0"
 
 
-class Operation(Record):
+class Operation(Record, frozen=True):
     """One operation as the core's `--describe` tells it."""
 
     name: str
@@ -119,7 +122,7 @@ class Operation(Record):
     start: str
 
 
-class Named(Record):
+class Named(Record, frozen=True):
     """Something the core can do by name, with one line of help."""
 
     name: str
@@ -132,7 +135,7 @@ class Datatype(Named):
     size_bytes: int
 
 
-class Description(Record):
+class Description(Record, frozen=True):
     """The whole of what `rankbench-core --describe` prints."""
 
     core: str
@@ -146,7 +149,7 @@ class Description(Record):
 # --- the plan -------------------------------------------------------------------------------------------------------
 
 
-class Placement(Record):
+class Placement(Record, frozen=True):
     """Where ranks sit: `nodes` x `ranks_per_node`; `binding` is `core` (one core each) or `none`."""
 
     name: str
@@ -160,7 +163,7 @@ class Placement(Record):
         return self.nodes * self.ranks_per_node
 
 
-class CandidateSpec(Record):
+class CandidateSpec(Record, frozen=True):
     """A candidate as the plan names it. `library` is a name, a family, or `family==version`."""
 
     library: str
@@ -168,7 +171,7 @@ class CandidateSpec(Record):
     settings: dict[str, str] = {}
 
 
-class Stop(Record):
+class Stop(Record, frozen=True):
     """When a campaign ends: between `blocks_min` and `blocks_max` launches per candidate, earlier by `until`."""
 
     blocks_min: int = 5
@@ -177,7 +180,7 @@ class Stop(Record):
     """`decided`, `blocks`, `precision N%` or `time Nm`."""
 
 
-class Plan(Record):
+class Plan(Record, frozen=True):
     """A checked plan. Operation names are checked against the core's description only when cases are made."""
 
     question: str
@@ -205,7 +208,7 @@ class Plan(Record):
     """Where it was read from, as errors name it."""
 
 
-class Case(Record):
+class Case(Record, frozen=True):
     """Everything that defines a number, less the candidate."""
 
     operation: str
@@ -242,7 +245,7 @@ class CaseStatus(enum.StrEnum):
     """The launch ended before its turn came."""
 
 
-class RankFact(Record):
+class RankFact(Record, frozen=True):
     """Where one rank really ran, read inside the launched job."""
 
     rank: int
@@ -256,7 +259,7 @@ class RankFact(Record):
     """Path of the MPI library mapped into the process."""
 
 
-class LaunchFacts(Record):
+class LaunchFacts(Record, frozen=True):
     """What the core said before its first case."""
 
     ranks: int
@@ -326,7 +329,7 @@ class LaunchStatus(enum.StrEnum):
     """The launcher or the core would not start, or what started was not what was asked for."""
 
 
-class Launch(Record):
+class Launch(Record, frozen=True):
     """One `mpiexec` and its outcome, as stored."""
 
     number: int
@@ -354,7 +357,7 @@ class Launch(Record):
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
 
 
-class Machine(Record):
+class Machine(Record, frozen=True):
     """The machine a campaign ran on."""
 
     host: str
@@ -368,7 +371,7 @@ class Machine(Record):
     """What `systemd-detect-virt` or the hypervisor flag says, empty on bare metal."""
 
 
-class Campaign(Record):
+class Campaign(Record, frozen=True):
     """Run facts written once, when a campaign is made."""
 
     format: int
@@ -390,7 +393,7 @@ class Campaign(Record):
 # --- what the numbers say -------------------------------------------------------------------------------------------
 
 
-class Summary(Record):
+class Summary(Record, frozen=True):
     """A case of one candidate over all its launches.
 
     `typical_ns` is the median over launches of each launch's median; `low_ns`..`high_ns` its interval, with at least the
@@ -418,7 +421,7 @@ class Summary(Record):
     warnings: list[str] = []
 
 
-class Comparison(Record):
+class Comparison(Record, frozen=True):
     """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower)."""
 
     case: str
@@ -435,7 +438,7 @@ class Comparison(Record):
     """False is `~`: not distinguishable, or below the practical threshold."""
 
 
-class CaseVerdict(Record):
+class CaseVerdict(Record, frozen=True):
     """Who is fastest in one case. More than one winner: they cannot be told apart."""
 
     case: Case
@@ -448,7 +451,7 @@ class CaseVerdict(Record):
     """Why a candidate has no figure, by candidate."""
 
 
-class Finding(Record):
+class Finding(Record, frozen=True):
     """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
 
     kind: str
@@ -459,14 +462,14 @@ class Finding(Record):
     severity: Literal["note", "warning", "failure"]
 
 
-class Sentence(Record):
+class Sentence(Record, frozen=True):
     """One sentence of the conclusion with the keys of the cases that are its evidence."""
 
     text: str
     cases: list[str]
 
 
-class Verdict(Record):
+class Verdict(Record, frozen=True):
     """The answer to a campaign's question."""
 
     conclusion: list[Sentence]
@@ -482,14 +485,14 @@ class Verdict(Record):
 # --- steps that a scheduler runs ------------------------------------------------------------------------------------
 
 
-class CommandLine(Record):
+class CommandLine(Record, frozen=True):
     """A program with its arguments and what must be set in its environment."""
 
     arguments: list[str]
     environment: dict[str, str] = {}
 
 
-class Step(Record):
+class Step(Record, frozen=True):
     """A command line, where its output goes, and when it counts as hung."""
 
     command: CommandLine
@@ -501,7 +504,7 @@ class Step(Record):
     """Longest time without growth of `watch` before the step is ended."""
 
 
-class Outcome(Record):
+class Outcome(Record, frozen=True):
     """How a step ended. A negative exit code is a signal's number."""
 
     exit_code: int | None

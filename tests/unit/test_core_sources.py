@@ -19,7 +19,9 @@ def test_an_operation_has_no_conditional_compilation(path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("path", [*OPERATIONS, *CORE.glob("starts/*.c"), *CORE.glob("clocks/*.c")], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [*OPERATIONS, *CORE.glob("starts/*.c"), *CORE.glob("clocks/*.c")], ids=lambda path: path.stem
+)
 def test_a_unit_registers_itself_last(path: Path) -> None:
     assert re.fullmatch(r"REGISTER\(\w+, \w+\);", path.read_text().rstrip().splitlines()[-1])
 

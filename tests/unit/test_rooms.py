@@ -45,4 +45,6 @@ def test_no_room_imports_one_to_its_right(path: Path) -> None:
     room = _room(path)
     allowed = set(order[: order.index(room) + 1]) if room in order else set()
     wrong = _imported_rooms(path) - allowed
-    assert not wrong, f"{path}: {room} may not import {', '.join(wrong)}; move the code left or hand the value in from cli"
+    assert not wrong, (
+        f"{path}: {room} may not import {', '.join(wrong)}; move the code left or hand the value in from cli"
+    )

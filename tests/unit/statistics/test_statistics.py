@@ -146,7 +146,8 @@ def test_equal_candidates_are_seldom_called_different(noise: Noise, blocks: int)
 def test_false_discoveries_stay_rare_among_many_cases() -> None:
     random = np.random.default_rng(5)
     frames = [
-        _medians({name: list(random.lognormal(7, 0.05, 6)) for name in ("a", "b")}, case=f"c{number}") for number in range(200)
+        _medians({name: list(random.lognormal(7, 0.05, 6)) for name in ("a", "b")}, case=f"c{number}")
+        for number in range(200)
     ]
     comparisons = statistics.compare(pl.concat(frames), [("a", "b")], threshold=0.03)
     assert sum(one.different for one in comparisons) <= 2
