@@ -189,6 +189,8 @@ static void time_case(const struct world *world, const struct team *team, const 
     outcome->bound_ns = before.bound_ns > after.bound_ns ? before.bound_ns : after.bound_ns;
     outcome->drift_ns = llabs(after.offset_ns - before.offset_ns);
     outcome->migrated = sched_getcpu() != cpu;
+    if (team->rank == 0 && measurement->taken == measurement->late)
+        note(outcome, FAILED, "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
     if (outcome->severity == GOOD)
         inspect(plan, call, receive, outcome);
 }

@@ -14,6 +14,8 @@
 enum { LEAD = 2, FEW_ROUNDS = 8, MOST_ROUNDS = 128, MOST_REPEATS = 64, TRIES_PER_SAMPLE = 4 };
 enum { LEAST_WARM_UP_NS = 1000000, ROUND_FAILED = 4 };
 static const double MOST_WARM_UP = 0.1;
+/* How many times its time limit a case may last that has no valid sample yet. */
+static const double PATIENCE = 9;
 
 /* What rank 0 tells the others to do next; no rounds: nothing. */
 struct agenda {
@@ -162,8 +164,11 @@ static void decide(const struct timing *timing, struct control *control, const s
     const int64_t now_ns = timing->world->source->read_ns();
     const double left_ns = timing->limit_s * 1e9 - (double)(now_ns - control->began_ns);
     const double round_ns = timing->start->scheduled ? (double)agenda->window_ns : control->estimate_ns * agenda->repeats;
-    const int64_t lacking = timing->wanted_samples - (so_far->taken - so_far->late);
-    if (failed || lacking <= 0 || left_ns <= 0 || so_far->taken >= TRIES_PER_SAMPLE * timing->wanted_samples + MOST_ROUNDS) {
+    const int64_t valid = so_far->taken - so_far->late;
+    const int64_t lacking = timing->wanted_samples - valid;
+    const double least_left_ns = valid > 0 ? 0 : -PATIENCE * timing->limit_s * 1e9;
+    if (failed || lacking <= 0 || left_ns <= least_left_ns ||
+        so_far->taken >= TRIES_PER_SAMPLE * timing->wanted_samples + MOST_ROUNDS) {
         agenda->rounds = 0;
         return;
     }

@@ -1,6 +1,6 @@
 """The frozen records that travel between rooms, and the one error type users see. No I/O happens here.
 
-Units stand last in a name: `time_ns`, `size_bytes`, `limit_s`. Sizes are bytes, times nanoseconds unless named otherwise.
+Units stand last in a name: `time_ns`, `size_bytes`, `limit_s`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Named(Record, frozen=True):
     help: str
 
 
-class Datatype(Named):
+class Datatype(Named, frozen=True):
     """A datatype of messages and the bytes of one element: a size is a multiple of it."""
 
     size_bytes: int
@@ -221,7 +221,7 @@ class Case(Record, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return a short text that identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`."""
+        """Return what identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`."""
         return ".".join((self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start))
 
 
@@ -396,8 +396,8 @@ class Campaign(Record, frozen=True):
 class Summary(Record, frozen=True):
     """A case of one candidate over all its launches.
 
-    `typical_ns` is the median over launches of each launch's median; `low_ns`..`high_ns` its interval, with at least the
-    stated `coverage` unless a warning says that there were too few launches.
+    `typical_ns` is the median over launches of each launch's median; `low_ns`..`high_ns` its interval, which has the
+    stated `coverage`: 95 % or more, unless a warning says that there were too few launches.
     """
 
     case: str

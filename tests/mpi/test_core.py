@@ -31,8 +31,8 @@ CALLS = {
 }
 
 WRONG = {"intel-mpi-2021.18.1": {("allgather", "persistent")}}
-"""Libraries that deliver wrong data, which the core must say: from the second start on, Intel's persistent allgather leaves
-the own block of every rank but 0 as it was."""
+"""Libraries that deliver wrong data, which the core must say: from the second start on, Intel's persistent allgather
+leaves the own block of every rank but 0 as it was."""
 
 
 class Run(NamedTuple):
@@ -83,7 +83,7 @@ def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Co
 def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: int, tmp_path: Path) -> None:
     """Four ranks are more than two cores: a few samples are enough, it is the data that count."""
     names = ",".join(operation.name for operation in core.description.operations)
-    short = ["--samples", "5", "--limit", "0.05", "--sizes", "8,4K"]
+    short = ["--samples", "5", "--limit", "0.1", "--sizes", "8,4K"]
     records = core.stream(tmp_path, ranks, "--op", names, *short)
     for form in ("nonblocking", "persistent"):
         those = ",".join(one.name for one in core.description.operations if form in one.forms)

@@ -1,4 +1,4 @@
-"""Data goes one way: no room imports one to its right. The order is read from ARCHITECTURE.md, so that the two agree."""
+"""Data goes one way: no room imports one to its right. The order is read from ARCHITECTURE.md."""
 
 from __future__ import annotations
 
