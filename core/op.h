@@ -129,6 +129,10 @@ struct start {
     bool (*begin)(struct stage *, int round);
 };
 
+/* What every rank sends or receives alike; a rooted operation names its amounts one by one. */
+#define SENDS(...) .send = __VA_ARGS__, .root_send = __VA_ARGS__
+#define RECEIVES(...) .receive = __VA_ARGS__, .root_receive = __VA_ARGS__
+
 #define REGISTER(kind, row) \
     static const struct kind *const registered_##row __attribute__((used, section("rb_" #kind))) = &(row)
 
