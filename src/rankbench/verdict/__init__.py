@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["judge"]
 
+GRAVEST_FIRST = ("failure", "warning", "note")
+
 
 def judge(
     campaign: Campaign,
@@ -43,7 +45,10 @@ def judge(
         summaries=list(summaries),
         comparisons=list(comparisons),
         control=list(control),
-        findings=[found for unit in units.modules(findings).values() for found in unit.find(evidence)],
+        findings=sorted(
+            (found for unit in units.modules(findings).values() for found in unit.find(evidence)),
+            key=lambda found: GRAVEST_FIRST.index(found.severity),
+        ),
         blocks=len({launch.block for launch in launches}),
     )
 
