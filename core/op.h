@@ -110,14 +110,12 @@ struct synchronisation {
 /* A run of rounds without talk between the ranks other than the operation's own. */
 struct stage {
     const struct team *team;
-    const struct source *source;
+    int64_t (*read_ns)(void);
     int64_t offset_ns;
     int64_t first_ns;
     int64_t window_ns;
     bool yields;
-    /* A rank whose times are not wanted reads no clock: it would keep the other one waiting. */
-    bool measures;
-    int64_t from_ns;
+    int64_t target_ns;
 };
 
 struct start {
@@ -125,7 +123,8 @@ struct start {
     const char *help;
     bool scheduled;
     bool loops;
-    /* Returns whether the rank began round `round` in time; sets `from_ns`, the local time from which the round counts. */
+    /* Holds the rank until it may begin the round, and returns whether it came in time. A scheduled start sets `target_ns`,
+     * the local time from which the round counts; other rounds count from the return. */
     bool (*begin)(struct stage *, int round);
 };
 

@@ -34,24 +34,27 @@ struct control {
 
 static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
                      struct sample *samples) {
-    const struct source *source = timing->world->source;
+    int64_t (*const read_ns)(void) = timing->world->source->read_ns;
+    int (*const run)(struct call *) = timing->run;
+    struct call *const call = timing->call;
     struct stage stage = {
         .team = timing->team,
-        .source = source,
+        .read_ns = read_ns,
         .offset_ns = timing->offset_ns,
         .first_ns = agenda->first_ns,
         .window_ns = agenda->window_ns,
         .yields = timing->world->yields,
-        .measures = timing->team->rank == 0 || !timing->operation->rank_0_measures,
     };
+    /* A rank whose times are not wanted reads no clock: it would keep the other one waiting. */
+    const bool measures = timing->team->rank == 0 || !timing->operation->rank_0_measures;
     int code = MPI_SUCCESS;
     for (int round = -LEAD; round < agenda->rounds; round++) {
         const bool in_time = start->begin(&stage, round);
+        const int64_t from_ns = start->scheduled ? stage.target_ns : measures ? read_ns() : 0;
         for (int repeat = 0; repeat < agenda->repeats; repeat++)
-            code |= timing->run(timing->call);
-        const int64_t end_ns = stage.measures ? source->read_ns() : stage.from_ns;
+            code |= run(call);
         samples[LEAD + round] = (struct sample){
-            .time_ns = (double)(end_ns - stage.from_ns),
+            .time_ns = measures ? (double)(read_ns() - from_ns) : -1,
             .last_rank = stage.team->rank,
             .state = in_time ? 0 : ROUND_LATE,
         };
@@ -59,15 +62,13 @@ static int run_stage(const struct timing *timing, const struct start *start, con
     return code;
 }
 
-/* Turns local readings into what the rank reports: only measuring ranks have a time. */
-static void finish_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, int code,
-                         struct sample *samples) {
-    const bool measures = timing->team->rank == 0 || !timing->operation->rank_0_measures;
+/* Names what was wrong with a round, and makes its time that of one call. */
+static void finish_stage(const struct start *start, const struct agenda *agenda, int code, struct sample *samples) {
     for (int i = 0; i < LEAD + agenda->rounds; i++) {
         if (start->scheduled && samples[i].time_ns > (double)agenda->window_ns)
             samples[i].state |= ROUND_OVERRUN;
         samples[i].state |= code ? ROUND_FAILED : 0;
-        samples[i].time_ns = measures ? samples[i].time_ns / agenda->repeats : -1;
+        samples[i].time_ns /= agenda->repeats;
     }
 }
 
@@ -85,7 +86,7 @@ static void merge_samples(void *into, const void *from, int bytes) {
 static int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
                  struct sample *samples) {
     const int code = run_stage(timing, start, agenda, samples);
-    finish_stage(timing, start, agenda, code, samples);
+    finish_stage(start, agenda, code, samples);
     tree_combine(timing->team, samples, (int)sizeof *samples * (LEAD + agenda->rounds), merge_samples);
     return code;
 }

@@ -1,9 +1,8 @@
 #include "op.h"
 
 static bool begin(struct stage *stage, int round) {
+    (void)stage;
     (void)round;
-    if (stage->measures)
-        stage->from_ns = stage->source->read_ns();
     return true;
 }
 

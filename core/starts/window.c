@@ -7,14 +7,14 @@
 
 static bool begin(struct stage *stage, int round) {
     const int64_t target = stage->first_ns + stage->offset_ns + round * stage->window_ns;
-    int64_t now = stage->source->read_ns();
+    int64_t now = stage->read_ns();
     const bool in_time = now <= target;
     while (now < target) {
         if (stage->yields)
             sched_yield();
-        now = stage->source->read_ns();
+        now = stage->read_ns();
     }
-    stage->from_ns = target;
+    stage->target_ns = target;
     return in_time;
 }
 
