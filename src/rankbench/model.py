@@ -6,6 +6,7 @@ Units stand last in a name: `time_ns`, `size_bytes`, `limit_s`.
 from __future__ import annotations
 
 import enum
+import math
 from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
 from typing import Literal
 
@@ -393,11 +394,12 @@ class Campaign(Record, frozen=True):
 # --- what the numbers say -------------------------------------------------------------------------------------------
 
 
-class Summary(Record, frozen=True):
+class Summary(Record, frozen=True, omit_defaults=True):
     """A case of one candidate over all its launches.
 
     `typical_ns` is the median over launches of each launch's median; `low_ns`..`high_ns` its interval, which has the
-    stated `coverage`: 95 % or more, unless a warning says that there were too few launches.
+    stated `coverage`: 95 % or more, unless a warning says that there were too few launches. Where no launch has figures
+    the times are not a number; JSON, which has no such thing, leaves them out.
     """
 
     case: str
@@ -406,23 +408,26 @@ class Summary(Record, frozen=True):
     samples: int
     late: int
     overrun: int
-    typical_ns: float
-    low_ns: float
-    high_ns: float
-    coverage: float
-    min_ns: float
-    mean_ns: float
-    p10_ns: float
-    p90_ns: float
-    p99_ns: float
-    max_ns: float
+    typical_ns: float = math.nan
+    low_ns: float = math.nan
+    high_ns: float = math.nan
+    coverage: float = 0.0
+    min_ns: float = math.nan
+    mean_ns: float = math.nan
+    p10_ns: float = math.nan
+    p90_ns: float = math.nan
+    p99_ns: float = math.nan
+    max_ns: float = math.nan
     failures: dict[str, int] = {}
     """Launches in which the case ended otherwise, by status."""
     warnings: list[str] = []
 
 
-class Comparison(Record, frozen=True):
-    """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower)."""
+class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower).
+
+    One block alone bounds nothing: `high` is infinite then, and JSON leaves it out.
+    """
 
     case: str
     base: str
@@ -430,7 +435,7 @@ class Comparison(Record, frozen=True):
     blocks: int
     ratio: float
     low: float
-    high: float
+    high: float = math.inf
     p_value: float
     p_adjusted: float
     """Adjusted over all comparisons of the campaign (Benjamini and Hochberg, 1995)."""

@@ -23,6 +23,11 @@ def format_time(time_ns: float) -> str:
     return f"{_three_digits(time_ns / 1e9)} s"
 
 
+def format_rate(megabytes_per_s: float) -> str:
+    """Return a rate in MB/s, the unit left to who shows it: `48.25`, `948.3`, `12,300`."""
+    return f"{megabytes_per_s:,.0f}" if megabytes_per_s >= 999.95 else f"{megabytes_per_s:.4g}"
+
+
 def format_ratio(ratio: float) -> str:
     """Return a ratio with three significant digits at most, such as `1.04×`, `12.3×`, `340×`."""
     return f"{_three_digits(ratio)}×"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from rankbench.model import Comparison, Plan, Summary
+    from rankbench.model import Comparison, Plan, Summary, Verdict
 
 
 class Decision(NamedTuple):
@@ -19,15 +19,18 @@ class Decision(NamedTuple):
     reason: str
 
 
-def decide(
-    plan: Plan, comparisons: Sequence[Comparison], summaries: Sequence[Summary], block_s: Sequence[float]
-) -> Decision:
-    """Return whether the plan's rule is met. `block_s` is how long each block so far took."""
+def decide(plan: Plan, verdict: Callable[[], Verdict], block_s: Sequence[float]) -> Decision:
+    """Return whether the plan's rule is met. `block_s` is how long each block so far took.
+
+    `verdict` reads every sample so far: it is called only where the rule rests on figures.
+    """
     rule, amount = notation.until(plan.stop.until)
     if rule == "decided":
+        comparisons = verdict().comparisons
         unsettled = [one for one in comparisons if not settled(one, plan.threshold)]
         return told(len(unsettled), len(comparisons), "comparisons are decided")
     if rule == "precision":
+        summaries = [one for one in verdict().summaries if one.launches]
         coarse = [one for one in summaries if precision(one) > amount]
         return told(len(coarse), len(summaries), f"intervals are within ±{amount:.2%}")
     if rule == "time":

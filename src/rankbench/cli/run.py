@@ -22,7 +22,7 @@ from rankbench.campaign import Progress, Wanted
 from rankbench.campaign.stopping import decide
 from rankbench.cli import console, home
 from rankbench.model import RankbenchError
-from rankbench.quantities import format_time
+from rankbench.quantities import format_rate, format_time
 from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ def enough(store: Store) -> Decision:
     seconds: dict[int, float] = {}
     for one in store.launches():
         seconds[one.block] = seconds.get(one.block, 0.0) + one.duration_s
-    figures = evaluation.evaluate(store).verdict
-    return decide(store.campaign.plan, figures.comparisons, figures.summaries, list(seconds.values()))
+    return decide(store.campaign.plan, lambda: evaluation.evaluate(store).verdict, list(seconds.values()))
 
 
 def conclude(store: Store, decision: Decision) -> None:
@@ -207,7 +206,7 @@ def figure(case: Case, operation: Operation, time_ns: float | None) -> str:
     if time_ns is None:
         return "–"
     if operation.metric == "bandwidth":
-        return f"{plots.bandwidth(case, operation, time_ns):.3g} MB/s"
+        return f"{format_rate(plots.bandwidth(case, operation, time_ns))} MB/s"
     return format_time(time_ns)
 
 

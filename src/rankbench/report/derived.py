@@ -16,7 +16,7 @@ def frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     """Return one row per summary and one per comparison, those of the A/A control included."""
     verdict = evaluation.verdict
     comparisons = [
-        {**msgspec.to_builtins(comparison), "control": control}
+        {**msgspec.structs.asdict(comparison), "control": control}
         for control, found in ((False, verdict.comparisons), (True, verdict.control))
         for comparison in found
     ]
@@ -29,5 +29,5 @@ def frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
 def summary_row(summary: Summary) -> dict[str, object]:
     """Return a summary whose failures and warnings are one text each."""
     failures = ", ".join(f"{status} in {count}" for status, count in sorted(summary.failures.items()))
-    row: dict[str, object] = msgspec.to_builtins(summary)
+    row: dict[str, object] = msgspec.structs.asdict(summary)
     return {**row, "failures": failures, "warnings": "; ".join(summary.warnings)}

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.quantities import format_ratio, format_time
+from rankbench.quantities import format_rate, format_ratio, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,8 +72,7 @@ def figure(verdict: CaseVerdict, operation: Operation, candidate: str, summary: 
 def quantity(verdict: CaseVerdict, operation: Operation, time_ns: float) -> str:
     """Return a time as the operation reports it: as a time or as a bandwidth."""
     if operation.metric == "bandwidth":
-        rate = plots.bandwidth(verdict.case, operation, time_ns)
-        return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.4g}"
+        return format_rate(plots.bandwidth(verdict.case, operation, time_ns))
     return format_time(time_ns)
 
 

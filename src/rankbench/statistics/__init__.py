@@ -7,6 +7,7 @@ METHOD.md explains each choice.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,9 +108,7 @@ def _pooled() -> list[pl.Expr]:
 def _summary(row: dict[str, object]) -> Summary:
     medians = np.asarray(row["median_ns"] or [], dtype=np.float64)
     failures = {str(one["status"]): int(one["count"]) for one in row["failures"]}  # type: ignore[attr-defined]
-    low, high, coverage = median_interval(medians) if len(medians) else (np.nan, np.nan, 0.0)
-    typical = float(np.median(medians)) if len(medians) else np.nan
-    names = ("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
+    figures = _figures(row, medians) if len(medians) else {}
     return Summary(
         case=str(row["case"]),
         candidate=str(row["candidate"]),
@@ -117,19 +116,20 @@ def _summary(row: dict[str, object]) -> Summary:
         samples=int(row["samples"] or 0),  # type: ignore[call-overload]
         late=int(row["late"]),  # type: ignore[call-overload]
         overrun=int(row["overrun"]),  # type: ignore[call-overload]
-        typical_ns=typical,
-        low_ns=low,
-        high_ns=high,
-        coverage=coverage,
-        **{name: float(row[name]) if row[name] is not None else np.nan for name in names},  # type: ignore[arg-type]
+        **figures,
         failures=failures,
-        warnings=_warnings(row, len(medians), typical, coverage),
+        warnings=_warnings(row, len(medians), figures["typical_ns"], figures["coverage"]) if figures else [],
     )
 
 
+def _figures(row: dict[str, object], medians: NDArray[np.float64]) -> dict[str, float]:
+    low, high, coverage = median_interval(medians)
+    names = ("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
+    pooled = {name: float(row[name]) for name in names}  # type: ignore[arg-type]
+    return pooled | {"typical_ns": float(np.median(medians)), "low_ns": low, "high_ns": high, "coverage": coverage}
+
+
 def _warnings(row: dict[str, object], launches: int, typical: float, coverage: float) -> list[str]:
-    if not launches:
-        return []
     bound = float(row["sync_bound_ns"] or 0)  # type: ignore[arg-type]
     said = []
     if coverage < LEVEL:
@@ -181,7 +181,8 @@ def _comparison(row: dict[str, object], p_adjusted: float, threshold: float) -> 
         blocks=int(row["blocks"]),  # type: ignore[call-overload]
         ratio=ratio,
         low=float(row["low"]),  # type: ignore[arg-type]
-        high=float(row["high"]),  # type: ignore[arg-type]
+        # Of two infinities min takes the first: the record's default, which JSON leaves out.
+        high=min(math.inf, float(row["high"])),  # type: ignore[arg-type]
         p_value=float(row["p_value"]),  # type: ignore[arg-type]
         p_adjusted=p_adjusted,
         different=enough and beyond and p_adjusted <= FALSE_DISCOVERIES,

@@ -116,12 +116,15 @@ def _exceptions(evidence: Evidence, best: str) -> Iterator[Sentence]:
 
 
 def _gaps(evidence: Evidence, best: str) -> Iterator[Sentence]:
-    """Say where the best candidate failed, always or at times: who takes it must know."""
+    """Say where the best candidate failed, always or at times, and what it lacks: who takes it must know."""
     keys = [one.case.key for one in evidence.cases]
-    failed = [key for key in keys if (one := evidence.summary.get((key, best))) and one.failures]
+    failures = {key: one.failures for key in keys if (one := evidence.summary.get((key, best))) and one.failures}
+    lacking = [key for key, statuses in failures.items() if "lacking" in statuses]
+    failed = [key for key in failures if key not in lacking]
     if failed:
-        text = f"{best} failed in at least one launch of {counted(len(failed), 'case')}, or lacks the call."
-        yield Sentence(text=text, cases=failed)
+        yield Sentence(text=f"{best} failed in at least one launch of {counted(len(failed), 'case')}.", cases=failed)
+    if lacking:
+        yield Sentence(text=f"{best} lacks the call of {counted(len(lacking), 'case')}.", cases=lacking)
 
 
 def _control(evidence: Evidence) -> Iterator[Sentence]:
@@ -138,14 +141,24 @@ def _control(evidence: Evidence) -> Iterator[Sentence]:
 def _scope(evidence: Evidence) -> Sentence:
     machine = evidence.campaign.machine
     launches = [one.launches for one in evidence.summaries if one.launches]
+    least, most = min(launches), max(launches)
     settings = (
         "default settings" if not any(one.settings for one in evidence.campaign.candidates) else "the settings given"
     )
     kind = "virtual machine" if machine.virtual else "machine"
-    several = f"{min(launches)} to {max(launches)}" if min(launches) != max(launches) else str(max(launches))
+    several = f"{least} to {most}" if least != most else str(most)
     text = (
-        f"This holds on this {kind} ({machine.cpu}, {counted(machine.cores, 'core')}), for these versions, "
-        f"at {settings}, from {several} launches of each"
+        f"This holds on this {kind} ({machine.cpu}, {counted(machine.cores, 'core')}), for {_versions(evidence)}, "
+        f"at {settings}, from {several} launch{'es' if most > 1 else ''} of each"
     )
-    few = "; so few launches find large differences only" if max(launches) < FEW_LAUNCHES else ""
+    few = "; so few launches find large differences only" if most < FEW_LAUNCHES else ""
     return Sentence(text=f"{text}{few}.", cases=[])
+
+
+def _versions(evidence: Evidence) -> str:
+    """Name the libraries with their versions, unless the candidates' names tell them already."""
+    libraries = {library.name: library for library in evidence.campaign.libraries}
+    used = {one.name: libraries[one.library] for one in evidence.campaign.candidates if not one.control_of}
+    if all(library.version in name for name, library in used.items()):
+        return "these versions"
+    return listed(dict.fromkeys(f"{library.family} {library.version}" for library in used.values()))

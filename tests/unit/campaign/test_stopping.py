@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import fakes
 import pytest
 
 from rankbench.campaign.stopping import Decision, decide
-from rankbench.model import Comparison, Plan, Summary
+from rankbench.model import Comparison, Plan, Summary, Verdict
 from rankbench.plan.reading import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 def plan(until: str) -> Plan:
@@ -48,40 +53,57 @@ def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary
     )
 
 
+def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], Verdict]:
+    return lambda: Verdict(
+        conclusion=[],
+        cases=[],
+        summaries=list(summaries),
+        comparisons=list(comparisons),
+        control=[],
+        findings=[],
+        blocks=5,
+    )
+
+
+def never() -> Verdict:
+    raise AssertionError("this rule needs no figures, and reading every sample takes time")
+
+
 DIFFERENT = comparison(1.10, 1.30, different=True)
 ALIKE = comparison(0.98, 1.02, different=False)
 OPEN = comparison(0.98, 1.08, different=False)
 
 
 def test_decided_stops_when_all_differ_or_are_alike() -> None:
-    assert decide(plan("decided"), [DIFFERENT, ALIKE], [], []) == Decision(
+    assert decide(plan("decided"), figures(DIFFERENT, ALIKE), []) == Decision(
         stop=True, reason="all 2 comparisons are decided"
     )
 
 
 def test_decided_goes_on_while_an_interval_is_wider_than_the_threshold() -> None:
-    answer = decide(plan("decided"), [DIFFERENT, ALIKE, OPEN], [], [])
+    answer = decide(plan("decided"), figures(DIFFERENT, ALIKE, OPEN), [])
     assert answer == Decision(stop=False, reason="2 of 3 comparisons are decided")
 
 
 def test_the_threshold_is_the_same_upwards_and_downwards() -> None:
     just_alike = comparison(1 / 1.03, 1.03, different=False)
-    assert decide(plan("decided"), [just_alike], [], []).stop
-    assert not decide(plan("decided"), [comparison(1 / 1.031, 1.0, different=False)], [], []).stop
-    assert not decide(plan("decided"), [comparison(1.0, 1.031, different=False)], [], []).stop
+    assert decide(plan("decided"), figures(just_alike), []).stop
+    assert not decide(plan("decided"), figures(comparison(1 / 1.031, 1.0, different=False)), []).stop
+    assert not decide(plan("decided"), figures(comparison(1.0, 1.031, different=False)), []).stop
 
 
 def test_precision_counts_half_the_interval() -> None:
     narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
-    assert decide(plan("precision 2%"), [OPEN], [narrow], []).stop
-    answer = decide(plan("precision 2%"), [], [narrow, wide], [])
+    without = Summary(case="c", candidate="b", launches=0, samples=0, late=0, overrun=0, failures={"crashed": 5})
+    assert decide(plan("precision 2%"), figures(OPEN, summaries=[narrow]), []).stop
+    answer = decide(plan("precision 2%"), figures(summaries=[narrow, wide, without]), [])
     assert answer == Decision(stop=False, reason="1 of 2 intervals are within ±2.00%")
 
 
 @pytest.mark.parametrize(("block_s", "stop"), [([20.0, 20.0], False), ([20.0, 20.0, 10.0], True), ([61.0], True)])
 def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop: bool) -> None:
-    assert decide(plan("time 1m"), [OPEN], [], block_s).stop is stop
+    assert decide(plan("time 1m"), never, block_s).stop is stop
 
 
 def test_blocks_stops_by_nothing_else() -> None:
-    assert decide(plan("blocks"), [ALIKE], [summary(100.0, 100.0)], [1e9]).stop is False
+    assert decide(plan("blocks"), never, [1e9]).stop is False

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -8,10 +9,15 @@ import pytest
 from fakes import campaigns
 
 from rankbench.cli.report import report
-from rankbench.model import RankbenchError, Verdict
+from rankbench.model import Case, CaseStatus, RankbenchError, Verdict
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def crashing_beta(candidate: str, case: Case) -> campaigns.Truth:
+    return campaigns.Truth(status=CaseStatus.CRASHED if candidate == "beta" else CaseStatus.OK)
 
 
 @pytest.fixture
@@ -55,6 +61,25 @@ def test_what_was_derived_can_be_read_elsewhere(folder: Path) -> None:
     comparisons = pl.read_parquet(folder / "comparisons.parquet")
     assert comparisons["control"].to_list() == [False, False, True, True]
     assert comparisons["ratio"].to_list()[:2] == pytest.approx([1.5, 1.5], rel=0.05)
+
+
+@pytest.mark.parametrize("launches", [1, 3])
+def test_a_verdict_can_be_read_back_where_cases_have_no_figures(tmp_path: Path, launches: int) -> None:
+    """JSON knows neither NaN nor infinity: after one launch no interval has an end, and beta has no figures at all."""
+    cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
+    made = campaigns.make_campaign(tmp_path / "fake", crashing_beta, launches, cases=cases)
+    report(made.folder)
+    verdict = msgspec.json.decode((made.folder / "verdict.json").read_bytes(), type=Verdict)
+    assert verdict == evaluate(made).verdict
+    assert {one.candidate: math.isnan(one.typical_ns) for one in verdict.summaries} == {
+        "alpha": False,
+        "alpha (again)": False,
+        "beta": True,
+    }
+    summary = pl.read_parquet(made.folder / "summary.parquet").filter(pl.col("candidate") == "beta")
+    assert summary.select("failures", pl.col("typical_ns").is_nan()).rows() == [(f"crashed in {launches}", True)] * 2
+    comparisons = pl.read_parquet(made.folder / "comparisons.parquet")
+    assert comparisons["high"].is_infinite().to_list() == [launches == 1] * 2
 
 
 def test_a_page_that_cannot_be_written_is_told_in_one_line(folder: Path) -> None:

@@ -13,10 +13,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import fakes
 import pytest
+from fakes import campaigns
 from fakes.library import behave, make
 
 from rankbench import store
+from rankbench.cli.run import figure
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -106,6 +109,14 @@ def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) 
     results = store.open(place / "results/plan")
     assert_sound(results, blocks=3)
     assert results.campaign.seed == 5
+
+
+def test_progress_spells_a_bandwidth_as_the_tables_do() -> None:
+    """A window of 64 messages of 64 KiB in 341 µs."""
+    operation = next(one for one in fakes.description().operations if one.name == "bandwidth")
+    case = campaigns.case_of(operation, "nonblocking", 65536, "socket")
+    assert figure(case, operation, 341_000.0) == "12,300 MB/s"
+    assert figure(case, operation, None) == "–"
 
 
 def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:

@@ -33,7 +33,7 @@ def _finding(title: str, reigns: list[list[CaseVerdict]]) -> Finding:
         kind="crossover",
         title=f"{title}: the fastest depends on the size",
         text=f"In {title}, the fastest is {listed(spans)}.",
-        advice="Let the sizes that your application sends decide; measure more sizes to find the points themselves.",
+        advice="Let the sizes that your application sends decide; measure more sizes to find the exact points.",
         cases=list(dict.fromkeys(ends)),
         severity="note",
     )

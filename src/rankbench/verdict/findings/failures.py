@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rankbench.model import Finding, LaunchStatus
@@ -9,6 +10,8 @@ from rankbench.verdict.evidence import Evidence, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rankbench.model import Launch
 
 TITLE = "What failed"
 
@@ -26,8 +29,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield one finding per candidate and kind of failure."""
     for name in evidence.names:
         for status, (saying, advice) in _SAYINGS.items():
-            cases = [key for (key, who), one in evidence.summary.items() if who == name and status in one.failures]
-            if cases:
+            if cases := _befallen(evidence, name, status):
                 yield Finding(
                     kind="failures",
                     title=f"{name} {saying}",
@@ -36,7 +38,14 @@ def find(evidence: Evidence) -> Iterator[Finding]:
                     cases=cases,
                     severity="note" if status == "lacking" else "failure",
                 )
-        yield from _refused(evidence, name)
+        yield from _not_started(evidence, name)
+
+
+def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
+    """Return the cases that ended so; those that were refused with their whole launch are told of as that."""
+    whole = {one.placement for one in _refused(evidence, name)} if status == "refused" else set()
+    found = [key for (key, who), one in evidence.summary.items() if who == name and status in one.failures]
+    return [key for key in found if evidence.case[key].placement not in whole]
 
 
 def _where(evidence: Evidence, cases: list[str]) -> str:
@@ -45,13 +54,18 @@ def _where(evidence: Evidence, cases: list[str]) -> str:
     return f"{counted(len(cases), 'case')} ({listed(shown)})"
 
 
-def _refused(evidence: Evidence, name: str) -> Iterator[Finding]:
-    refused = [one for one in evidence.launches if one.candidate == name and one.status is LaunchStatus.REFUSED]
-    for reason in dict.fromkeys(one.reason for one in refused):
+def _refused(evidence: Evidence, name: str) -> list[Launch]:
+    return [one for one in evidence.launches if one.candidate == name and one.status is LaunchStatus.REFUSED]
+
+
+def _not_started(evidence: Evidence, name: str) -> Iterator[Finding]:
+    tried = sum(one.candidate == name for one in evidence.launches)
+    for reason, count in Counter(one.reason for one in _refused(evidence, name)).items():
+        part = f"did not start in {count} of {tried} launches" if count < tried else "was not measured"
         yield Finding(
             kind="failures",
-            title=f"{name} took no part",
-            text=f"{name} was not measured: {reason}",
+            title=f"{name} {'did not always start' if count < tried else 'took no part'}",
+            text=f"{name} {part}: {reason}",
             advice="`rankbench find` checks every library and says what to change.",
             cases=[],
             severity="failure",
