@@ -213,6 +213,7 @@ static struct call make_call(const struct plan *plan, const struct team *team, M
     const struct operation *operation = plan->operation;
     const bool root = team->rank == ROOT;
     const long bytes = (long)plan->wanted->bytes;
+    const long sent = amount_bytes(root ? operation->root_send : operation->send, bytes, team->ranks);
     const struct datatype *datatype = find_datatype(plan->wanted->datatype);
     return (struct call){
         .comm = comm,
@@ -221,7 +222,7 @@ static struct call make_call(const struct plan *plan, const struct team *team, M
         .bytes = bytes,
         .count = (int)(bytes / datatype->bytes),
         .datatype = datatype,
-        .send_bytes = amount_bytes(root ? operation->root_send : operation->send, bytes, team->ranks),
+        .send_bytes = operation->resends ? sent / operation->messages : sent,
         .receive_bytes = amount_bytes(root ? operation->root_receive : operation->receive, bytes, team->ranks),
         .messages = operation->messages ? operation->messages : 1,
     };

@@ -72,6 +72,8 @@ struct operation {
     int ranks_exactly;
     int messages;
     bool rank_0_measures;
+    /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent. */
+    bool resends;
     /* Its calls wait for their own requests; otherwise the loop completes what they initiate. */
     bool completes;
     const char *start;
