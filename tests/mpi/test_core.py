@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import fakes
 import pytest
 
 from mpi.conftest import WHEELS
@@ -94,6 +95,11 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: in
     ran = {(one["operation"], one["form"]) for one in records}
     assert ran == {(one.name, form) for one in core.description.operations for form in one.forms}
     assert all(one["valid"] >= 1 for one in records if one["status"] == "ok")
+
+
+def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
+    """After a change of the core: `rankbench-core --describe > tests/fakes/description.json`."""
+    assert core.description == fakes.description()
 
 
 @pytest.mark.parametrize("start", ["window", "barrier", "none"])
