@@ -1,0 +1,60 @@
+"""A new operation is one file: laid into the core's folder, it is described, listed, planned and run."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import fakes
+import pytest
+
+from mpi.conftest import REPOSITORY, WHEELS
+from rankbench import build, launch, libraries, plan, samples
+from rankbench.model import CaseStatus, Placement, Step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Library
+
+NOOP = """#include "op.h"
+
+static int blocking(struct call *call) {
+    return MPI_Comm_test_inter(call->comm, &(int){0});
+}
+
+static const struct operation noop_example = {
+    .name = "noop_example",
+    .help = "asks the communicator what it is",
+    .standard = "MPI-4.1 7.6.1",
+    .kind = "self-test",
+    .metric = "time",
+    .start = "window",
+    .forms = {blocking},
+};
+REGISTER(operation, noop_example);
+"""
+PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 20\n'
+PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
+
+
+@pytest.mark.parametrize("name", WHEELS)
+def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    shutil.copytree(REPOSITORY / "core", core)
+    (core / "ops" / "noop_example.c").write_text(NOOP)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    library = libraries.choose(name, [one for one in reach if one.source == "pypi"])
+    made = build.build(library, tmp_path / "home", core)
+    description = build.describe(made)
+    assert [one.help for one in description.operations if one.name == "noop_example"] == [
+        "asks the communicator what it is"
+    ]
+    cases, _ = plan.cases(plan.load(tmp_path / "plan.toml", fakes.machine()), description, fakes.machine())
+    job, stream = tmp_path / "job", tmp_path / "stream"
+    samples.write_job(job, cases, 20, 1.0)
+    program = [str(made.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
+    line = libraries.family_of(library).launch_line(library, PAIR, {}, program)
+    launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=60))
+    (result,) = samples.read(stream, cases).results
+    assert (result.case.operation, result.status, result.valid) == ("noop_example", CaseStatus.OK, 20)

@@ -1,0 +1,253 @@
+"""Units: each is complete, none is listed a second time, one new file is enough, and no file is there for nothing.
+
+`tests/mpi/test_one_file.py` shows the same of a new operation, which takes a real library.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fakes
+import pytest
+from fakes import campaigns, library
+from typer.main import get_command
+
+from rankbench import plan
+from rankbench.cli import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "rankbench"
+CONTRACTS = {
+    "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
+    "libraries/families": ("Family",),
+    "launch/schedulers": ("TITLE", "run"),
+    "verdict/findings": ("TITLE", "find"),
+    "plots": ("TITLE", "HELP", "SCOPE", "chart"),
+    "cli": ("ORDER",),
+}
+IMPORTED = {"local", "pypi", "show"}
+"""Units that others name: the one scheduler there is, the source that installs, the command `compare` rests on."""
+
+
+def unit_files(folder: str) -> list[Path]:
+    return sorted(path for path in (PACKAGE / folder).glob("*.py") if path.stem != "__init__")
+
+
+UNITS = [(folder, path) for folder in CONTRACTS for path in unit_files(folder)]
+
+
+def names_of(path: Path) -> set[str]:
+    """Return a unit's name as its file and as users spell it."""
+    return {path.stem, path.stem.replace("_", "-")}
+
+
+def defined(path: Path) -> set[str]:
+    """Return what a module defines at its top level."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def test_the_table_of_units_is_what_is_walked_here() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## One file per unit")[2].partition("\n## ")[0]
+    patterns = re.findall(r"\| `(\S+)/NAME\.(\w+)` \|", table)
+    assert {folder for folder, suffix in patterns if suffix == "py"} == set(CONTRACTS)
+    for folder, suffix in patterns:
+        place = ROOT if suffix == "c" else PACKAGE
+        assert list((place / folder).glob(f"*.{suffix}")), f"ARCHITECTURE.md names {folder}, where no unit is"
+
+
+@pytest.mark.parametrize(("folder", "path"), UNITS, ids=lambda value: getattr(value, "stem", ""))
+def test_a_unit_is_complete(folder: str, path: Path) -> None:
+    wanted = {*CONTRACTS[folder], *([path.stem] if folder == "cli" else [])}
+    missing = wanted - defined(path)
+    assert not missing, f"{path}: lacks {', '.join(sorted(missing))}; see the table of units in ARCHITECTURE.md"
+    assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: say in a docstring what it is"
+
+
+@pytest.mark.parametrize("folder", CONTRACTS)
+def test_no_unit_is_named_where_it_would_have_to_be_added(folder: str) -> None:
+    units = {path.stem for path in unit_files(folder)} - IMPORTED
+    spelt = [names_of(path) for path in unit_files(folder)]
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert not units & {name.rpartition(".")[2] for name in imports(tree) if folder in name.replace(".", "/")}
+        for literal in (node for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict)):
+            texts = {one.value for one in ast.walk(literal) if isinstance(one, ast.Constant)}
+            listed = len(spelt) > 1 and all(names & texts for names in spelt)
+            assert not listed, f"{path}:{literal.lineno}: lists all of {folder}; walk the folder"
+
+
+@pytest.mark.parametrize("name", plan.presets())
+def test_a_preset_is_a_plan_with_cases(name: str) -> None:
+    planned = plan.load(plan.preset(name), fakes.machine())
+    cases, _ = plan.cases(planned, fakes.description(), fakes.machine())
+    assert planned.question
+    assert cases
+
+
+def test_a_command_and_each_of_its_parameters_has_help() -> None:
+    commands = get_command(application()).commands  # type: ignore[attr-defined]
+    assert set(commands) == {path.stem.rstrip("_") for path in unit_files("cli")}
+    for name, command in commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            assert parameter.help, f"{name}: {parameter.name}"
+
+
+# --- one new file is enough -------------------------------------------------------------------------------------------
+
+FAMILY = """
+from rankbench.libraries import families
+class Family(families.Family):
+    name, title, packages, precedence = "lam", "LAM/MPI", (), 5
+    versions = (r"^LAM (\\S+)/MPI",)
+    failures = ((r"no lamd running", "start LAM's daemons: lamboot"),)
+    def launch_line(self, library, placement, settings, program): ...
+"""
+SOURCE = """
+from rankbench.libraries import sources
+TITLE, PRECEDENCE = "the attic", 1
+def find(search):
+    return [sources.at(wrapper, "attic") for wrapper in search.home.glob("attic/*/bin/mpicc")]
+"""
+FINDING = """
+from rankbench.model import Finding
+TITLE = "Added"
+def find(evidence):
+    text = f"{len(evidence.cases)} cases were looked at."
+    yield Finding(kind="added", title=TITLE, text=text, advice="", cases=[], severity="note")
+"""
+PLOT = """
+from rankbench.plots import Chart
+TITLE, HELP, SCOPE = "Added", "A plot of a test.", "placement"
+def chart(picture):
+    return Chart({}, "added", "", {"rows": [{"cases": len(picture.cases)}]})
+"""
+COMMAND = '''
+ORDER = 1
+def added():
+    """Say hello."""
+    print("hello")
+'''
+PRESET = 'question = "Added?"\ncandidates = ["mpich"]\noperations = ["allreduce"]\n'
+ADDED = {
+    "libraries/families/lam.py": (
+        FAMILY,
+        "from rankbench.libraries import families, recognise\n"
+        "family, version = recognise('LAM 7.1.4/MPI 2 C++')\n"
+        "print(family.title, version, family.explain('no lamd running here'))",
+        "LAM/MPI 7.1.4 start LAM's daemons: lamboot",
+    ),
+    "libraries/sources/attic.py": (
+        SOURCE,
+        "from pathlib import Path\n"
+        "from rankbench import libraries\n"
+        "(found,) = libraries.find(libraries.Search(home=Path.cwd(), system=()))\n"
+        "print(found.name, found.source)",
+        "mpich-9.1 attic",
+    ),
+    "verdict/findings/added.py": (
+        FINDING,
+        "from pathlib import Path\n"
+        "from rankbench import store\n"
+        "from rankbench.verdict.evaluation import evaluate\n"
+        "found = evaluate(store.open(Path('made'))).verdict.findings\n"
+        "print(*(one.text for one in found if one.kind == 'added'))",
+        "9 cases were looked at.",
+    ),
+    "plots/added.py": (
+        PLOT,
+        "from pathlib import Path\n"
+        "from rankbench import plots, store\n"
+        "from rankbench.verdict.evaluation import evaluate\n"
+        "found = plots.charts(plots.picture(*evaluate(store.open(Path('made')))), only=[])\n"
+        "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
+        "{'rows': [{'cases': 9}]}",
+    ),
+    "cli/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),
+    "plan/presets/added.toml": (
+        PRESET,
+        "from rankbench import launch, plan\nprint(plan.load(plan.preset('added'), launch.machine()).question)",
+        "Added?",
+    ),
+}
+
+
+@pytest.mark.parametrize("file", ADDED)
+def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
+    text, program, said = ADDED[file]
+    shutil.copytree(PACKAGE, tmp_path / "copy" / "rankbench", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "copy" / "rankbench" / file).write_text(text)
+    library.make(tmp_path / "attic" / "mpich", "9.1")
+    campaigns.make_campaign(tmp_path / "made", launches=1)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *(["added"] if file.startswith("cli/") else [])],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "copy")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (said + "\n", "")
+
+
+# --- no file is there for nothing -------------------------------------------------------------------------------------
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module may mean by its imports: modules, and names in packages that may be modules."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_every_module_is_reached_from_the_command_line_or_from_a_unit() -> None:
+    modules = {dotted(path): path for path in PACKAGE.rglob("*.py")}
+    waiting = ["rankbench.cli", *(dotted(path) for _, path in UNITS)]
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in modules and name not in reached:
+            reached.add(name)
+            waiting += [name.rpartition(".")[0], *imports(ast.parse(modules[name].read_text()))]
+    unused = modules.keys() - reached
+    assert not unused, f"nobody imports {', '.join(sorted(unused))}; delete it"
+
+
+def test_every_other_file_is_named_by_what_reads_it() -> None:
+    readers = "".join(path.read_text() for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")))
+    files = {path for path in PACKAGE.rglob("*.*") if path.suffix not in {".py", ".pyc", ".toml"}}
+    assert [path for path in files if path.name not in readers] == []
+
+
+def test_every_tool_is_used_or_told_of() -> None:
+    texts = [ROOT / "Makefile", ROOT / ".ci" / "run", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    told = "".join(path.read_text() for path in texts)
+    assert [path for path in (ROOT / "tools").iterdir() if f"tools/{path.name}" not in told] == []
+
+
+def test_every_header_of_the_core_is_included() -> None:
+    core = ROOT / "core"
+    included = {name for path in core.rglob("*.[ch]") for name in re.findall(r'#include "(.+)"', path.read_text())}
+    assert {path.name for path in core.rglob("*.h")} == included - {"missing.h"}
