@@ -113,7 +113,8 @@ def test_nothing_left_is_an_error() -> None:
     )
 
 
-NAMES = {"collective", "point-to-point", "all", *(operation.name for operation in fakes.description().operations)}
+OPERATIONS = fakes.description().operations
+NAMES = {"all", *(operation.kind for operation in OPERATIONS), *(operation.name for operation in OPERATIONS)}
 STARTS = ", ".join(["auto", *(start.name for start in fakes.description().starts)])
 
 

@@ -1,0 +1,48 @@
+"""What the README shows is true: its plans load, its commands exist with the options shown, its files are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rankbench import cli, plan
+from rankbench.model import Machine
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+MACHINE = Machine(host="h", cpu="c", sockets=1, cores=2, memory_bytes=1 << 34, kernel="k", distribution="d", virtual="")
+
+
+@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README, re.DOTALL))
+def test_its_plans_load(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text if "operations" in text else 'operations = ["allreduce"]\n' + text)
+    assert plan.load(path, MACHINE).candidates
+
+
+def _commands() -> set[tuple[str, str]]:
+    """Return each command of the README with each option shown for it."""
+    lines = re.findall(r"^    rankbench (\w+)(.*)$", README, re.MULTILINE)
+    return {(name, option) for name, rest in lines for option in ["--help", *re.findall(r"--\w+", rest)]}
+
+
+@pytest.mark.parametrize(("name", "option"), sorted(_commands()))
+def test_its_commands_have_the_options_shown(name: str, option: str) -> None:
+    answer = CliRunner().invoke(cli.application(), [name, "--help"], env={"COLUMNS": "200"})
+    assert answer.exit_code == 0
+    assert option in answer.stdout
+
+
+def test_the_files_it_names_are_there() -> None:
+    names = [*re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:md|toml))`", README), *re.findall(r"\]\(([^)#]+)\)", README)]
+    assert names
+    assert [name for name in names if not (ROOT / name).exists()] == []
+
+
+def test_make_has_the_targets_it_promises() -> None:
+    targets = re.findall(r"^    make (\w+)", README, re.MULTILINE)
+    assert targets == ["demo", "test"]
+    assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
