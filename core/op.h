@@ -130,6 +130,8 @@ struct start {
     bool (*begin)(struct stage *, int round);
 };
 
+#define COLLECTIVE .kind = "collective", .metric = "time", .start = "window"
+
 /* What every rank sends or receives alike; a rooted operation names its amounts one by one. */
 #define SENDS(...) .send = __VA_ARGS__, .root_send = __VA_ARGS__
 #define RECEIVES(...) .receive = __VA_ARGS__, .root_receive = __VA_ARGS__

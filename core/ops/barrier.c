@@ -16,9 +16,7 @@ static const struct operation barrier = {
     .name = "barrier",
     .help = "all ranks wait for each other",
     .standard = "MPI-4.1 6.3",
-    .kind = "collective",
-    .metric = "time",
-    .start = "window",
+    COLLECTIVE,
     .forms = {blocking, nonblocking, persistent},
 };
 REGISTER(operation, barrier);
