@@ -23,12 +23,11 @@ def conclude(evidence: Evidence) -> list[Sentence]:
     """Return the answer first, then distances, exceptions, doubts and scope."""
     judged = [one for one in evidence.cases if len(one.ranking) > 1]
     if not judged:
-        return [
-            Sentence(text="No two candidates have figures for the same case, so there is nothing to compare.", cases=[])
-        ]
+        text = "No two candidates have figures for the same case, so there is nothing to compare."
+        return [Sentence(text=text, cases=[]), *_control(evidence)]
     best = _best(evidence, judged)
     return [
-        _answer(best, judged),
+        _answer(evidence, best, judged),
         *_distances(evidence, best, judged),
         *_exceptions(evidence, best),
         *_gaps(evidence, best),
@@ -63,7 +62,7 @@ def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
     return math.log(evidence.summary[key, name].typical_ns / evidence.summary[key, verdict.ranking[0]].typical_ns)
 
 
-def _answer(best: str, judged: list[CaseVerdict]) -> Sentence:
+def _answer(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Sentence:
     told = [one for one in judged if _told(one)]
     if not told:
         text = f"No candidate can be told to be faster than another in any of {counted(len(judged), 'case')}."
@@ -71,9 +70,12 @@ def _answer(best: str, judged: list[CaseVerdict]) -> Sentence:
     alone = [one for one in told if one.winners == [best]]
     level = [one for one in told if best in one.winners and one not in alone]
     clear = 2 * len(alone + level) > len(told)
-    opening = f"{best} is the one to use:" if clear else f"No candidate leads throughout; {best} most often:"
-    text = f"{opening} fastest alone in {len(alone)} of {counted(len(judged), 'case')}"
-    if level:
+    equals = [name for name in evidence.names if all((name in one.winners) == (best in one.winners) for one in told)]
+    praise = f"{listed(equals)} {'are the ones' if len(equals) > 1 else 'is the one'} to use:"
+    opening = praise if clear else f"No candidate leads throughout; {listed(equals)} most often:"
+    place = "fastest alone" if alone else "among the fastest"
+    text = f"{opening} {place} in {len(alone or level)} of {counted(len(judged), 'case')}"
+    if alone and level:
         text += f", level with the fastest in {len(level)} more"
     if len(told) < len(judged):
         text += f"; in {len(judged) - len(told)} no difference can be told"
@@ -98,9 +100,13 @@ def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iter
 
 def _exceptions(evidence: Evidence, best: str) -> Iterator[Sentence]:
     """Say where another candidate is faster than the best, the largest margins first."""
+
+    def ahead(verdict: CaseVerdict) -> tuple[str, ...]:
+        return tuple(name for name in evidence.names if name in verdict.winners and best in verdict.ranking)
+
     runs = []
     for title, verdicts in evidence.lines():
-        for winners, group in groupby(verdicts, key=lambda one: tuple(one.winners) if best in one.ranking else ()):
+        for winners, group in groupby(verdicts, key=ahead):
             if winners and best not in winners:
                 runs.append((list(group), title, winners))
     runs.sort(key=lambda run: -max(_behind(evidence, one, best) for one in run[0]))

@@ -16,7 +16,7 @@ FAR = 3.0
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield, per operation and candidate, the sizes at which it takes three times as long as the next slower one."""
+    """Yield, per operation and candidate, the sizes at which it takes three times as long as any other."""
     for title, verdicts in evidence.lines():
         for name in evidence.names:
             behind = [one for one in verdicts if _gap(evidence, one, name) >= FAR]
@@ -39,7 +39,7 @@ def _finding(evidence: Evidence, title: str, name: str, behind: list[CaseVerdict
         title=f"{name} is far behind in {title}",
         text=(
             f"In {title}{size_range([one.case for one in behind])}, {name} takes up to {format_ratio(worst)} "
-            "as long as the next slower candidate."
+            "as long as the slowest other candidate."
         ),
         advice="Try other algorithms or transports of this library for these sizes before giving it up.",
         cases=[one.case.key for one in behind],

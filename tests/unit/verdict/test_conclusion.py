@@ -1,0 +1,191 @@
+"""The conclusion says what the cases say, in sentences, and claims no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+
+from rankbench.model import CaseStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case, Sentence, Verdict
+
+NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
+SCOPE = "This holds on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
+
+
+def said(verdict: Verdict) -> list[str]:
+    return [sentence.text for sentence in verdict.conclusion]
+
+
+def beginning(verdict: Verdict, words: str) -> list[Sentence]:
+    return [sentence for sentence in verdict.conclusion if sentence.text.startswith(words)]
+
+
+def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path) -> None:
+    factors = verdicts.constant({"alpha": 1.5, "beta": 1.0, "gamma": 3.0})
+    verdict = verdicts.evaluate(tmp_path, factors, control=True).verdict
+    assert said(verdict) == [
+        "beta is the one to use: fastest alone in 9 of 9 cases.",
+        "alpha takes 1.50× as long as beta (geometric mean of 9 cases), at worst 1.50× (pingpong, 8 B).",
+        "gamma takes 3.00× as long as beta (geometric mean of 9 cases), at worst 3.00× (pingpong, 8 B).",
+        "As a check, one candidate was measured twice under two names: 0 of 9 cases called the two different.",
+        f"{SCOPE}, from 6 launches of each.",
+    ]
+    assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
+
+
+def test_one_case_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0, "gamma": 2.0}), cases=verdicts.LINE[:1])
+    assert said(made.verdict) == [
+        "alpha is the one to use: fastest alone in 1 of 1 case.",
+        "beta takes 2.00× as long as alpha (geometric mean of 1 case), at worst 2.00× (allreduce, 8 B).",
+        "gamma takes 2.00× as long as alpha (geometric mean of 1 case), at worst 2.00× (allreduce, 8 B).",
+        f"{SCOPE}, from 6 launches of each.",
+    ]
+
+
+def test_one_launch_tells_nothing_apart_and_says_how_little_it_is(tmp_path: Path) -> None:
+    factors = verdicts.constant({"beta": 2.0, "gamma": 2.0})
+    verdict = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE[:1], launches=1).verdict
+    assert said(verdict)[0] == "No candidate can be told to be faster than another in any of 1 case."
+    assert said(verdict)[-1] == f"{SCOPE}, from 1 launch of each; so few launches find large differences only."
+
+
+def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, verdicts.constant({})).verdict
+    assert said(verdict) == [
+        "No candidate can be told to be faster than another in any of 9 cases.",
+        "beta takes 1.00× as long as alpha (geometric mean of 9 cases).",
+        "gamma takes 1.00× as long as alpha (geometric mean of 9 cases).",
+        f"{SCOPE}, from 6 launches of each.",
+    ]
+
+
+def test_two_that_lead_together_are_recommended_together(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 2.0})).verdict
+    assert said(verdict)[0] == "alpha and gamma are the ones to use: among the fastest in 9 of 9 cases."
+
+
+def test_where_each_leads_somewhere_nobody_is_recommended(tmp_path: Path) -> None:
+    leaders = {"pingpong": "alpha", "bandwidth": "beta", "barrier": "gamma", "allreduce": "gamma"}
+
+    def factor(name: str, case: Case) -> float:
+        leader = "alpha" if case.form == "nonblocking" and case.operation == "allreduce" else leaders[case.operation]
+        return 1.0 if name == leader else 1.5
+
+    assert said(verdicts.evaluate(tmp_path, factor).verdict)[0] == (
+        "No candidate leads throughout; alpha most often: fastest alone in 4 of 9 cases."
+    )
+
+
+def test_level_and_undecided_cases_are_counted_apart(tmp_path: Path) -> None:
+    def factor(name: str, case: Case) -> float:
+        level = {8: ("alpha",), 1024: ("alpha", "beta"), 65536: ("alpha", "beta", "gamma")}[case.size_bytes]
+        return 1.0 if name in level else 2.0
+
+    assert said(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
+        "alpha is the one to use: fastest alone in 1 of 3 cases, level with the fastest in 1 more; "
+        "in 1 no difference can be told."
+    )
+
+
+def test_exceptions_are_told_with_their_sizes_and_cases(tmp_path: Path) -> None:
+    """Beta beats alpha in the two large allreduces, beta and gamma in the barrier; alpha leads most cases."""
+    cases = [*verdicts.LINE, *campaigns.cases_of(lines=campaigns.LINES[:3])]
+
+    def factor(name: str, case: Case) -> float:
+        if case.operation == "barrier":
+            return 1.25 if name == "alpha" else 1.0
+        if case.operation == "allreduce" and case.size_bytes > 8:
+            return {"alpha": 1.5, "beta": 1.0, "gamma": 2.0}[name]
+        return 1.0 if name == "alpha" else 2.0
+
+    conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
+    exceptions = [sentence for sentence in conclusion if " faster in " in sentence.text]
+    assert [sentence.text for sentence in exceptions] == [
+        "beta is faster in allreduce from 1 KiB to 64 KiB, by up to 1.50×.",
+        "beta and gamma are faster in barrier, by 1.25×.",
+    ]
+    assert exceptions[0].cases == [case.key for case in verdicts.LINE[1:]]
+
+
+def test_more_exceptions_than_four_are_counted(tmp_path: Path) -> None:
+    """Beta is faster in the smallest size of five lines, alpha in the two other sizes of each."""
+    lines = [*campaigns.LINES[:2], *campaigns.LINES[3:], ("bcast", "blocking")]
+    cases = campaigns.cases_of(lines=lines, sizes=(8, 1024, 65536))
+
+    def factor(name: str, case: Case) -> float:
+        return 1.0 if name == ("beta" if case.size_bytes == 8 else "alpha") else 2.0
+
+    verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
+    (rest,) = beginning(verdict, "The same holds")
+    assert rest.text == "The same holds, by less, in 1 other case."
+    assert len(rest.cases) == 1
+
+
+def test_failures_and_lacking_calls_of_the_leader_are_told_apart(tmp_path: Path) -> None:
+    def factor(name: str, case: Case) -> float | CaseStatus:
+        if name == "alpha" and case.form == "nonblocking":
+            return CaseStatus.LACKING if case.operation == "allreduce" else CaseStatus.HUNG
+        if name == "alpha" and case.operation == "barrier":
+            return CaseStatus.CRASHED
+        return 1.0 if name == "alpha" else 1.5
+
+    verdict = verdicts.evaluate(tmp_path, factor).verdict
+    failed, lacking = beginning(verdict, "alpha failed") + beginning(verdict, "alpha lacks")
+    assert failed.text == "alpha failed in at least one launch of 3 cases."
+    assert lacking.text == "alpha lacks the call of 2 cases."
+    assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
+        *("bandwidth", "bandwidth", "barrier"),
+        *("allreduce", "allreduce"),
+    ]
+
+
+def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
+    assert said(made.verdict) == [
+        NOTHING,
+        "As a check, one candidate was measured twice under two names: 0 of 9 cases called the two different.",
+    ]
+
+
+def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, lambda name, _: 1.0 if name == "alpha" else CaseStatus.CRASHED)
+    assert said(made.verdict) == [NOTHING]
+
+
+@pytest.mark.parametrize(
+    ("names", "versions"),
+    [
+        (("alpha-1.0", "beta-1.0"), "these versions"),
+        (("alpha-1.0", "tuned"), "alpha 1.0 and beta 1.0"),
+        (("default", "tuned"), "alpha 1.0 and beta 1.0"),
+    ],
+)
+def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], versions: str, tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha", "beta"), cases=verdicts.LINE)
+    renamed = dict(zip(("alpha", "beta"), names, strict=True))
+    candidates = [msgspec.structs.replace(one, name=renamed[one.name]) for one in made.campaign.candidates]
+    summaries = [msgspec.structs.replace(one, candidate=renamed[one.candidate]) for one in made.verdict.summaries]
+    evaluated = made._replace(verdict=msgspec.structs.replace(made.verdict, summaries=summaries, comparisons=[]))
+    assert said(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
+        f"This holds on this machine (Example 9000, 2 cores), for {versions}, at default settings, "
+        "from 6 launches of each."
+    )
+
+
+def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=verdicts.LINE)
+    record = made.campaign
+    machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
+    candidates = [msgspec.structs.replace(one, settings={"A": "1"}) for one in record.candidates]
+    assert said(verdicts.judge_again(made, machine=machine, candidates=candidates))[-1] == (
+        "This holds on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
+        "at the settings given, from 6 launches of each."
+    )

@@ -1,0 +1,281 @@
+"""Every finding: found, word for word, where it is, and not found where it is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+
+from rankbench import units
+from rankbench.model import CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement
+from rankbench.verdict import findings, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from rankbench.model import Case, Verdict
+    from rankbench.verdict.evaluation import Evaluation
+
+SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
+
+
+def of_kind(kind: str, verdict: Verdict) -> list[Finding]:
+    return [one for one in verdict.findings if one.kind == kind]
+
+
+def test_equal_and_quiet_candidates_give_no_finding(tmp_path: Path) -> None:
+    assert verdicts.evaluate(tmp_path, verdicts.constant({}), control=True).verdict.findings == []
+
+
+def test_the_gravest_come_first_and_each_names_its_file(tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float | CaseStatus:
+        if case.size_bytes == 1024:
+            return CaseStatus.CRASHED if candidate == "gamma" else 1.0
+        return {"alpha": 1.0, "beta": 4.0}.get(candidate, 1.2) if case.size_bytes == 8 else 1.0 + (candidate != "beta")
+
+    found = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings
+    assert [(one.severity, one.kind) for one in found] == [
+        ("failure", "failures"),
+        ("warning", "outlier"),
+        ("note", "crossover"),
+    ]
+    assert {one.kind for one in found} <= set(units.modules(findings))
+
+
+# --- control ----------------------------------------------------------------------------------------------------------
+
+
+def control(ratios: Iterable[float]) -> list[Comparison]:
+    """Return A/A comparisons; those whose ratio is not 1 are called different."""
+    return [
+        Comparison(
+            case=f"case {number}", base="alpha", other="alpha (again)", blocks=6, ratio=ratio, low=ratio, high=ratio,
+            p_value=0.01, p_adjusted=0.01, different=ratio != 1,
+        )
+        for number, ratio in enumerate(ratios)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.constant({}), cases=verdicts.LINE)
+
+
+def test_a_library_that_differs_from_itself(quiet: Evaluation) -> None:
+    found = of_kind("control", verdicts.judge_again(quiet, control=control([1.1, 0.8, *[1.0] * 18])))
+    assert found == [
+        Finding(
+            kind="control",
+            title="One library seems to differ from itself",
+            text=(
+                "alpha was measured twice under two names, and 2 of 20 cases called the two different, by up to 1.25×. "
+                "Differences of that size between libraries may be as empty."
+            ),
+            advice="Run more blocks (stop.blocks in the plan), on a machine that does nothing else.",
+            cases=["case 0", "case 1"],
+            severity="warning",
+        )
+    ]
+
+
+def test_false_alarms_as_many_as_promised_are_no_finding(quiet: Evaluation) -> None:
+    assert of_kind("control", verdicts.judge_again(quiet, control=control([1.1, *[1.0] * 19]))) == []
+
+
+# --- crossover --------------------------------------------------------------------------------------------------------
+
+
+def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float:
+        return 1.0 if candidate == ("alpha" if case.size_bytes < 65536 else "beta") else 1.5
+
+    found = of_kind("crossover", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert found == [
+        Finding(
+            kind="crossover",
+            title="allreduce: the fastest depends on the size",
+            text="In allreduce, the fastest is alpha from 8 B to 1 KiB and beta at 64 KiB.",
+            advice="Let the sizes that your application sends decide; measure more sizes to find the exact points.",
+            cases=[SMALL, MIDDLE, LARGE],
+            severity="note",
+        )
+    ]
+
+
+def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float:
+        return 1.0 if candidate == "alpha" or case.size_bytes == 1024 else 1.5
+
+    assert verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict.findings == []
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "advice"),
+    [
+        (
+            CaseStatus.WRONG_DATA,
+            "delivered wrong data",
+            "Do not use this library for these calls; report it to its developers.",
+        ),
+        (
+            CaseStatus.CRASHED,
+            "crashed",
+            "Read the launch's log; try the library's newest version or another transport.",
+        ),
+        (
+            CaseStatus.HUNG,
+            "made no progress",
+            "Read the launch's log; raise launch_limit in the plan if the case is just slow.",
+        ),
+        (CaseStatus.FAILED, "returned an error", "Read the reason in the table of failures."),
+        (CaseStatus.REFUSED, "could not be run as asked", "Read the reason in the table of failures."),
+        (
+            CaseStatus.LACKING,
+            "does not have the call",
+            "Nothing is wrong: choose another library or form where you need it.",
+        ),
+    ],
+)
+def test_each_way_to_fail_is_told_with_its_cases(status: CaseStatus, said: str, advice: str, tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float | CaseStatus:
+        return status if candidate == "beta" and case.form == "nonblocking" else 1.0
+
+    found = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    keys = [case.key for case in campaigns.cases_of() if case.form == "nonblocking"]
+    assert [msgspec.structs.replace(one, cases=sorted(one.cases), text="") for one in found] == [
+        Finding(
+            kind="failures",
+            title=f"beta {said}",
+            text="",
+            advice=advice,
+            cases=sorted(keys),
+            severity="note" if status == CaseStatus.LACKING else "failure",
+        )
+    ]
+    titles = {"bandwidth and allreduce nonblocking", "allreduce nonblocking and bandwidth"}
+    assert found[0].text in {f"beta {said} in 4 cases ({title})." for title in titles}
+
+
+def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float | CaseStatus:
+        return CaseStatus.FAILED if candidate == "beta" else 1.0
+
+    (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    assert found.text.startswith("beta returned an error in 9 cases (")
+    assert found.text.endswith(" and 2 more).")
+
+
+def refused(number: int, reason: str) -> Launch:
+    made = campaigns.launch(number, 1, 0, "beta", "socket")
+    return msgspec.structs.replace(made, status=LaunchStatus.REFUSED, reason=reason)
+
+
+def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besides(tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float | CaseStatus:
+        return CaseStatus.REFUSED if candidate == "beta" else 1.0
+
+    made = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
+    launches = [one for one in made.launches if one.candidate != "beta"]
+    reason = "started worlds of 1 instead of one world of 2 ranks"
+    verdict = judge(
+        made.campaign, made.verdict.summaries, made.verdict.comparisons, [], [*launches, refused(99, reason)]
+    )
+    assert of_kind("failures", verdict) == [
+        Finding(
+            kind="failures",
+            title="beta took no part",
+            text=f"beta was not measured: {reason}",
+            advice="`rankbench find` checks every library and says what to change.",
+            cases=[],
+            severity="failure",
+        )
+    ]
+
+
+def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: Evaluation) -> None:
+    launches = [*quiet.launches, refused(99, "did not start: exit code 1")]
+    verdict = judge(quiet.campaign, quiet.verdict.summaries, quiet.verdict.comparisons, [], launches)
+    (found,) = of_kind("failures", verdict)
+    assert found.title == "beta did not always start"
+    assert found.text == "beta did not start in 1 of 7 launches: did not start: exit code 1"
+
+
+# --- noise ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("wide", "found"), [(1, []), (2, ["noise"])])
+def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[str], quiet: Evaluation) -> None:
+    noisy = [
+        msgspec.structs.replace(one, high_ns=one.low_ns * (1.5 + place)) if place < wide else one
+        for place, one in enumerate(sorted(quiet.verdict.summaries, key=lambda one: (one.candidate, one.case)))
+    ]
+    verdict = judge(quiet.campaign, noisy, quiet.verdict.comparisons, [], quiet.launches)
+    assert [one.kind for one in verdict.findings] == found
+    if found:
+        assert verdict.findings == [
+            Finding(
+                kind="noise",
+                title="Launches of the same thing differ much",
+                text=(
+                    "In 2 figures of 9 the interval spans more than 1.25×, at most 2.50× (alpha, allreduce, 64 KiB). "
+                    "Comparisons are paired within blocks, which takes out slow drift of the machine, not this."
+                ),
+                advice=(
+                    "Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour."
+                ),
+                cases=[MIDDLE, LARGE],
+                severity="warning",
+            )
+        ]
+
+
+# --- outlier ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
+    def factor(candidate: str, case: Case) -> float:
+        return {"alpha": 1.0, "beta": 1.5, "gamma": 6.0 if case.size_bytes > 8 else 4.0}[candidate]
+
+    found = of_kind("outlier", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert found == [
+        Finding(
+            kind="outlier",
+            title="gamma is far behind in allreduce",
+            text="In allreduce from 1 KiB to 64 KiB, gamma takes up to 4.00× as long as the slowest other candidate.",
+            advice="Try other algorithms or transports of this library for these sizes before giving it up.",
+            cases=[MIDDLE, LARGE],
+            severity="warning",
+        )
+    ]
+
+
+def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({"alpha": 1, "beta": 5, "gamma": 5}), cases=verdicts.LINE)
+    assert made.verdict.findings == []
+
+
+# --- oversubscribed ---------------------------------------------------------------------------------------------------
+
+
+def test_more_ranks_than_cores(quiet: Evaluation) -> None:
+    placement = Placement(name="socket", nodes=1, ranks_per_node=8, binding="none")
+    plan = msgspec.structs.replace(quiet.campaign.plan, placements=[placement])
+    assert verdicts.judge_again(quiet, plan=plan).findings == [
+        Finding(
+            kind="oversubscribed",
+            title="socket: more ranks than cores",
+            text=(
+                "At socket, 8 ranks shared 2 cores. These figures tell how each library waits; one that spins may look "
+                "a thousand times slower than with a core per rank."
+            ),
+            advice="Compare libraries with at most 2 ranks here, or on a machine with more cores.",
+            cases=[SMALL, MIDDLE, LARGE],
+            severity="warning",
+        )
+    ]

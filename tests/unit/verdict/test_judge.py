@@ -1,0 +1,114 @@
+"""Winners, margins and failures of single cases, and verdicts of campaigns whose truth is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns, verdicts
+from fakes.campaigns import Truth
+
+from rankbench.model import CaseStatus, Comparison, Summary
+from rankbench.verdict import judge_case
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case, CaseVerdict
+
+CASE = verdicts.LINE[0]
+
+
+def summary(candidate: str, typical_ns: float | None, **failures: int) -> Summary:
+    if typical_ns is None:
+        return Summary(case=CASE.key, candidate=candidate, launches=0, samples=0, late=0, overrun=0, failures=failures)
+    return Summary(
+        case=CASE.key, candidate=candidate, launches=6, samples=60, late=0, overrun=0, typical_ns=typical_ns,
+        low_ns=typical_ns, high_ns=typical_ns, coverage=0.97, failures=failures,
+    )  # fmt: skip
+
+
+def comparison(base: str, other: str, *, different: bool) -> Comparison:
+    return Comparison(
+        case=CASE.key, base=base, other=other, blocks=6, ratio=1.1, low=1.0, high=1.2, p_value=0.01, p_adjusted=0.01,
+        different=different,
+    )  # fmt: skip
+
+
+def judged(times: dict[str, float | None], different: set[tuple[str, str]]) -> CaseVerdict:
+    """Judge a case of these typical times, in which these pairs, and no others, are known to differ."""
+    names = list(times)
+    pairs = {
+        (CASE.key, frozenset((one, two))): comparison(one, two, different=(one, two) in different)
+        for place, one in enumerate(names)
+        for two in names[place + 1 :]
+    }
+    return judge_case(CASE, [summary(name, time) for name, time in times.items()], pairs)
+
+
+def test_the_fastest_wins_alone_by_its_margin_over_the_next() -> None:
+    verdict = judged({"a": 150, "b": 100, "c": 200}, {("a", "b"), ("b", "c"), ("a", "c")})
+    assert (verdict.ranking, verdict.winners, verdict.margin) == (["b", "a", "c"], ["b"], 1.5)
+
+
+def test_all_that_cannot_be_told_from_the_fastest_win_with_it() -> None:
+    verdict = judged({"a": 100, "b": 102, "c": 200}, {("a", "c"), ("b", "c")})
+    assert (verdict.winners, verdict.margin) == (["a", "b"], 2.0)
+
+
+def test_what_only_another_winner_beats_is_a_winner_still() -> None:
+    """`a` ~ `b` and `a` ~ `c`, though `b` and `c` differ: nobody is told to be faster than `c` by the fastest."""
+    verdict = judged({"a": 100, "b": 101, "c": 106}, {("b", "c")})
+    assert (verdict.winners, verdict.margin) == (["a", "b", "c"], 1.0)
+
+
+def test_one_that_differs_is_no_winner_though_a_slower_one_is() -> None:
+    verdict = judged({"a": 100, "b": 105, "c": 110}, {("a", "b")})
+    assert (verdict.winners, verdict.margin) == (["a", "c"], 1.05)
+
+
+def test_a_candidate_alone_wins_by_nothing() -> None:
+    verdict = judged({"a": 100}, set())
+    assert (verdict.winners, verdict.margin) == (["a"], 1.0)
+
+
+def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
+    verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], {})
+    assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
+    assert verdict.failures == {"a": "crashed in 2, hung in 1", "b": "lacking in 3"}
+
+
+def test_a_failure_beside_figures_takes_no_figure_away() -> None:
+    verdict = judge_case(CASE, [summary("a", 100, crashed=1)], {})
+    assert (verdict.winners, verdict.failures) == (["a"], {})
+
+
+def test_a_drawn_campaign_is_judged_as_its_truth_is(tmp_path: Path) -> None:
+    """The machine's state changes fourfold from block to block, and beta is slower by 8 % throughout."""
+    store = campaigns.make_campaign(tmp_path / "made", campaigns.slower_beta(1.08), 8, states=(1.0, 4.0, 2.0))
+    verdict = evaluate(store).verdict
+    assert [case.winners for case in verdict.cases] == [["alpha"]] * len(store.campaign.cases)
+    assert [one.ratio for one in verdict.comparisons] == pytest.approx([1.08] * 9, rel=0.03)
+    assert {(one.base, one.other) for one in verdict.control} == {("alpha", "alpha (again)")}
+    assert sum(one.different for one in verdict.control) == 0
+    assert verdict.blocks == 8
+
+
+def test_the_twin_is_summed_up_and_never_ranked(tmp_path: Path) -> None:
+    verdict = evaluate(campaigns.make_campaign(tmp_path / "made", launches=3)).verdict
+    assert "alpha (again)" in {one.candidate for one in verdict.summaries}
+    assert {name for case in verdict.cases for name in case.ranking} == {"alpha", "beta"}
+
+
+def test_a_case_that_fails_at_times_keeps_the_figures_it_has(tmp_path: Path) -> None:
+    def truth(candidate: str, case: Case) -> Truth:
+        hangs = candidate == "beta" and case.operation == "barrier"
+        return Truth(status=CaseStatus.HUNG if hangs else CaseStatus.OK, status_share=0.5)
+
+    verdict = evaluate(campaigns.make_campaign(tmp_path / "made", truth, 8)).verdict
+    (barrier,) = (one for one in verdict.summaries if one.candidate == "beta" and one.case.startswith("barrier"))
+    assert 0 < barrier.launches < 8
+    assert barrier.failures == {"hung": 8 - barrier.launches}
+    (case,) = (one for one in verdict.cases if one.case.operation == "barrier")
+    assert set(case.ranking) == {"alpha", "beta"}
