@@ -44,8 +44,11 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
     """Return the cases that ended so; those that were refused with their whole launch are told of as that."""
     whole = {one.placement for one in _refused(evidence, name)} if status == "refused" else set()
-    found = [key for (key, who), one in evidence.summary.items() if who == name and status in one.failures]
-    return [key for key in found if evidence.case[key].placement not in whole]
+    return [
+        key
+        for key, case in evidence.case.items()
+        if (one := evidence.summary.get((key, name))) and status in one.failures and case.placement not in whole
+    ]
 
 
 def _where(evidence: Evidence, cases: list[str]) -> str:
