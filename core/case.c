@@ -65,6 +65,7 @@ static void note_code(struct outcome *outcome, int code, const char *what) {
 static bool all_well(const struct team *team, struct outcome *outcome) {
     tree_combine(team, outcome, sizeof *outcome, merge_outcomes);
     tree_broadcast(team, outcome, sizeof *outcome);
+    outcome->rank = team->rank;
     return outcome->severity == GOOD;
 }
 
@@ -184,15 +185,17 @@ static void time_case(const struct world *world, const struct team *team, const 
         .wanted_samples = plan->wanted->samples,
         .limit_s = plan->wanted->limit_s,
     };
+    clear(call);
     note_code(outcome, measure(&timing, measurement), plan->operation->name);
     const struct offset after = world->synchronisation->run(team, world->source, world->shares_clock);
     outcome->bound_ns = before.bound_ns > after.bound_ns ? before.bound_ns : after.bound_ns;
     outcome->drift_ns = llabs(after.offset_ns - before.offset_ns);
     outcome->migrated = sched_getcpu() != cpu;
+    if (!all_well(team, outcome))
+        return;
+    inspect(plan, call, receive, outcome);
     if (team->rank == 0 && measurement->taken == measurement->late)
         note(outcome, FAILED, "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
-    if (outcome->severity == GOOD)
-        inspect(plan, call, receive, outcome);
 }
 
 static void prepare_and_time(const struct world *world, const struct team *team, const struct plan *plan, struct call *call,
@@ -273,11 +276,14 @@ struct result run_case(const struct world *world, const struct wanted *wanted) {
     } else if (world->all.rank < result.ranks) {
         if (world->all.rank == 0)
             result.measurement.samples = malloc(sizeof *result.measurement.samples * (size_t)result.measurement.capacity);
+        if (world->all.rank == 0 && !result.measurement.samples)
+            note(&outcome, REFUSED, "the system gave no memory for so many samples");
         take_part(world, &plan, &result.measurement, &outcome);
     }
     result.status = statuses[outcome.severity];
     snprintf(result.reason, sizeof result.reason, "%s", outcome.reason);
-    result.sync_bound_ns = outcome.bound_ns;
+    /* Bounds are against rank 0; two other ranks may differ by two of them. */
+    result.sync_bound_ns = result.ranks > 2 ? 2 * outcome.bound_ns : outcome.bound_ns;
     result.drift_ns = outcome.drift_ns;
     result.migrated = outcome.migrated;
     return result;

@@ -10,7 +10,7 @@
 #define CORE_VERSION "0.1.0"
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, LINE_BYTES = 512, VERSION_BYTES = 8192 };
+enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192 };
 
 /* registry.c */
 extern const struct datatype datatypes[];
@@ -57,7 +57,7 @@ void print_help(FILE *out);
 /* facts.c: where a rank really runs. */
 struct rank_fact {
     char host[NAME_BYTES * 2];
-    char cpus[NAME_BYTES * 4];
+    char cpus[LINE_BYTES];
     char clock[NAME_BYTES * 4];
     char libmpi[LINE_BYTES];
     int cpu;
@@ -136,7 +136,7 @@ struct timing {
     double limit_s;
 };
 
-/* Returns the worst MPI error code of any round on this rank. */
+/* Returns the first MPI error code of this rank, or MPI_SUCCESS. */
 int measure(const struct timing *timing, struct measurement *into);
 
 /* stream.c */

@@ -35,11 +35,12 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
         compare(data[i], pattern(i, stream), base + i, mismatch);
 }
 
-/* Addends repeat every PERIOD elements and stay so small that their sum over a million ranks is exact in a float. */
-enum { PERIOD = 13 };
+/* Addends repeat every PERIOD elements, so that the expected sums are few, and are below 16, so that the sum over a million
+ * ranks is exact in a float. Each rank has its own: one rank counted twice in place of another is seen. */
+enum { PERIOD = 251, LARGEST_ADDEND = 15 };
 
 static int addend(int rank, long position, unsigned seed) {
-    return (int)(((unsigned long)position + 3ul * (unsigned)rank + seed) % PERIOD);
+    return pattern(position % PERIOD, seed + (unsigned)rank) & LARGEST_ADDEND;
 }
 
 static void put_number(const struct datatype *datatype, unsigned char *place, double value) {

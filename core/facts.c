@@ -45,17 +45,20 @@ static void read_libmpi(char *into, size_t size) {
         fclose(maps);
 }
 
-/* Processes under one kernel and in one time namespace read one CLOCK_MONOTONIC: its identity is these two together. */
-static void read_clock(char *into, size_t size) {
+/* Processes under one kernel and in one time namespace read one CLOCK_MONOTONIC: its identity is these two together. Where
+ * they cannot be read, every process is taken to have a clock of its own. */
+static void read_clock(char *into, size_t size, const char *host) {
     char boot[LINE_BYTES] = "", space[LINE_BYTES] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (file && fgets(boot, sizeof boot, file))
         boot[strcspn(boot, "\n")] = '\0';
     if (file)
         fclose(file);
-    if (readlink("/proc/self/ns/time", space, sizeof space - 1) < 0)
-        copy(space, sizeof space, errno == ENOENT ? "one time namespace" : "unknown");
-    snprintf(into, size, "%.80s/%.80s", boot, space);
+    const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
+    if (known && *boot)
+        snprintf(into, size, "%.80s/%.80s", boot, *space ? space : "one time namespace");
+    else
+        snprintf(into, size, "unknown, of process %d on %.80s", (int)getpid(), host);
 }
 
 struct rank_fact read_rank_fact(void) {
@@ -63,7 +66,7 @@ struct rank_fact read_rank_fact(void) {
     memset(&fact, 0, sizeof fact);
     gethostname(fact.host, sizeof fact.host - 1);
     read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
-    read_clock(fact.clock, sizeof fact.clock);
+    read_clock(fact.clock, sizeof fact.clock, fact.host);
     read_libmpi(fact.libmpi, sizeof fact.libmpi);
     fact.cpu = sched_getcpu();
     return fact;

@@ -64,8 +64,8 @@ static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
     NAMES(start, names);
     if (!find_start(wanted->start))
         return fail(error, "start '%s' is not known (allowed: %.400s)", wanted->start, names);
-    if (wanted->samples < 1)
-        return fail(error, "%s: samples must be 1 or more", wanted->operation);
+    if (wanted->samples < 1 || wanted->samples > MOST_SAMPLES)
+        return fail(error, "%s: samples must be 1 to %d", wanted->operation, MOST_SAMPLES);
     if (!(wanted->limit_s > 0))
         return fail(error, "%s: limit_s must be more than 0", wanted->operation);
     return true;
@@ -128,7 +128,9 @@ static bool parse_range(const char *text, int64_t *sizes, int *count) {
         factor = strtol(end + 2, &end, 10);
     if (*end || factor < 2 || last < first || (first == 0 && last > 0))
         return false;
-    for (int64_t size = first; size <= last && *count < MOST_SIZES; size *= factor) {
+    for (int64_t size = first; size <= last; size *= factor) {
+        if (*count == MOST_SIZES)
+            return false;
         sizes[(*count)++] = size;
         if (size == 0 || size > last / factor)
             break;
@@ -333,7 +335,7 @@ static bool take_value(struct job *job, struct arguments *given, const char *nam
     else if (!take_number(name, value, &number, error))
         return false;
     else if (strcmp(name, "--samples") == 0)
-        given->samples = (int64_t)number;
+        given->samples = number > MOST_SAMPLES ? MOST_SAMPLES + 1 : (int64_t)number;
     else
         given->limit_s = number;
     return true;
@@ -344,6 +346,8 @@ static bool take_arguments(int argc, char **argv, struct job *job, struct argume
         const struct option *option = find_option(argv[i]);
         if (!option)
             return fail(error, "option '%s' is not known (--help lists all)", argv[i]);
+        if (option->value && i + 1 < argc && strlen(argv[i + 1]) >= LINE_BYTES)
+            return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
         if (option->value && i + 1 == argc)
             return fail(error, "%s needs a value: %s", option->name, option->value);
         if (option->value && !take_value(job, given, option->name, argv[++i], error))

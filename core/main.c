@@ -118,8 +118,8 @@ static int run_cases(const struct world *world, const struct job *job, FILE *str
             print_row(stdout, &job->wanted[i], &result);
         if (leads && strcmp(result.status, "wrong-data") == 0)
             worst = EXIT_DATA;
-        else if (leads && job->by_hand && strcmp(result.status, "refused") == 0 && worst == 0)
-            worst = EXIT_INPUT;
+        else if (leads && job->by_hand && worst == 0)
+            worst = strcmp(result.status, "refused") == 0 ? EXIT_INPUT : strcmp(result.status, "failed") == 0 ? EXIT_MPI : 0;
         free(result.measurement.samples);
     }
     return worst;
@@ -157,7 +157,7 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     return worst;
 }
 
-/* Rank 0 alone reads the arguments: some launchers give them to no other rank, and the job file may be on its host only. */
+/* What rank 0 read holds for all: the job file may be on its host only. */
 static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, &good, sizeof good);
     if (!good)
@@ -184,6 +184,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     int worst = EXIT_INPUT;
     must(MPI_Init(NULL, NULL), "MPI_Init");
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     struct world world = make_world();
     snprintf(error, sizeof error, "%s", said);
     if (world.all.rank == 0 && good)

@@ -32,6 +32,10 @@ struct control {
     double estimate_ns;
 };
 
+static inline int first_error(int before, int now) {
+    return before ? before : now;
+}
+
 static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
                      struct sample *samples) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
@@ -52,7 +56,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         const bool in_time = start->begin(&stage, round);
         const int64_t from_ns = start->scheduled ? stage.target_ns : measures ? read_ns() : 0;
         for (int repeat = 0; repeat < agenda->repeats; repeat++)
-            code |= run(call);
+            code = first_error(code, run(call));
         samples[LEAD + round] = (struct sample){
             .time_ns = measures ? (double)(read_ns() - from_ns) : -1,
             .last_rank = stage.team->rank,
@@ -112,7 +116,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     control->agenda = (struct agenda){.rounds = FEW_ROUNDS, .repeats = 1};
     while (control->agenda.rounds > 0) {
         const double before_ns = control->estimate_ns;
-        code |= stage(timing, start, &control->agenda, samples);
+        code = first_error(code, stage(timing, start, &control->agenda, samples));
         control->estimate_ns = quantile(samples + LEAD, control->agenda.rounds, 0.9);
         const double spent_ns = (double)(timing->world->source->read_ns() - began_ns);
         const bool settled = before_ns > 0 && control->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
@@ -196,7 +200,7 @@ int measure(const struct timing *timing, struct measurement *into) {
         tree_broadcast(timing->team, &control.agenda, sizeof control.agenda);
         if (control.agenda.rounds == 0)
             return code;
-        code |= stage(timing, timing->start, &control.agenda, samples);
+        code = first_error(code, stage(timing, timing->start, &control.agenda, samples));
         if (leads) {
             failed = count_state(samples, LEAD, ROUND_FAILED) != 0;
             record(into, samples + LEAD, control.agenda.rounds, halved);

@@ -24,7 +24,10 @@ static void write_text(FILE *stream, const char *key, const char *text) {
 
 static void end_record(FILE *stream) {
     fputs("}\n", stream);
-    fflush(stream);
+    if (fflush(stream) == 0 && !ferror(stream))
+        return;
+    fputs("rankbench-core: the stream cannot be written; is the disk full?\n", stderr);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_MPI);
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct source *source, int ranks) {
@@ -80,10 +83,11 @@ static void write_indexes(FILE *stream, const char *key, const struct measuremen
     fputc(']', stream);
 }
 
+/* Only what was measured on right data is a figure. */
 static void write_series(FILE *stream, const struct result *result) {
     const struct measurement *measurement = &result->measurement;
     fputs(",\"series\":[", stream);
-    if (measurement->taken > 0) {
+    if (measurement->taken > 0 && strcmp(result->status, "ok") == 0) {
         fprintf(stream, "{\"rank\":%d", result->single ? 0 : SERIES_ALL);
         write_times(stream, measurement);
         write_last_ranks(stream, measurement, result->single);
