@@ -451,7 +451,7 @@ class CaseVerdict(Record, frozen=True):
     """Candidates with figures, fastest typical value first."""
     winners: list[str]
     margin: float
-    """Typical time of the fastest candidate that is not a winner, over the winner's; 1.0 where there is none."""
+    """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
     failures: dict[str, str] = {}
     """Why a candidate has no figure, by candidate."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.plan import notation
+from rankbench.plan import looks, notation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +25,9 @@ def decide(plan: Plan, verdict: Callable[[], Verdict], block_s: Sequence[float])
     `verdict` reads every sample so far: it is called only where the rule rests on figures.
     """
     rule, amount = notation.until(plan.stop.until)
+    later = [number for number in looks(plan.stop) if number > len(block_s)]
+    if rule in {"decided", "precision"} and len(block_s) not in looks(plan.stop) and later:
+        return Decision(stop=False, reason=f"the next look is after block {later[0]}")
     if rule == "decided":
         comparisons = verdict().comparisons
         unsettled = [one for one in comparisons if not settled(one, plan.threshold)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankbench.plan.expand import cases
-from rankbench.plan.order import block_order, case_order
+from rankbench.plan.order import block_order, case_order, looks
 from rankbench.plan.reading import load, preset, presets
 
-__all__ = ["block_order", "case_order", "cases", "load", "preset", "presets"]
+__all__ = ["block_order", "case_order", "cases", "load", "looks", "preset", "presets"]

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Case
+    from rankbench.model import Case, Stop
 
 T = TypeVar("T")
 CANDIDATES, CASES = 0, 1
@@ -29,3 +29,14 @@ def block_order(seed: int, block: int, names: Sequence[str]) -> list[str]:
 def case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
     """Return the cases in the order in which every launch of the block runs them."""
     return shuffled(cases, seed, block, CASES)
+
+
+def looks(stop: Stop) -> list[int]:
+    """Return the numbers of blocks after which a campaign looks whether it may end: few, growing by half.
+
+    Each look is a chance to be misled by noise, which the comparisons pay for; so there is not one after every block.
+    """
+    numbers = [stop.blocks_min]
+    while numbers[-1] < stop.blocks_max:
+        numbers.append(min(stop.blocks_max, numbers[-1] + max(1, numbers[-1] // 2)))
+    return numbers

@@ -57,20 +57,28 @@ def summarise(medians: pl.DataFrame, samples: pl.LazyFrame, cases: pl.DataFrame)
 
 
 def compare(
-    medians: pl.DataFrame, pairs: Sequence[tuple[str, str]], threshold: float, *, level: float = LEVEL
+    medians: pl.DataFrame, pairs: Sequence[tuple[str, str]], threshold: float, *, looks: int = 1
 ) -> list[Comparison]:
     """Compare pairs of candidates in every case by the ratios of their launch medians, paired within blocks.
 
     The estimate is the geometric mean of the ratios; interval and p-value are Student's on their logarithms. p-values
     are adjusted over all comparisons of the call (Benjamini and Hochberg, 1995). Two candidates are called different if
     the adjusted p-value is at most 5 % and the ratio is beyond the practical threshold.
+
+    A campaign that may end at several `looks` at its figures has several chances to be misled: p-values are multiplied
+    by their number and intervals widened to match (Bonferroni). Launches whose median is below the clock's step are
+    left out, since a ratio to nothing says nothing.
     """
-    blocks = medians.group_by("case", "candidate", "block", maintain_order=True).agg(pl.col("median_ns").median())
+    blocks = (
+        medians.filter(pl.col("median_ns") > 0)
+        .group_by("case", "candidate", "block", maintain_order=True)
+        .agg(pl.col("median_ns").median())
+    )
     tables = [_paired(blocks, base, other) for base, other in pairs]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
-    estimates = _estimates(table, level)
+    estimates = _estimates(table, looks)
     adjusted = stats.false_discovery_control(estimates["p_value"].to_numpy())
     return [
         _comparison(row, float(p_adjusted), threshold)
@@ -156,15 +164,15 @@ def _paired(blocks: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     )
 
 
-def _estimates(table: pl.DataFrame, level: float) -> pl.DataFrame:
+def _estimates(table: pl.DataFrame, looks: int) -> pl.DataFrame:
     count = table["blocks"].to_numpy()
     mean = table["log_ratio"].to_numpy()
     spread = np.maximum(np.nan_to_num(table["spread"].to_numpy()), FINEST_SPREAD)
     enough = count >= 2
     degrees = np.where(enough, count - 1, 1)
     error = spread / np.sqrt(count)
-    p_value = np.where(enough, 2 * stats.t.sf(np.abs(mean) / error, degrees), 1.0)
-    half = np.where(enough, stats.t.ppf((1 + level) / 2, degrees) * error, np.inf)
+    p_value = np.where(enough, np.minimum(1.0, looks * 2 * stats.t.sf(np.abs(mean) / error, degrees)), 1.0)
+    half = np.where(enough, stats.t.isf((1 - LEVEL) / looks / 2, degrees) * error, np.inf)
     return table.with_columns(
         pl.Series("p_value", p_value), pl.Series("low", np.exp(mean - half)), pl.Series("high", np.exp(mean + half))
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.model import CaseVerdict, Verdict
+from rankbench.model import CaseStatus, CaseVerdict, Verdict
 from rankbench.verdict import findings
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.evidence import Evidence
+from rankbench.verdict.evidence import Evidence, Pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def judge(
     for summary in summaries:
         if summary.candidate not in twins:
             by_case.setdefault(summary.case, []).append(summary)
-    pairs = {(one.case, frozenset((one.base, one.other))): one for one in comparisons}
+    pairs = Pairs(comparisons)
     cases = [judge_case(case, by_case.get(case.key, []), pairs) for case in campaign.cases]
     evidence = Evidence(campaign, cases, list(summaries), list(comparisons), list(control), list(launches))
     return Verdict(
@@ -53,26 +53,25 @@ def judge(
     )
 
 
-def judge_case(
-    case: Case, summaries: Sequence[Summary], pairs: dict[tuple[str, frozenset[str]], Comparison]
-) -> CaseVerdict:
-    """Rank the candidates of one case. Winners: the fastest, and all that cannot be told apart from it."""
-    ranked = sorted((one for one in summaries if one.launches), key=lambda one: one.typical_ns)
-    names = [one.candidate for one in ranked]
-    behind = [
-        one
-        for one in ranked[1:]
-        if (pair := pairs.get((case.key, frozenset((names[0], one.candidate))))) and pair.different
-    ]
-    slower = {one.candidate for one in behind}
+def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVerdict:
+    """Rank the candidates of one case. Winners: the fastest, and all that cannot be told apart from it.
+
+    Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
+    candidate that once delivered wrong data has no place in the ranking.
+    """
+    sound = (one for one in summaries if one.launches and CaseStatus.WRONG_DATA not in one.failures)
+    names = [one.candidate for one in sorted(sound, key=lambda one: one.typical_ns)]
+    beaten = {name for name in names if any(pairs.slower(case.key, other, name) for other in names)}
+    names.sort(key=lambda name: name in beaten)
+    behind = [name for name in names[1:] if pairs.slower(case.key, names[0], name)]
     return CaseVerdict(
         case=case,
         ranking=names,
-        winners=[name for name in names if name not in slower],
-        margin=behind[0].typical_ns / ranked[0].typical_ns if behind else 1.0,
+        winners=[name for name in names if name not in behind],
+        margin=min((pairs.ratio(case.key, names[0], name) or 1.0 for name in behind), default=1.0),
         failures={
             one.candidate: ", ".join(f"{status} in {count}" for status, count in sorted(one.failures.items()))
             for one in summaries
-            if not one.launches
+            if one.candidate not in names
         },
     )

@@ -57,9 +57,8 @@ def _best(evidence: Evidence, judged: list[CaseVerdict]) -> str:
 
 
 def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
-    """Return the logarithm of a candidate's typical time over the case's smallest."""
-    key = verdict.case.key
-    return math.log(evidence.summary[key, name].typical_ns / evidence.summary[key, verdict.ranking[0]].typical_ns)
+    """Return the logarithm of a candidate's time over that of the case's fastest."""
+    return math.log(evidence.ratio(verdict.case.key, verdict.ranking[0], name))
 
 
 def _answer(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Sentence:
@@ -88,7 +87,7 @@ def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iter
         both = [one for one in judged if {name, best} <= set(one.ranking)]
         if name == best or not both:
             continue
-        logs = {one.case.key: _behind(evidence, one, name) - _behind(evidence, one, best) for one in both}
+        logs = {one.case.key: math.log(evidence.ratio(one.case.key, best, name)) for one in both}
         mean = math.exp(sum(logs.values()) / len(logs))
         worst = max(logs, key=lambda key: logs[key])
         comparison = "as long as" if mean >= 1 else "the time of"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench import statistics
+from rankbench import plan, statistics
 from rankbench.verdict import judge
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ def evaluate(store: Store) -> Evaluation:
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     medians = statistics.launch_medians(samples)
     threshold = campaign.plan.threshold
+    looks = len(plan.looks(campaign.plan.stop)) if campaign.plan.stop.until == "decided" else 1
     verdict = judge(
         campaign,
         statistics.summarise(medians, samples, store.cases()),
-        statistics.compare(medians, list(combinations(names, 2)), threshold),
-        statistics.compare(medians, twins, threshold),
+        statistics.compare(medians, list(combinations(names, 2)), threshold, looks=looks),
+        statistics.compare(medians, twins, threshold, looks=looks),
         launches,
     )
     return Evaluation(campaign, launches, verdict, samples)

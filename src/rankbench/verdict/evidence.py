@@ -15,6 +15,25 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Summary
 
 
+class Pairs:
+    """The comparisons, looked up in either direction."""
+
+    def __init__(self, comparisons: Iterable[Comparison]) -> None:
+        self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
+        for one in comparisons:
+            self._ratios[one.case, one.base, one.other] = one.ratio, one.different
+            self._ratios[one.case, one.other, one.base] = 1 / one.ratio, one.different
+
+    def ratio(self, case: str, base: str, other: str) -> float | None:
+        """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
+        return self._ratios.get((case, base, other), (None, False))[0]
+
+    def slower(self, case: str, base: str, other: str) -> bool:
+        """Return whether `other` is told to be slower than `base`."""
+        ratio, different = self._ratios.get((case, base, other), (1.0, False))
+        return different and ratio > 1
+
+
 @dataclass(frozen=True)
 class Evidence:
     """Everything known about a campaign."""
@@ -30,6 +49,16 @@ class Evidence:
     def summary(self) -> dict[tuple[str, str], Summary]:
         """Summaries by case key and candidate."""
         return {(one.case, one.candidate): one for one in self.summaries}
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The comparisons, looked up in either direction."""
+        return Pairs(self.comparisons)
+
+    def ratio(self, case: str, base: str, other: str) -> float:
+        """Return the time of `other` over that of `base`: paired, or of typical values where no block has both."""
+        paired = 1.0 if base == other else self.pairs.ratio(case, base, other)
+        return paired or self.summary[case, other].typical_ns / self.summary[case, base].typical_ns
 
     @cached_property
     def case(self) -> dict[str, Case]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+FIRST_LOOK = [1.0] * 5
+
+
 def plan(until: str) -> Plan:
     return parse(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
 
@@ -75,28 +78,28 @@ OPEN = comparison(0.98, 1.08, different=False)
 
 
 def test_decided_stops_when_all_differ_or_are_alike() -> None:
-    assert decide(plan("decided"), figures(DIFFERENT, ALIKE), []) == Decision(
+    assert decide(plan("decided"), figures(DIFFERENT, ALIKE), FIRST_LOOK) == Decision(
         stop=True, reason="all 2 comparisons are decided"
     )
 
 
 def test_decided_goes_on_while_an_interval_is_wider_than_the_threshold() -> None:
-    answer = decide(plan("decided"), figures(DIFFERENT, ALIKE, OPEN), [])
+    answer = decide(plan("decided"), figures(DIFFERENT, ALIKE, OPEN), FIRST_LOOK)
     assert answer == Decision(stop=False, reason="2 of 3 comparisons are decided")
 
 
 def test_the_threshold_is_the_same_upwards_and_downwards() -> None:
     just_alike = comparison(1 / 1.03, 1.03, different=False)
-    assert decide(plan("decided"), figures(just_alike), []).stop
-    assert not decide(plan("decided"), figures(comparison(1 / 1.031, 1.0, different=False)), []).stop
-    assert not decide(plan("decided"), figures(comparison(1.0, 1.031, different=False)), []).stop
+    assert decide(plan("decided"), figures(just_alike), FIRST_LOOK).stop
+    assert not decide(plan("decided"), figures(comparison(1 / 1.031, 1.0, different=False)), FIRST_LOOK).stop
+    assert not decide(plan("decided"), figures(comparison(1.0, 1.031, different=False)), FIRST_LOOK).stop
 
 
 def test_precision_counts_half_the_interval() -> None:
     narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
     without = Summary(case="c", candidate="b", launches=0, samples=0, late=0, overrun=0, failures={"crashed": 5})
-    assert decide(plan("precision 2%"), figures(OPEN, summaries=[narrow]), []).stop
-    answer = decide(plan("precision 2%"), figures(summaries=[narrow, wide, without]), [])
+    assert decide(plan("precision 2%"), figures(OPEN, summaries=[narrow]), FIRST_LOOK).stop
+    answer = decide(plan("precision 2%"), figures(summaries=[narrow, wide, without]), FIRST_LOOK)
     assert answer == Decision(stop=False, reason="1 of 2 intervals are within ±2.00%")
 
 
@@ -107,3 +110,9 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
 
 def test_blocks_stops_by_nothing_else() -> None:
     assert decide(plan("blocks"), never, [1e9]).stop is False
+
+
+@pytest.mark.parametrize("until", ["decided", "precision 2%"])
+def test_a_campaign_looks_at_its_figures_now_and_then_only(until: str) -> None:
+    answer = decide(plan(until), never, [1.0] * 6)
+    assert answer == Decision(stop=False, reason="the next look is after block 7")

@@ -11,6 +11,7 @@ from fakes.campaigns import Truth
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
 from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.evidence import Pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,22 +30,22 @@ def summary(candidate: str, typical_ns: float | None, **failures: int) -> Summar
     )  # fmt: skip
 
 
-def comparison(base: str, other: str, *, different: bool) -> Comparison:
+def comparison(base: str, other: str, ratio: float, *, different: bool) -> Comparison:
     return Comparison(
-        case=CASE.key, base=base, other=other, blocks=6, ratio=1.1, low=1.0, high=1.2, p_value=0.01, p_adjusted=0.01,
+        case=CASE.key, base=base, other=other, blocks=6, ratio=ratio, low=1.0, high=1.2, p_value=0.01, p_adjusted=0.01,
         different=different,
     )  # fmt: skip
 
 
-def judged(times: dict[str, float | None], different: set[tuple[str, str]]) -> CaseVerdict:
+def judged(times: dict[str, float], different: set[tuple[str, str]]) -> CaseVerdict:
     """Judge a case of these typical times, in which these pairs, and no others, are known to differ."""
     names = list(times)
-    pairs = {
-        (CASE.key, frozenset((one, two))): comparison(one, two, different=(one, two) in different)
+    pairs = [
+        comparison(one, two, times[two] / times[one], different=(one, two) in different)
         for place, one in enumerate(names)
         for two in names[place + 1 :]
-    }
-    return judge_case(CASE, [summary(name, time) for name, time in times.items()], pairs)
+    ]
+    return judge_case(CASE, [summary(name, time) for name, time in times.items()], Pairs(pairs))
 
 
 def test_the_fastest_wins_alone_by_its_margin_over_the_next() -> None:
@@ -74,14 +75,28 @@ def test_a_candidate_alone_wins_by_nothing() -> None:
 
 
 def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
-    verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], {})
+    verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], Pairs([]))
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
     assert verdict.failures == {"a": "crashed in 2, hung in 1", "b": "lacking in 3"}
 
 
 def test_a_failure_beside_figures_takes_no_figure_away() -> None:
-    verdict = judge_case(CASE, [summary("a", 100, crashed=1)], {})
+    verdict = judge_case(CASE, [summary("a", 100, crashed=1)], Pairs([]))
     assert (verdict.winners, verdict.failures) == (["a"], {})
+
+
+def test_paired_ratios_overrule_typical_values() -> None:
+    """`a` has the smaller typical value because it ran in fast blocks only; in every block with both, `b` is faster."""
+    pairs = Pairs([comparison("a", "b", 0.9, different=True)])
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 180)], pairs)
+    assert (verdict.ranking, verdict.winners) == (["b", "a"], ["b"])
+    assert verdict.margin == pytest.approx(1 / 0.9)
+
+
+def test_wrong_data_in_one_launch_cost_the_place_in_the_ranking() -> None:
+    verdict = judge_case(CASE, [summary("a", 100, **{"wrong-data": 1}), summary("b", 180)], Pairs([]))
+    assert (verdict.ranking, verdict.winners) == (["b"], ["b"])
+    assert verdict.failures == {"a": "wrong-data in 1"}
 
 
 def test_a_drawn_campaign_is_judged_as_its_truth_is(tmp_path: Path) -> None:

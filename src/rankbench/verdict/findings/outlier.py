@@ -28,8 +28,7 @@ def _gap(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
     """Return the time of the slowest candidate over that of the second slowest, if it is this one and no winner."""
     if len(verdict.ranking) < 2 or verdict.ranking[-1] != name or name in verdict.winners:
         return 0.0
-    slowest, next_one = (evidence.summary[verdict.case.key, who].typical_ns for who in verdict.ranking[:-3:-1])
-    return slowest / next_one
+    return evidence.ratio(verdict.case.key, verdict.ranking[-2], name)
 
 
 def _finding(evidence: Evidence, title: str, name: str, behind: list[CaseVerdict]) -> Finding:
