@@ -195,7 +195,7 @@ class Plan(Record, frozen=True):
     samples: int
     """Valid samples wanted per case and launch."""
     case_limit_s: float
-    """Longest time one case may take in one launch."""
+    """Longest time one case is timed in one launch, once it has a valid sample."""
     launch_limit_s: float
     """After this long without a sign of life from the core, a launch counts as hung."""
     stop: Stop
@@ -318,6 +318,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """Index, within the job, of the case that had begun and did not end."""
     complete: bool
     """Whether the core said that it had finished."""
+    damage: str = ""
+    """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
 
 
 class LaunchStatus(enum.StrEnum):

@@ -33,6 +33,8 @@ class Build(Record, frozen=True):
 
     binary: Path
     receipt: Receipt
+    environment: dict[str, str]
+    """What the library's programs need set."""
 
 
 class Recipe(Record, frozen=True):
@@ -65,20 +67,39 @@ def build(library: Library, home: Path, core: Path | None = None) -> Build:
     """Return the core built with a library's own wrapper, compiled only if it was not yet."""
     recipe = prepare(library, core or core_folder())
     place = home / "builds" / recipe.key[:16]
-    if not (place / "receipt.json").exists():
+    receipt = stored(place)
+    if not receipt:
+        shutil.rmtree(place, ignore_errors=True)
         compile_into(place, recipe, library)
-    receipt = msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
+        receipt = msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
     # The same library may be known by another name than when it was built.
-    return Build(binary=place / BINARY, receipt=msgspec.structs.replace(receipt, library=library.name))
+    receipt = msgspec.structs.replace(receipt, library=library.name)
+    return Build(binary=place / BINARY, receipt=receipt, environment=library.environment)
+
+
+def stored(place: Path) -> Receipt | None:
+    """Return the receipt of a build, or nothing where there is none or a power cut left half of one."""
+    try:
+        receipt = msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
+        return receipt if (place / BINARY).stat().st_size else None
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def describe(build: Build) -> Description:
     """Return what the core says of itself; MPI is not started for it."""
-    answer = subprocess.run([build.binary, "--describe"], capture_output=True, check=False)
+    command = [str(build.binary), "--describe"]
+    try:
+        answer = run(command, build.environment)
+    except OSError as error:
+        raise RankbenchError(
+            f"{build.receipt.library}: {build.binary} cannot be run ({error.strerror}); "
+            "if its file system is mounted noexec, choose another home by RANKBENCH_HOME"
+        ) from None
     try:
         return msgspec.json.decode(answer.stdout, type=Description)
     except msgspec.DecodeError as error:
-        said = next(iter(answer.stderr.decode(errors="replace").splitlines()), str(error))
+        said = next(iter(answer.stderr.splitlines()), str(error))
         raise RankbenchError(
             f"{build.receipt.library}: {build.binary} --describe gives no description: {said}"
         ) from None
@@ -149,6 +170,7 @@ def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
             raise RankbenchError(f"{library.name}: the core does not compile: {first_error(answer.stderr)}; log: {log}")
         receipt = receipt_of(recipe, library, folder / BINARY)
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
+        staging.sync(folder)
         staging.put(folder, place)
 
 
@@ -167,7 +189,7 @@ def receipt_of(recipe: Recipe, library: Library, binary: Path) -> Receipt:
 
 
 def run(command: list[str], environment: dict[str, str], text: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a compiler with its messages in English and kept apart from its output."""
+    """Run a compiler, or what it made, with its messages in English and kept apart from its output."""
     return subprocess.run(
         command,
         env={**os.environ, **environment, "LC_ALL": "C"},

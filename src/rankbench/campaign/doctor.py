@@ -50,6 +50,7 @@ def check(
     said = output.read_text(encoding="utf-8", errors="replace")
     reason = (
         wrong_world(library, placement, stream)
+        or stream.damage
         or wrong_end(outcome, stream, family.explain(said), said)
         or wrong_library(library, stream)
         or wrong_binding(placement, stream.ranks)

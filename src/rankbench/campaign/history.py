@@ -33,6 +33,7 @@ class History:
         self.launches: defaultdict[Turn, int] = defaultdict(int)
         self._rows: defaultdict[Turn, set[str]] = defaultdict(set)
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
+        self._failed_checks: set[tuple[str, str]] = set()
         self._stillborn: defaultdict[tuple[str, str], dict[int, LaunchStatus]] = defaultdict(dict)
 
     def add(self, launch: Launch, rows: Iterable[tuple[str, CaseStatus]]) -> None:
@@ -40,22 +41,25 @@ class History:
         turn = Turn(launch.block, launch.candidate, launch.placement)
         self.last_number = max(self.last_number, launch.number)
         self.launches[turn] += 1
+        self._failed_checks.discard((launch.candidate, launch.placement))
+        if not launch.command:  # Only a launch that was not made, for its check had failed, has no command.
+            self._failed_checks.add((launch.candidate, launch.placement))
         reached = False
         for key, status in rows:
             self._rows[turn].add(key)
             reached |= status not in {CaseStatus.NOT_RUN, CaseStatus.REFUSED}
             if status in DEADLY:
                 self._deaths[launch.candidate, key][launch.block] = status
-        if launch.status != LaunchStatus.OK and not reached:
+        if launch.command and launch.status != LaunchStatus.OK and not reached:
             self._stillborn[launch.candidate, launch.placement][launch.block] = launch.status
 
     def begun(self, block: int) -> bool:
         """Return whether a block has any launch."""
         return any(turn.block == block for turn in self.launches)
 
-    def known(self, candidate: str, placement: str) -> bool:
-        """Return whether a candidate has ever been launched in a placement."""
-        return any((turn.candidate, turn.placement) == (candidate, placement) for turn in self.launches)
+    def failed_check(self, candidate: str, placement: str) -> bool:
+        """Return whether the last that is stored of a candidate in a placement is that its check failed."""
+        return (candidate, placement) in self._failed_checks
 
     def left(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
         """Return the cases that have no row in this turn yet."""

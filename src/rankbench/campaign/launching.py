@@ -68,8 +68,7 @@ EMPTY = Stream(facts=None, ranks=[], results=[], unfinished=None, complete=False
 
 def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts."""
-    job, stream, output = prepared(folder)
-    samples.write_job(job, order.cases, order.plan.samples, order.plan.case_limit_s)
+    job, stream, output = prepared(order, folder)
     program = [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
     family = libraries.family_of(order.library)
     command = family.launch_line(order.library, order.placement, order.candidate.settings, program)
@@ -99,13 +98,17 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     return record, rows(order, ending)
 
 
-def prepared(folder: Path) -> tuple[Path, Path, Path]:
-    """Return paths for job, stream and output in a folder cleared of those of an earlier launch."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = folder / "job.txt", folder / "stream.jsonl", folder / "output.log"
-    for path in paths:
-        path.write_bytes(b"")
-    return paths
+def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
+    """Return paths for the job, written, and for stream and output, cleared of those of an earlier launch."""
+    job, stream, output = folder / "job.txt", folder / "stream.jsonl", folder / "output.log"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in (stream, output):
+            path.write_bytes(b"")
+        samples.write_job(job, order.cases, order.plan.samples, order.plan.case_limit_s)
+    except OSError as error:
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and run again") from None
+    return job, stream, output
 
 
 def perform(order: Order, step: Step) -> Ending:
@@ -124,6 +127,9 @@ def perform(order: Order, step: Step) -> Ending:
             f"started a world of {ranks} instead of {order.placement.ranks} ranks; is the launcher another library's?"
         )
         return Ending(LaunchStatus.REFUSED, reason, outcome, EMPTY)
+    if stream.damage:
+        status = LaunchStatus.HUNG if outcome.hung else LaunchStatus.CRASHED
+        return Ending(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if outcome.hung:
         return Ending(LaunchStatus.HUNG, f"no sign of life for {step.limit_s:g} s", outcome, stream)
     how = exit_text(outcome.exit_code)

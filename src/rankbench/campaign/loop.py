@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
 from rankbench import plan
@@ -65,7 +64,9 @@ class Loop:
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
         for position, name in enumerate(plan.block_order(self.campaign.seed, number, list(candidates))):
             for placement in self.campaign.plan.placements:
-                if (name, placement.name) not in self.refused:
+                if refusal := self.refused.get((name, placement.name)):
+                    self.record_refusal(Turn(number, name, placement.name), position, refusal)
+                else:
                     self.turn(number, position, candidates[name], placement)
 
     def turn(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
@@ -112,21 +113,18 @@ class Loop:
         self.history.add(launch, ((result.case.key, result.status) for result in results))
         self.watch.ended(launch, results)
 
-    def record_refusals(self) -> None:
-        """Store, once, a refused launch for each candidate that failed its check in a placement."""
-        for candidate, placement in product(self.campaign.candidates, self.campaign.plan.placements):
-            refusal = self.refused.get((candidate.name, placement.name))
-            if refusal and not self.history.known(candidate.name, placement.name):
-                launch = refused_launch(self.history.last_number + 1, candidate, placement, refusal)
-                cases = self.cases(placement)
-                self.keep(launch, [untried(case, CaseStatus.REFUSED, refusal.reason) for case in cases])
+    def record_refusal(self, turn: Turn, position: int, refusal: Refusal) -> None:
+        """Store a refused launch in the first block that a candidate misses because its check failed."""
+        left = self.history.left(turn, [case for case in self.campaign.cases if case.placement == turn.placement])
+        if left and not self.history.failed_check(turn.candidate, turn.placement):
+            launch = refused_launch(self.history.last_number + 1, turn, position, refusal)
+            self.keep(launch, [untried(case, CaseStatus.REFUSED, refusal.reason) for case in left])
 
 
 def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     """Run blocks until it is decided that there are enough; return why it ended."""
     store, campaign = prepared.store, prepared.store.campaign
     loop = Loop(store, campaign, prepared.binaries, watch, replay(store, watch), prepared.refused)
-    loop.record_refusals()
     stop = campaign.plan.stop
     for block in range(1, stop.blocks_max + 1):
         if block > stop.blocks_min and not loop.history.begun(block):
@@ -155,14 +153,14 @@ def untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:
     return CaseResult(case=case, status=status, reason=reason)
 
 
-def refused_launch(number: int, candidate: Candidate, placement: Placement, refusal: Refusal) -> Launch:
+def refused_launch(number: int, turn: Turn, position: int, refusal: Refusal) -> Launch:
     """Return the record of a launch that was not made because its check had failed."""
     return Launch(
         number=number,
-        block=1,
-        position=0,
-        candidate=candidate.name,
-        placement=placement.name,
+        block=turn.block,
+        position=position,
+        candidate=turn.candidate,
+        placement=turn.placement,
         status=LaunchStatus.REFUSED,
         reason=refusal.reason,
         started=datetime.now(UTC).isoformat(timespec="milliseconds"),

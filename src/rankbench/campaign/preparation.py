@@ -80,10 +80,7 @@ def begin(wanted: Wanted, tell: Tell) -> Prepared:
         candidates=with_control(candidates, wanted.plan, refused),
         cases=cases,
         operations=[operation for operation in description.operations if operation.name in operations],
-        notes=[
-            *notes,
-            *(f"{candidate} refused on {where}: {why.reason}" for (candidate, where), why in refused.items()),
-        ],
+        notes=[*notes, *refusals(refused)],
     )
     for note in record.notes:
         tell(f"note: {note}")
@@ -100,6 +97,7 @@ def resume(wanted: Wanted, tell: Tell) -> Prepared:
     if record.plan.text != wanted.plan.text or wanted.seed not in {0, record.seed}:
         other = "plan" if record.plan.text != wanted.plan.text else "seed"
         raise RankbenchError(f"{wanted.folder}: holds a campaign of another {other}; name yours otherwise: --name NAME")
+    require_machine(wanted.folder, began=record.machine, here=wanted.machine)
     tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = built(used.values(), wanted.home, tell)
@@ -109,7 +107,26 @@ def resume(wanted: Wanted, tell: Tell) -> Prepared:
                 f"{wanted.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "begin another: --name NAME"
             )
-    return Prepared(opened, binaries(builds), examined(record.candidates, record.plan, used, builds, tell))
+    refused = examined(record.candidates, record.plan, used, builds, tell)
+    for line in refusals(refused):
+        tell(f"note: {line}; not launched now")
+    return Prepared(opened, binaries(builds), refused)
+
+
+def require_machine(folder: Path, began: Machine, here: Machine) -> None:
+    """Refuse to go on elsewhere than where a campaign began: its figures would be those of two machines."""
+    for what in ("host", "cpu", "cores"):
+        before, now = getattr(began, what), getattr(here, what)
+        if before != now:
+            raise RankbenchError(
+                f"{folder}: began on another machine ({what} {before}, here {now}); "
+                "go on there, or begin another campaign here: --name NAME"
+            )
+
+
+def refusals(refused: Refusals) -> list[str]:
+    """Return a line for each candidate that failed its check."""
+    return [f"{candidate} refused on {placement}: {why.reason}" for (candidate, placement), why in refused.items()]
 
 
 def made_of(receipt: Receipt) -> Receipt:

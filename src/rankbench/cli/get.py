@@ -33,5 +33,6 @@ def get_one(name: str, there: Library | None) -> None:
     began = monotonic()
     with console.status(f"getting {name} …"):
         library = there or libraries.install(name, home())
-    what = "is there already" if there else f"installed in {monotonic() - began:.0f} s"
+    another = "" if "==" in name else f" ({name}==VERSION gets another)"
+    what = f"is there already{another}" if there else f"installed in {monotonic() - began:.0f} s"
     console.print(f"{library.name} {what}: {library.prefix}", soft_wrap=True, markup=False)

@@ -38,10 +38,10 @@ def main() -> None:
     began = time.monotonic()
     try:
         child = start(step)
-    except OSError as error:
-        print(json.dumps({"error": f"{step['arguments'][0]}: {error.strerror}"}))  # noqa: T201 - this is its protocol
+    except (OSError, ValueError) as error:
+        print(json.dumps({"error": refusal(step, error)}))  # noqa: T201 - this is its protocol
         return
-    hung = wait(child.pid, Path(step["watch"]), step["limit_s"])
+    hung = wait(child, Path(step["watch"]), step["limit_s"])
     duration_s = time.monotonic() - began
     end_all()
     child.poll()
@@ -64,13 +64,21 @@ def start(step: dict[str, Any]) -> subprocess.Popen[bytes]:
         )
 
 
-def wait(pid: int, watch: Path, limit_s: float) -> bool:
+def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
+    """Return why the command was not started; ValueError is for arguments or names that no process can be given."""
+    if isinstance(error, OSError):
+        return f"{error.filename or step['arguments'][0]}: {error.strerror}"
+    return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
+
+
+def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float) -> bool:
     """Wait until the command ends or rankbench wants it to; return whether the watched file stopped growing before."""
     poll = select.poll()
-    poll.register(os.pidfd_open(pid), select.POLLIN)
+    with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
+        poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
     grown, size = time.monotonic(), -1
-    while not poll.poll(1000 * min(LOOK_S, limit_s / 4)):
+    while not poll.poll(1000 * min(LOOK_S, limit_s / 4)) and child.poll() is None:
         now = watch.stat().st_size if watch.exists() else 0
         if now != size:
             grown, size = time.monotonic(), now

@@ -82,11 +82,12 @@ class Value:
             raise self.expected("true or false")
         return self.raw
 
-    def whole(self, least: int) -> int:
-        """Return a whole number that is not below the least."""
-        if not isinstance(self.raw, int) or isinstance(self.raw, bool) or self.raw < least:
-            raise self.expected(f"a whole number, {least} or more")
-        return self.raw
+    def whole(self, least: int, most: int | None = None) -> int:
+        """Return a whole number that is neither below the least nor above the most."""
+        number = self.raw if isinstance(self.raw, int) and not isinstance(self.raw, bool) else least - 1
+        if number < least or (most is not None and number > most):
+            raise self.expected(f"a whole number, {least} {'or more' if most is None else f'to {most}'}")
+        return number
 
     def parsed(self, parse: Callable[[Any], T], what: str) -> T:
         """Return what the parser makes of the value; where it raises ValueError, say what would be right."""

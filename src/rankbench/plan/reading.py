@@ -18,6 +18,10 @@ KEYS = ("question", "candidates", "candidate", "operations", "forms", "sizes", "
         "case_limit", "launch_limit", "stop", "control", "threshold", "seed")  # fmt: skip
 QUESTION = "Which MPI library on this machine?"
 LONGEST_CAMPAIGN_BLOCKS = 1000
+MOST_SAMPLES = 100_000_000
+PATIENCE, FILLING_S = 10, 10.0
+"""A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked besides."""
+LAUNCH_LIMIT_S = 60.0
 PRESETS = Path(__file__).parent / "presets"
 
 
@@ -52,10 +56,6 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
         return values.get(key) or root.child(key, default)
 
     case_limit_s = value("case_limit", 0.5).parsed(notation.seconds, notation.TIME_HELP)
-    launch_limit = value("launch_limit", 60)
-    launch_limit_s = launch_limit.parsed(notation.seconds, notation.TIME_HELP)
-    if launch_limit_s <= case_limit_s:
-        raise launch_limit.expected(f"more than the {case_limit_s:g} s that one case may take")
     return Plan(
         file=file,
         text=text,
@@ -66,14 +66,25 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
         sizes_bytes=value("sizes", "8,1K,64K,1M").parsed(notation.sizes, notation.SIZES_HELP),
         placements=placements(value("placements", ["socket"]), machine),
         start=value("start", "auto").text(),
-        samples=value("samples", 100).whole(1),
+        samples=value("samples", 100).whole(1, MOST_SAMPLES),
         case_limit_s=case_limit_s,
-        launch_limit_s=launch_limit_s,
+        launch_limit_s=launch_limit_s(values.get("launch_limit"), case_limit_s),
         stop=stop(value("stop", {})),
         control=value("control", True).switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parsed(notation.share, notation.SHARE_HELP),
         seed=value("seed", 0).whole(0),
     )
+
+
+def launch_limit_s(value: Value | None, case_limit_s: float) -> float:
+    """Return how long a launch may be silent: longer than the core may be in one case."""
+    least = PATIENCE * case_limit_s + FILLING_S
+    if value is None:
+        return max(LAUNCH_LIMIT_S, least)
+    limit_s = value.parsed(notation.seconds, notation.TIME_HELP)
+    if limit_s < least:
+        raise value.expected(f"{least:g} s or more ({PATIENCE} x case_limit + {FILLING_S:g} s)")
+    return limit_s
 
 
 def required(root: Value, values: dict[str, Value], key: str) -> Value:
@@ -120,9 +131,13 @@ def settings(value: Value | None) -> dict[str, str]:
     if value is None:
         return {}
     found = value.table(value.raw) if isinstance(value.raw, dict) else value.table(["NAME = value"])
-    for one in found.values():
+    for name, one in found.items():
+        if not name or set(name) & set("=\0"):
+            raise value.fail(f"found {name!r}, expected names without = and NUL")
         if not isinstance(one.raw, str | int | float):
             raise one.expected("text or a number")
+        if "\0" in str(one.raw):
+            raise one.fail("found a NUL in it, expected text without")
     return {name: str(int(one.raw)) if isinstance(one.raw, bool) else str(one.raw) for name, one in found.items()}
 
 

@@ -77,16 +77,19 @@ def write_job(path: Path, cases: Sequence[Case], samples: int, case_limit_s: flo
     path.write_text("rankbench-job 1\n" + "".join(lines), encoding="utf-8")
 
 
-def _decode(path: Path) -> list[_Line]:
-    """Decode every whole line; what follows the last newline was being written when the core ended."""
+def _decode(path: Path) -> tuple[list[_Line], str]:
+    """Decode the whole lines up to the first that is no record, and say what is wrong with that.
+
+    What follows the last newline was being written when the core ended.
+    """
     whole = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     lines: list[_Line] = []
     for number, text in enumerate(whole, start=1):
         try:
             lines.append(_decoder.decode(text))
         except msgspec.MsgspecError as error:
-            raise RankbenchError(f"{path} line {number}: not a record of a rankbench stream ({error})") from None
-    return lines
+            return lines, f"{path} line {number}: not a record of a rankbench stream ({error})"
+    return lines, ""
 
 
 def _facts(path: Path, line: _Launch) -> LaunchFacts:
@@ -105,9 +108,9 @@ def _result(path: Path, line: _CaseLine, cases: Sequence[Case]) -> CaseResult:
 def read(path: Path, cases: Sequence[Case]) -> Stream:
     """Read a stream, whole or broken off, of a job with these cases. A file that is not there is an empty stream.
 
-    Raises RankbenchError with file and line for anything that the core cannot have written.
+    It ends at a line that is no record, which `damage` names. A stream of another format or job is a RankbenchError.
     """
-    lines = _decode(path)
+    lines, damage = _decode(path)
     begun = [line.case for line in lines if isinstance(line, _Begin)]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
     open_cases = set(begun) - {line.case for line in ended}
@@ -120,5 +123,6 @@ def read(path: Path, cases: Sequence[Case]) -> Stream:
         ],
         results=[_result(path, line, cases) for line in ended],
         unfinished=max(open_cases, default=None),
-        complete=any(isinstance(line, _End) for line in lines),
+        complete=not damage and any(isinstance(line, _End) for line in lines),
+        damage=damage,
     )

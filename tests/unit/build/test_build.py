@@ -152,3 +152,45 @@ def test_binary_that_describes_nothing_is_said(library: Library, core: Path, tmp
     made = build.build(library, tmp_path / "home", core)
     with pytest.raises(RankbenchError, match=r"^x-1: .*/rankbench-core --describe gives no description: "):
         build.describe(made)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("receipt.json", b""), ("receipt.json", None), ("rankbench-core", b""), ("rankbench-core", None)],
+)
+def test_half_a_build_is_built_again(
+    file: str, content: bytes | None, library: Library, core: Path, tmp_path: Path
+) -> None:
+    first = build.build(library, tmp_path / "home", core)
+    broken = first.binary.parent / file
+    broken.unlink()
+    if content is not None:
+        broken.write_bytes(content)
+    again = build.build(library, tmp_path / "home", core)
+    assert again.binary == first.binary
+    assert again.receipt.binary_sha256 == hashlib.sha256(again.binary.read_bytes()).hexdigest()
+
+
+def described(tmp_path: Path, script: str, mode: int, library: Library, core: Path) -> str:
+    """Return why a core that is this script cannot describe itself."""
+    made = build.build(
+        msgspec.structs.replace(library, environment={"TOLD": "by the library"}), tmp_path / "home", core
+    )
+    made.binary.write_text(script, encoding="utf-8")
+    made.binary.chmod(mode)
+    with pytest.raises(RankbenchError) as error:
+        build.describe(made)
+    return str(error.value).replace(str(made.binary), "CORE")
+
+
+def test_core_that_may_not_be_run_is_one_line(library: Library, core: Path, tmp_path: Path) -> None:
+    assert described(tmp_path, "#!/bin/sh\n", 0o644, library, core) == (
+        "x-1: CORE cannot be run (Permission denied); "
+        "if its file system is mounted noexec, choose another home by RANKBENCH_HOME"
+    )
+
+
+def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:
+    assert described(tmp_path, '#!/bin/sh\necho "told $TOLD" >&2\n', 0o755, library, core) == (
+        "x-1: CORE --describe gives no description: told by the library"
+    )

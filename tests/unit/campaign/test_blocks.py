@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from fakes import machine
 from fakes.library import behave, make
@@ -10,12 +11,13 @@ from fakes.library import behave, make
 from rankbench import campaign, plan
 from rankbench.campaign import Decision, Prepared, Progress, Wanted
 from rankbench.campaign.loop import LAUNCHES_A_TURN
-from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError
+from rankbench.model import CaseStatus, Launch, LaunchStatus, Machine, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rankbench.campaign.preparation import Tell
     from rankbench.model import CaseResult
     from rankbench.store import Store
 
@@ -25,7 +27,6 @@ candidates = ["mpich==9.1", "mpich==9.2"]
 operations = ["allreduce", "bcast"]
 sizes = "8,64"
 samples = 5
-launch_limit = "600ms"
 case_limit = "100ms"
 seed = 7
 [stop]
@@ -38,14 +39,15 @@ def libraries(tmp_path: Path) -> dict[str, Path]:
     return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
 
 
-def prepare(tmp_path: Path, text: str = PLAN) -> Prepared:
+def prepare(tmp_path: Path, text: str = PLAN, here: Machine | None = None, told: Tell | None = None) -> Prepared:
     """Prepare a campaign of the two stand-in libraries."""
     file = tmp_path / "plan.toml"
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
-    planned = plan.load(file, machine())
-    wanted = Wanted(planned, tmp_path / "results", machine(), tmp_path / "home", prefixes)
-    return campaign.prepare(wanted, lambda _: None)
+    # Shorter than a plan may ask for, so that a hang is seen soon.
+    planned = msgspec.structs.replace(plan.load(file, machine()), launch_limit_s=0.6)
+    wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes)
+    return campaign.prepare(wanted, told or (lambda _: None))
 
 
 def go_on(_: Store) -> Decision:
@@ -308,6 +310,65 @@ def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dic
         f"{tmp_path / 'results'}: mpich-9.2 or rankbench itself has changed since this campaign began; "
         "begin another: --name NAME"
     )
+
+
+@pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        (msgspec.structs.replace(machine(), host="elsewhere"), f"host {machine().host}, here elsewhere"),
+        (msgspec.structs.replace(machine(), cpu="Abacus"), f"cpu {machine().cpu}, here Abacus"),
+        (msgspec.structs.replace(machine(), cores=64), f"cores {machine().cores}, here 64"),
+    ],
+)
+def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path, other: Machine, what: str) -> None:
+    run(tmp_path)
+    with pytest.raises(RankbenchError) as error:
+        prepare(tmp_path, here=other)
+    assert str(error.value) == (
+        f"{tmp_path / 'results'}: began on another machine ({what}); "
+        "go on there, or begin another campaign here: --name NAME"
+    )
+
+
+def test_a_check_that_fails_on_resuming_is_told_and_recorded_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    text = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 4 }")
+    prepared = prepare(tmp_path, text)
+    campaign.run(prepared, lambda _: Decision(stop=True, reason="enough"), Progress(prepared.store.campaign))
+    del prepared
+    behave(libraries["9.2"], dead=True)
+    why = "exit code 1: fake core: told to be dead"
+    for _ in range(2):
+        prepared = prepare(tmp_path, text)
+        watch = Progress(prepared.store.campaign)
+        campaign.run(prepared, go_on, watch)
+        assert watch.failures == [f"block 2, mpich-9.2: launch refused: {why}"]
+        store = prepared.store
+        del prepared, watch
+        refused = [launch for launch in store.launches() if launch.status == LaunchStatus.REFUSED]
+        assert [(launch.block, launch.candidate, launch.reason) for launch in refused] == [(2, "mpich-9.2", why)]
+        del store
+    behave(libraries["9.2"])
+    store = run(tmp_path, text)
+    assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == ["ok", "refused", "ok", "ok"]
+
+
+def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    run(tmp_path)
+    behave(libraries["9.2"], dead=True)
+    lines: list[str] = []
+    prepare(tmp_path, told=lines.append)
+    assert lines[-1] == ("note: mpich-9.2 refused on socket: exit code 1: fake core: told to be dead; not launched now")
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path)
+    work = tmp_path / "results/work"
+    (work / "job.txt").symlink_to("/dev/full")
+    with pytest.raises(RankbenchError) as error:
+        campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert str(error.value) == f"{work}: cannot be written (No space left on device); mend that and run again"
 
 
 @pytest.mark.usefixtures("libraries")

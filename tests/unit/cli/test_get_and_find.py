@@ -75,7 +75,7 @@ def test_get_says_what_is_there_already(tmp_path: Path, capsys: pytest.CaptureFi
     prefix = fake.make(tmp_path / "libraries/mpich-9.9", "9.9")
     get(["mpich", "mpich==9.9"])
     assert capsys.readouterr().out.splitlines() == [
-        f"mpich-9.9 is there already: {prefix}",
+        f"mpich-9.9 is there already (mpich==VERSION gets another): {prefix}",
         f"mpich-9.9 is there already: {prefix}",
         "Next: rankbench find checks every library in reach.",
     ]

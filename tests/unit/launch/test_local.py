@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -52,6 +53,37 @@ def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         launch.run(missing)
     assert str(error.value) == "/nowhere/mpiexec: No such file or directory"
+
+
+def test_a_setting_that_no_process_can_be_given_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        launch.run(step(tmp_path, "true", 30.0, **{"A=B": "1"}))
+    assert str(error.value) == "bash: cannot be given these arguments and settings (illegal environment variable name)"
+
+
+def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "output").mkdir()
+    with pytest.raises(RankbenchError) as error:
+        launch.run(step(tmp_path, "true"))
+    assert str(error.value) == f"{tmp_path / 'output'}: Is a directory"
+
+
+def test_the_keeper_needs_no_pidfd(tmp_path: Path) -> None:
+    program = f"import os, runpy; del os.pidfd_open; runpy.run_path({keeper.__file__!r}, run_name='__main__')"
+    order = {
+        "arguments": ["sh", "-c", "exit 7"],
+        "environment": {},
+        "output": str(tmp_path / "output"),
+        "watch": str(tmp_path / "watch"),
+        "limit_s": 30,
+    }
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(order).encode() + b"\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+    assert (answer["exit_code"], answer["hung"]) == (7, False)
 
 
 def test_a_step_that_shows_no_sign_of_life_is_hung_and_ended(tmp_path: Path) -> None:

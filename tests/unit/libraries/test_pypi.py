@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -93,6 +95,15 @@ def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path)
     assert [name[:5] for name in contents(home)] == [".new-", "mpich"]
     assert libraries.installed("mpich", home) is None
     assert libraries.find(libraries.Search(home=home, system=())) == []
+
+
+def test_what_a_killed_install_left_is_removed_a_day_later(home: Path) -> None:
+    old, young = home / "libraries/.new-old", home / "libraries/.new-young"
+    for folder, age_s in ((old, 90_000), (young, 3_600)):
+        (folder / "prefix").mkdir(parents=True)
+        os.utime(folder, (time.time() - age_s,) * 2)
+    libraries.install("mpich", home)
+    assert contents(home) == [".new-young", "mpich-9.10", "mpich.log"]
 
 
 def test_package_without_a_library_is_refused(home: Path, tmp_path: Path) -> None:

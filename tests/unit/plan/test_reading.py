@@ -87,6 +87,28 @@ until = "precision 2%"
     assert found.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
 
 
+def test_a_launch_may_by_default_be_silent_for_as_long_as_a_slow_case_is() -> None:
+    assert read(LEAST + 'case_limit = "30s"').launch_limit_s == 310.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ('"A=B" = 1', "found 'A=B', expected names without = and NUL"),
+        ('"A\\u0000" = 1', r"found 'A\x00', expected names without = and NUL"),
+        ('"" = 1', "found '', expected names without = and NUL"),
+    ],
+)
+def test_a_setting_that_no_process_can_be_given_is_refused(settings: str, message: str) -> None:
+    text = f'operations = ["allreduce"]\n[[candidate]]\nlibrary = "mpich"\nsettings = {{ {settings} }}\n'
+    assert refusal(text) == f"plan.toml: candidate[0].settings: {message}"
+
+
+def test_a_value_that_no_process_can_be_given_is_refused() -> None:
+    text = 'operations = ["allreduce"]\n[[candidate]]\nlibrary = "mpich"\nsettings = { A = "b\\u0000" }\n'
+    assert refusal(text) == "plan.toml: candidate[0].settings.A: found a NUL in it, expected text without"
+
+
 def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
     assert read(LEAST, cores=64, sockets=2).placements[0].ranks == 32
 
@@ -123,11 +145,14 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until)"
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
         ("sizes = []", f"sizes: found [], expected {SIZES}"),
         ("sizes = -1", f"sizes: found -1, expected {SIZES}"),
-        ("samples = 0", "samples: found 0, expected a whole number, 1 or more"),
-        ('samples = "many"', 'samples: found "many", expected a whole number, 1 or more'),
+        ("samples = 0", "samples: found 0, expected a whole number, 1 to 100000000"),
+        ('samples = "many"', 'samples: found "many", expected a whole number, 1 to 100000000'),
+        ("samples = 100000001", "samples: found 100000001, expected a whole number, 1 to 100000000"),
         ("case_limit = 0", f"case_limit: found 0, expected {TIMES}"),
         ('case_limit = "1 day"', f'case_limit: found "1 day", expected {TIMES}'),
-        ("launch_limit = 0.5", "launch_limit: found 0.5, expected more than the 0.5 s that one case may take"),
+        ("launch_limit = 14.9", "launch_limit: found 14.9, expected 15 s or more (10 x case_limit + 10 s)"),
+        ('case_limit = "10s"\nlaunch_limit = "90s"',
+         'launch_limit: found "90s", expected 110 s or more (10 x case_limit + 10 s)'),
         ("threshold = 3", f"threshold: found 3, expected {SHARE}"),
         ('threshold = "100%"', f'threshold: found "100%", expected {SHARE}'),
         ("control = 1", "control: found 1, expected true or false"),

@@ -55,6 +55,7 @@ def _read(tmp_path: Path, text: str) -> Stream:
 def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     stream = _read(tmp_path, WHOLE)
     assert stream.complete
+    assert stream.damage == ""
     assert stream.unfinished is None
     assert stream.facts is not None
     assert stream.facts.library_version == "X 1"
@@ -99,9 +100,15 @@ def test_a_foreign_stream_is_refused(tmp_path: Path, text: str, message: str) ->
     assert str(caught.value) == f"{tmp_path / 'stream'}: {message}"
 
 
-def test_a_damaged_line_is_named_by_its_number(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError, match=r"stream line 2: not a record of a rankbench stream"):
-        _read(tmp_path, LAUNCH + "what is this\n" + FIRST)
+def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Path) -> None:
+    begin, rest = SECOND.split("\n", 1)
+    stream = _read(tmp_path, LAUNCH + RANK + FIRST + begin + "\nwhat is this\n" + rest + END)
+    assert [result.case for result in stream.results] == CASES[:1]
+    assert (stream.unfinished, stream.complete) == (1, False)
+    assert stream.damage == (
+        f"{tmp_path / 'stream'} line 6: not a record of a rankbench stream "
+        "(JSON is malformed: invalid character (byte 0))"
+    )
 
 
 def test_the_job_names_every_case_in_order(tmp_path: Path) -> None:
