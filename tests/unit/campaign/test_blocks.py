@@ -395,3 +395,17 @@ def test_a_process_left_behind_is_ended(tmp_path: Path, libraries: dict[str, Pat
     behave(libraries["9.2"], linger=True)
     store = run(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
     assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == [CaseStatus.OK]
+
+
+def test_a_damaged_stream_is_told_by_file_and_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path)
+    stream = tmp_path / "results/work/stream.jsonl"
+    launcher = libraries["9.2"] / "bin/mpiexec"
+    launcher.write_text(f"#!/bin/sh\necho '{{{{' > {stream}\n")
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    (first, _) = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert (first.status, first.reason) == (
+        LaunchStatus.CRASHED,
+        f"its stream is damaged: {stream} line 1: not a record of a rankbench stream "
+        "(JSON is malformed: object keys must be strings (byte 1))",
+    )
