@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FLIP = Path(__file__).parents[1] / "fakes" / "flip.c"
+STALL = FLIP.with_name("stall.c")
 CALLS = {
     "pingpong.blocking": "MPI_Recv",
     "bandwidth.nonblocking": "MPI_Irecv",
@@ -116,6 +117,19 @@ def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: st
 def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
     records = core.stream(tmp_path, 2, "--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "1000")
     assert sum(record["late"] for record in records) < 0.1 * sum(record["taken"] for record in records)
+
+
+def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: Path) -> None:
+    """Stalls of 300 us while waiting must not pass for calls that took 300 us."""
+    library, path = tmp_path / "stall.so", tmp_path / "stream"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(STALL), "-ldl"], check=True)
+    asked = ("--op", "barrier", "--samples", "50000", "--limit", "5", "--quiet", "--stream", str(path))
+    assert core.run(2, *asked, before=("env", f"LD_PRELOAD={library}")).exit_code == 0
+    (series,) = next(record["series"] for record in map(json.loads, path.open()) if record["record"] == "case")
+    late = set(series["late"])
+    valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in late]
+    assert len(late) > 10
+    assert sum(time_ns > 250_000 for time_ns in valid) < len(late) / 4
 
 
 def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
