@@ -25,7 +25,11 @@ def wheel(family: str, reach: list[Library]) -> Library:
 def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
     got = rankbench("get", *WHEELS, home=home)
     there = [libraries.installed(name, home) for name in WHEELS]
-    assert got.stdout.splitlines()[:3] == [f"{one.name} is there already: {one.prefix}" for one in there if one]
+    assert got.stdout.splitlines()[:3] == [
+        f"{one.name} is there already ({name}==VERSION gets another): {one.prefix}"
+        for name, one in zip(WHEELS, there, strict=True)
+        if one
+    ]
 
 
 def test_all_that_is_in_reach_works(home: Path, reach: list[Library]) -> None:
