@@ -332,6 +332,31 @@ class LaunchStatus(enum.StrEnum):
     """The launcher or the core would not start, or what started was not what was asked for."""
 
 
+class Exchange(Record, frozen=True):
+    """What it takes to hand one cache line from one CPU to another and back, halved; over many short batches."""
+
+    cpus: tuple[int, int]
+    median_ns: float
+    min_ns: float
+
+
+class State(Record, frozen=True):
+    """The state of the machine at one moment, measured without MPI by the core's `--state`."""
+
+    exchange: list[Exchange] = []
+    """Of every pair of CPUs where they are few, of a ring and some far pairs where they are many; of one CPU none."""
+    copy_bytes_per_s: float | None = None
+    """Bytes read and written by all CPUs together, each copying within memory of its own."""
+    stolen_s: float = 0.0
+    """CPU time that the hypervisor took from these CPUs since boot."""
+    frequency_hz: list[float | None] = []
+    """Of each CPU as the kernel tells it."""
+    load: float = 0.0
+    """One-minute load average."""
+    running: int = 0
+    """Processes and threads that could run, the probe among them."""
+
+
 class Launch(Record, frozen=True):
     """One `mpiexec` and its outcome, as stored."""
 
@@ -356,6 +381,11 @@ class Launch(Record, frozen=True):
     """One-minute load average before the launch."""
     stolen_s: float
     """CPU time the hypervisor took away while the launch ran, summed over CPUs."""
+    before: State | None = None
+    """The state of the machine just before the launch, and just after it; none where it could not be measured."""
+    after: State | None = None
+    state_reason: str = ""
+    """Why a state is missing."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
 

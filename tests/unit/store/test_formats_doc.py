@@ -23,6 +23,7 @@ from rankbench.model import (
     CaseResult,
     CaseStatus,
     Comparison,
+    Exchange,
     Launch,
     LaunchFacts,
     Library,
@@ -31,6 +32,7 @@ from rankbench.model import (
     RankFact,
     Receipt,
     Series,
+    State,
     Summary,
     Verdict,
 )
@@ -127,7 +129,7 @@ def test_every_status_is_told() -> None:
     ("title", "record"),
     [
         *(("`campaign.json`", kind) for kind in (Campaign, Machine, Library, Receipt, Candidate, Case, Operation)),
-        *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact)),
+        *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact, State, Exchange)),
         *(("Derived files", kind) for kind in (Summary, Comparison, Verdict)),
     ],
 )
