@@ -16,6 +16,8 @@ FORMS = ("blocking", "nonblocking", "persistent")
 Form = Literal["blocking", "nonblocking", "persistent"]
 ALL_RANKS = -1
 """The `series` of samples that are the maximum over all ranks; other series are the measuring rank's number."""
+ROTATING = -1
+"""The `root` of a case whose rounds take their roots in turn."""
 
 
 class RankbenchError(Exception):
@@ -121,6 +123,10 @@ class Operation(Record, frozen=True):
     """Messages in one timed call: the window of a bandwidth test, else 1."""
     datatype: str
     start: str
+    in_place: bool = False
+    """Whether it has a form in which a rank sends from the buffer it receives in (MPI_IN_PLACE)."""
+    rooted: bool = False
+    """Whether one rank, the root, has another part than the others."""
 
 
 class Named(Record, frozen=True):
@@ -128,6 +134,15 @@ class Named(Record, frozen=True):
 
     name: str
     help: str
+
+
+class Start(Named, frozen=True):
+    """A way for ranks to begin a call together."""
+
+    scheduled: bool = False
+    """Whether rounds begin at agreed times on the synchronised clock."""
+    discards_overruns: bool = False
+    """Whether a sample that lasted longer than its window counts as little as a late one."""
 
 
 class Datatype(Named, frozen=True):
@@ -141,7 +156,7 @@ class Description(Record, frozen=True):
 
     core: str
     operations: list[Operation]
-    starts: list[Named]
+    starts: list[Start]
     sources: list[Named]
     synchronisations: list[Named]
     datatypes: list[Datatype]
@@ -181,8 +196,59 @@ class Stop(Record, frozen=True):
     """`decided`, `blocks`, `precision N%` or `time Nm`."""
 
 
+class Sampling(Record, frozen=True):
+    """When the core stops taking samples of a case: at whichever of these comes first, or at the case's time limit."""
+
+    good: int = 100
+    """Valid samples wanted."""
+    tries: int = 0
+    """Most samples taken, valid or not; 0 leaves it to the core."""
+    rse: float = 0.0
+    """Enough once the relative standard error of the mean is at most this; 0 is off."""
+    interval: float = 0.0
+    """Enough once half the 95 % interval of the median is at most this share of it; 0 is off."""
+    least: int = 10
+    """Valid samples before `rse` or `interval` may stop."""
+
+
+class Memory(Record, frozen=True):
+    """The state of the message buffers, and the root, of a case."""
+
+    cache: Literal["warm", "cold"] = "warm"
+    """`cold`: buffers are rotated through more than the last-level cache holds."""
+    buffers: Literal["separate", "in-place"] = "separate"
+    pages: Literal["touched", "untouched", "huge"] = "touched"
+    """`untouched`: given back to the system before every call, which then meets fresh pages."""
+    alignment: int = 0
+    """Bytes, a power of two: a multiple of it and not of its double; 0: the beginning of a page."""
+    root: int = 0
+    """A rank, or ROTATING: round k has root k modulo the number of ranks."""
+
+    @property
+    def label(self) -> str:
+        """Return what differs from the default, for people: `cold, in-place, aligned to 64`; empty if nothing does."""
+        return ", ".join(self._named("huge pages", "untouched pages", "aligned to ", "root ", "rotating root"))
+
+    @property
+    def suffix(self) -> str:
+        """Return the same as a case's key has it: `.cold.in-place.huge.a64.rotating`."""
+        return "".join(f".{word}" for word in self._named("huge", "untouched", "a", "root", "rotating"))
+
+    def _named(self, huge: str, untouched: str, aligned: str, root: str, rotating: str) -> list[str]:
+        words = {
+            "cold": self.cache == "cold",
+            "in-place": self.buffers == "in-place",
+            huge: self.pages == "huge",
+            untouched: self.pages == "untouched",
+            f"{aligned}{self.alignment}": self.alignment != 0,
+            f"{root}{self.root}": self.root > 0,
+            rotating: self.root == ROTATING,
+        }
+        return [word for word, differs in words.items() if differs]
+
+
 class Plan(Record, frozen=True):
-    """A checked plan. Operation names are checked against the core's description only when cases are made."""
+    """A checked plan. What only the core knows, such as names of operations, is checked when cases are made."""
 
     question: str
     candidates: list[CandidateSpec]
@@ -190,10 +256,9 @@ class Plan(Record, frozen=True):
     forms: list[Form]
     sizes_bytes: list[int]
     placements: list[Placement]
-    start: str
-    """A start's name, or `auto`: each operation's own."""
-    samples: int
-    """Valid samples wanted per case and launch."""
+    starts: list[str]
+    """Each case is made with each of them; `auto` is each operation's own."""
+    sampling: Sampling
     case_limit_s: float
     """Longest time one case is timed in one launch, once it has a valid sample."""
     launch_limit_s: float
@@ -207,6 +272,17 @@ class Plan(Record, frozen=True):
     """The TOML as written."""
     file: str = ""
     """Where it was read from, as errors name it."""
+    memory: list[Memory] = msgspec.field(default_factory=lambda: [Memory()])
+    """Each case is made with each of them, as far as it makes a difference."""
+    clock: str = "auto"
+    """Name of the time source; `auto`: the core chooses and says why."""
+    synchronisation: str = "tree"
+    every_rank: bool = False
+    """Whether the samples of every rank are kept beside those over all ranks."""
+    estimator: str = "median"
+    """Of a launch: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`."""
+    confidence: float = 0.95
+    """Of intervals: 0.90, 0.95 or 0.99."""
 
 
 class Case(Record, frozen=True):
@@ -219,11 +295,16 @@ class Case(Record, frozen=True):
     placement: str
     ranks: int
     start: str
+    memory: Memory = Memory()
 
     @property
     def key(self) -> str:
-        """Return what identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`."""
-        return ".".join((self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start))
+        """Return what identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`.
+
+        What its memory has other than by default follows: `....window.cold.in-place`.
+        """
+        words = (self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start)
+        return ".".join(words) + self.memory.suffix
 
 
 # --- launches and what came out of them -----------------------------------------------------------------------------
@@ -260,6 +341,17 @@ class RankFact(Record, frozen=True):
     """Path of the MPI library mapped into the process."""
 
 
+class SourceFact(Record, frozen=True):
+    """A time source as the core found it; what is not usable has no figures."""
+
+    name: str
+    usable: bool
+    reason: str
+    """Why it is not usable, or what its rate is known from."""
+    resolution_ns: float = 0.0
+    cost_ns: float = 0.0
+
+
 class LaunchFacts(Record, frozen=True):
     """What the core said before its first case."""
 
@@ -272,10 +364,18 @@ class LaunchFacts(Record, frozen=True):
     resolution_ns: float
     cost_ns: float
     """Time one reading of the source takes."""
+    source_reason: str = ""
+    """Why it is this one."""
+    synchronisation: str = ""
+    """How clocks are compared."""
+    last_level_cache_bytes: int = 0
+    """What cold buffers exceed; 0: not known."""
+    sources: list[SourceFact] = []
+    """All that were tried."""
 
 
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One case of one launch with its samples. The three arrays of a series run in the order of measurement."""
+    """One case of one launch with its samples. The arrays of a series run in the order of measurement."""
 
     case: Case
     status: CaseStatus
@@ -285,12 +385,22 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     late: int = 0
     overrun: int = 0
     sync_bound_ns: float = 0.0
-    """Largest bound on the difference between two ranks' synchronised clocks, before or after the case."""
+    """Largest bound on the difference between two ranks' synchronised clocks in any sample."""
     drift_ns: float = 0.0
     """Largest change of a clock offset between the synchronisation before and the one after the case."""
     migrated: bool = False
     """Whether a rank was seen on another CPU after the case than before."""
+    synchronisations: int = 0
+    """How often clocks were compared for it."""
+    stopped: str = ""
+    """What ended it: `samples`, `tries`, `rse`, `interval` or `time`; empty if it has no samples."""
     series: list[Series] = []
+
+    @property
+    def own(self) -> Series | None:
+        """Return the case's own samples: over all ranks, or of the one that measures; others are single ranks' views."""
+        over_all = [one for one in self.series if one.rank == ALL_RANKS]
+        return next(iter(over_all or self.series), None)
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -304,7 +414,15 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     late: list[int]
     """Indexes of samples whose start was missed by some rank; they are never used."""
     overrun: list[int]
-    """Indexes of samples that started in time and lasted longer than their window; they are real measurements."""
+    """Indexes of samples that started in time and lasted longer than their window; used, unless the start discards them."""
+    skew_ns: list[float] = []
+    """How far apart ranks began, per sample, as measured; of a single rank, how late it began. Empty if not known."""
+    bound_ns: list[float] = []
+    """How far two ranks' clocks may have differed, per sample; empty: not at all."""
+
+    def discarded(self, *, overruns: bool) -> set[int]:
+        """Return the indexes of samples that do not count, with or without those that lasted too long."""
+        return {*self.late, *(self.overrun if overruns else ())}
 
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
@@ -421,6 +539,12 @@ class Campaign(Record, frozen=True):
     operations: list[Operation]
     notes: list[str]
     """What a reader must know: oversubscription, sizes left out, candidates that failed their check."""
+    starts: list[Start] = []
+    """What the core says of the starts of the cases."""
+
+    def discards_overruns(self, case: Case) -> bool:
+        """Return whether samples of the case that lasted longer than their window do not count."""
+        return any(start.discards_overruns for start in self.starts if start.name == case.start)
 
 
 # --- what the numbers say -------------------------------------------------------------------------------------------
