@@ -461,6 +461,8 @@ class Exchange(Record, frozen=True):
 class State(Record, frozen=True):
     """The state of the machine at one moment, measured without MPI by the core's `--state`."""
 
+    cpus: list[int] = []
+    """Those measured."""
     exchange: list[Exchange] = []
     """Of every pair of CPUs where they are few, of a ring and some far pairs where they are many; of one CPU none."""
     copy_bytes_per_s: float | None = None
@@ -472,7 +474,7 @@ class State(Record, frozen=True):
     load: float = 0.0
     """One-minute load average."""
     running: int = 0
-    """Processes and threads that could run, the probe among them."""
+    """Processes and threads that could run, besides the probe."""
 
 
 class Launch(Record, frozen=True):
