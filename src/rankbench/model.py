@@ -14,6 +14,9 @@ import msgspec
 
 FORMS = ("blocking", "nonblocking", "persistent")
 Form = Literal["blocking", "nonblocking", "persistent"]
+Cache = Literal["warm", "cold"]
+Buffers = Literal["separate", "in-place"]
+Pages = Literal["touched", "untouched", "huge"]
 ALL_RANKS = -1
 """The `series` of samples that are the maximum over all ranks; other series are the measuring rank's number."""
 ROTATING = -1
@@ -214,10 +217,10 @@ class Sampling(Record, frozen=True):
 class Memory(Record, frozen=True):
     """The state of the message buffers, and the root, of a case."""
 
-    cache: Literal["warm", "cold"] = "warm"
+    cache: Cache = "warm"
     """`cold`: buffers are rotated through more than the last-level cache holds."""
-    buffers: Literal["separate", "in-place"] = "separate"
-    pages: Literal["touched", "untouched", "huge"] = "touched"
+    buffers: Buffers = "separate"
+    pages: Pages = "touched"
     """`untouched`: given back to the system before every call, which then meets fresh pages."""
     alignment: int = 0
     """Bytes, a power of two: a multiple of it and not of its double; 0: the beginning of a page."""
@@ -398,7 +401,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def own(self) -> Series | None:
-        """Return the case's own samples: over all ranks, or of the one that measures; others are single ranks' views."""
+        """Return the case's own samples, over all ranks or of the one that measures. Others are single ranks' views."""
         over_all = [one for one in self.series if one.rank == ALL_RANKS]
         return next(iter(over_all or self.series), None)
 
@@ -414,7 +417,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     late: list[int]
     """Indexes of samples whose start was missed by some rank; they are never used."""
     overrun: list[int]
-    """Indexes of samples that started in time and lasted longer than their window; used, unless the start discards them."""
+    """Indexes of samples that started in time and lasted longer than their window; some starts discard them."""
     skew_ns: list[float] = []
     """How far apart ranks began, per sample, as measured; of a single rank, how late it began. Empty if not known."""
     bound_ns: list[float] = []
@@ -555,27 +558,46 @@ class Campaign(Record, frozen=True):
 class Summary(Record, frozen=True, omit_defaults=True):
     """A case of one candidate over all its launches.
 
-    `typical_ns` is the median over launches of each launch's median; `low_ns`..`high_ns` its interval, which has the
-    stated `coverage`: 95 % or more, unless a warning says that there were too few launches. Where no launch has figures
-    the times are not a number; JSON, which has no such thing, leaves them out.
+    `typical_ns` is the median over launches of the figure that the plan's estimator makes of each launch, by default its
+    median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless a
+    warning says that there were too few launches. Where no launch has figures the times are not a number; JSON, which
+    has no such thing, leaves them out.
     """
 
     case: str
     candidate: str
     launches: int
+    """Launches that count. With `doubt` there is none: the figures are those of the uncertain ones, and not judged."""
     samples: int
     late: int
     overrun: int
+    discarded: int = 0
+    """Samples that were not used: late ones, and those that lasted too long where the start discards them."""
     typical_ns: float = math.nan
     low_ns: float = math.nan
     high_ns: float = math.nan
     coverage: float = 0.0
     min_ns: float = math.nan
     mean_ns: float = math.nan
+    trimmed_mean_ns: float = math.nan
+    """Mean of what is left when a quarter is dropped at each end, as MPIPerf has it; of all samples, as its neighbours."""
+    trimmed_low_ns: float = math.nan
+    trimmed_high_ns: float = math.nan
+    """Student's interval of it as MPIPerf has it: of a lone launch only, and nothing about the next one."""
     p10_ns: float = math.nan
     p90_ns: float = math.nan
     p99_ns: float = math.nan
     max_ns: float = math.nan
+    skew_ns: float = math.nan
+    """How far apart ranks began, as measured: median over launches of each launch's median."""
+    skew_p90_ns: float = math.nan
+    """The same of each launch's 90th percentile."""
+    bound_ns: float = 0.0
+    """How far two ranks' clocks may have differed: median over launches of each launch's median."""
+    uncertain: int = 0
+    """Launches that do not count, since clocks may have differed by too large a share of the time."""
+    doubt: str = ""
+    """Why the case is not judged for this candidate, though it has figures."""
     failures: dict[str, int] = {}
     """Launches in which the case ended otherwise, by status."""
     warnings: list[str] = []

@@ -35,7 +35,9 @@ from rankbench.model import (
     Plan,
     RankFact,
     Receipt,
+    Sampling,
     Series,
+    SourceFact,
     Stop,
 )
 
@@ -170,6 +172,7 @@ class Draw:
             taken=self.samples,
             valid=self.samples - len(late),
             late=len(late),
+            stopped="samples",
             series=[self.series(case, truth, state, late)],
         )
 
@@ -187,6 +190,7 @@ class Draw:
             last_rank=[] if alone else self.random.integers(0, case.ranks, self.samples).tolist(),
             late=late.tolist(),
             overrun=[],
+            skew_ns=[] if alone else np.linspace(0, 50, self.samples).round(1).tolist(),
         )
 
 
@@ -250,10 +254,17 @@ def launch(
             ranks=2,
             library_version=f"{candidate.removesuffix(AGAIN).title()} MPI 1.0",
             mpi_version="4.1",
-            core="0.1.0",
+            core="0.2.0",
             source="clock_gettime",
             resolution_ns=1,
             cost_ns=20,
+            source_reason="finest step and least cost of those that are usable",
+            synchronisation="tree",
+            last_level_cache_bytes=32 << 20,
+            sources=[
+                SourceFact(name="tsc", usable=True, reason="invariant", resolution_ns=1, cost_ns=20),
+                SourceFact(name="clock_gettime", usable=True, reason="", resolution_ns=10, cost_ns=25),
+            ],
         ),
         ranks=[
             RankFact(rank=rank, host="n1", cpu=rank, cpus=str(rank), clock="one", libmpi="/opt/lib/libmpi.so")
@@ -291,6 +302,7 @@ def campaign(
         cases=list(cases),
         operations=fakes.description().operations,
         notes=[],
+        starts=fakes.description().starts,
     )
 
 
@@ -303,8 +315,8 @@ def plan_of(candidates: Sequence[str], placements: Sequence[str], *, control: bo
         forms=["blocking", "nonblocking"],
         sizes_bytes=list(SIZES),
         placements=[Placement(name=one, nodes=1, ranks_per_node=2, binding="core") for one in placements],
-        start="auto",
-        samples=samples,
+        starts=["auto"],
+        sampling=Sampling(good=samples),
         case_limit_s=1,
         launch_limit_s=10,
         stop=Stop(),

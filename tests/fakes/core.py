@@ -46,10 +46,16 @@ def arguments(words: list[str]) -> dict[str, str]:
 
 
 def jobs(path: str) -> list[dict[str, str]]:
-    """Return the cases of a job file."""
+    """Return the cases of a job file, each with what the job sets for all of them."""
     head, *lines = Path(path).read_text().splitlines()
     assert head == "rankbench-job 1", head
-    return [dict(token.split("=") for token in line.removeprefix("case ").split()) for line in lines]
+    for_all = [tokens(line) for line in lines if line.startswith("set ")]
+    return [dict(*for_all) | tokens(line) for line in lines if line.startswith("case ")]
+
+
+def tokens(line: str) -> dict[str, str]:
+    """Return the values of a line by key."""
+    return dict(token.split("=") for token in line.split()[1:])
 
 
 class Stream:
@@ -70,8 +76,10 @@ class Stream:
 
 def introduce(stream: Stream, prefix: Path, version: str, ranks: int) -> None:
     """Write what the core says before its first case."""
-    stream.write(record="launch", format=1, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
-                 core="0.1.0", source="clock_gettime", resolution_ns=1, cost_ns=20.0)  # fmt: skip
+    tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
+    stream.write(record="launch", format=2, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
+                 core="0.2.0", source="tsc", source_reason="finest step", resolution_ns=1, cost_ns=20.0,
+                 synchronisation="tree", last_level_cache_bytes=1 << 25, sources=[tsc])  # fmt: skip
     for rank in range(ranks):
         stream.write(record="rank", rank=rank, host="fake", cpu=rank, cpus=str(rank), clock="one",
                      libmpi=str(prefix / "lib" / "libmpi.so.12"))  # fmt: skip
@@ -95,13 +103,19 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
         time.sleep(1000)
     wrong = name in told["wrong"]
     samples = [] if wrong else times(case, told, launch)
-    over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": []}
+    ranks = int(os.environ["FAKE_RANKS"])
+    over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": [],
+                  "skew_ns": [30] * len(samples), "bound_ns": []}  # fmt: skip
+    views = [over_ranks | {"rank": rank, "last_rank": []} for rank in range(ranks if case.get("ranks") == "all" else 0)]
     line = json.dumps({
         "record": "case", "case": index, "status": "wrong-data" if wrong else "ok",
         "reason": "byte 3 is 7, expected 9" if wrong else "", "operation": case["operation"], "form": case["form"],
-        "bytes": int(case["bytes"]), "datatype": case["datatype"], "ranks": int(os.environ["FAKE_RANKS"]),
-        "start": case["start"], "taken": len(samples), "valid": max(0, len(samples) - 1), "late": min(1, len(samples)),
-        "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "migrated": False, "series": [] if wrong else [over_ranks],
+        "bytes": int(case["bytes"]), "datatype": case["datatype"], "start": case["start"],
+        "cache": case.get("cache", "warm"), "buffers": case.get("buffers", "separate"),
+        "pages": case.get("pages", "touched"), "alignment": int(case.get("alignment", 0)),
+        "root": int(case.get("root", 0)), "ranks": ranks, "taken": len(samples), "valid": max(0, len(samples) - 1),
+        "late": min(1, len(samples)), "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "synchronisations": 2,
+        "stopped": "" if wrong else "samples", "migrated": False, "series": [] if wrong else [over_ranks, *views],
     }) + "\n"  # fmt: skip
     if name in told["torn"]:
         stream.text(line[: len(line) // 2])

@@ -74,7 +74,9 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
         if has_figures(case, CANDIDATES[number % 3])
         for index in range(SAMPLES)
     ]
-    return pl.DataFrame(rows, schema=["launch", "block", "case", "candidate", "time_ns", "late"], orient="row").lazy()
+    return pl.DataFrame(
+        rows, schema=["launch", "block", "case", "candidate", "time_ns", "discarded"], orient="row"
+    ).lazy()
 
 
 def summary(case: Case, candidate: str) -> Summary:

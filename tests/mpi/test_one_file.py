@@ -34,7 +34,7 @@ static const struct operation noop_example = {
 };
 REGISTER(operation, noop_example);
 """
-PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 20\n'
+PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 20\ncase_limit = 1\n'
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
@@ -50,9 +50,10 @@ def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: 
     assert [one.help for one in description.operations if one.name == "noop_example"] == [
         "asks the communicator what it is"
     ]
-    cases, _ = plan.cases(plan.load(tmp_path / "plan.toml", fakes.machine()), description, fakes.machine())
+    planned = plan.load(tmp_path / "plan.toml", fakes.machine())
+    cases, _ = plan.cases(planned, description, fakes.machine())
     job, stream = tmp_path / "job", tmp_path / "stream"
-    samples.write_job(job, cases, 20, 1.0)
+    samples.write_job(job, cases, planned)
     program = [str(made.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
     line = libraries.family_of(library).launch_line(library, PAIR, {}, program)
     launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=60))

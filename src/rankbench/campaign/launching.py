@@ -105,7 +105,7 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for path in (stream, output):
             path.write_bytes(b"")
-        samples.write_job(job, order.cases, order.plan.samples, order.plan.case_limit_s)
+        samples.write_job(job, order.cases, order.plan)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and run again") from None
     return job, stream, output

@@ -80,6 +80,7 @@ def begin(wanted: Wanted, tell: Tell) -> Prepared:
         candidates=with_control(candidates, wanted.plan, refused),
         cases=cases,
         operations=[operation for operation in description.operations if operation.name in operations],
+        starts=[start for start in description.starts if start.name in {case.start for case in cases}],
         notes=[*notes, *refusals(refused)],
     )
     for note in record.notes:

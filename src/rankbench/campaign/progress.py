@@ -12,7 +12,7 @@ from rankbench.model import CaseStatus, LaunchStatus
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from rankbench.campaign.history import Turn
     from rankbench.campaign.stopping import Decision
@@ -45,9 +45,9 @@ class Progress:
         """Count a launch and what it brought."""
         self._seconds[launch.candidate, launch.placement][launch.block] += launch.duration_s
         for result in results:
-            if result.series:
-                key = launch.candidate, result.case.key
-                self._medians[key].append(median(map(launch_median, result.series)))
+            if result.own:
+                discarded = result.own.discarded(overruns=self.campaign.discards_overruns(result.case))
+                self._medians[launch.candidate, result.case.key].append(launch_median(result.own, discarded))
         self.failures += failures(launch, results)
 
     def decided(self, decision: Decision) -> None:
@@ -106,10 +106,9 @@ class Progress:
         return median(medians) if medians else None
 
 
-def launch_median(series: Series) -> float:
-    """Return the median of the samples that started in time."""
-    late = set(series.late)
-    times = [time for index, time in enumerate(series.time_ns) if index not in late]
+def launch_median(series: Series, discarded: Container[int]) -> float:
+    """Return the median of the samples that count."""
+    times = [time for index, time in enumerate(series.time_ns) if index not in discarded]
     return median(times or series.time_ns)
 
 

@@ -63,6 +63,13 @@ class Value:
         for index, raw in enumerate(self.raw):
             yield Value(self.file, f"{self.place}[{index}]", raw)
 
+    def each(self, what: str) -> Iterator[Value]:
+        """Yield the values of a list, or the one value that stands in its place."""
+        if isinstance(self.raw, list):
+            yield from self.items(what)
+        else:
+            yield self
+
     def text(self, what: str = "text") -> str:
         """Return text that is not empty."""
         if not isinstance(self.raw, str) or not self.raw.strip():

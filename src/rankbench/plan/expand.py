@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.model import FORMS, Case, RankbenchError
+import msgspec
+
+from rankbench.model import FORMS, Case, Memory, RankbenchError
 from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Description, Form, Machine, Operation, Placement, Plan
+    from rankbench.model import Description, Form, Machine, Named, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8
 """Of a node's memory, what message buffers may take."""
+ALONE = "none"
+"""The start of operations that rank 0 alone times."""
 
 
 def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, each once, and notes on what was left out and what a reader must know."""
-    check_start(plan, description)
+    check_names(plan, description)
     notes: dict[str, None] = {}
     found: dict[str, Case] = {}
     for placement in plan.placements:
@@ -27,14 +31,16 @@ def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[
         for operation, form in chosen(plan, description, notes):
             for size_bytes in usable_sizes(plan, description, operation, placement, notes):
                 check_memory(plan, operation, size_bytes, placement, machine)
-                case = make(plan, operation, form, size_bytes, placement)
-                found[case.key] = case
+                for start in usable_starts(plan, operation, notes):
+                    for memory in usable_memory(plan, operation, size_bytes, placement, notes):
+                        case = make(operation, form, size_bytes, placement, start, memory)
+                        found[case.key] = case
     if not found:
         raise RankbenchError(f"{plan.file}: no case is left: {'; '.join(notes)}")
     return list(found.values()), list(notes)
 
 
-def make(plan: Plan, operation: Operation, form: Form, size_bytes: int, placement: Placement) -> Case:
+def make(operation: Operation, form: Form, size_bytes: int, placement: Placement, start: str, memory: Memory) -> Case:
     """Return one case."""
     return Case(
         operation=operation.name,
@@ -43,15 +49,25 @@ def make(plan: Plan, operation: Operation, form: Form, size_bytes: int, placemen
         datatype=operation.datatype,
         placement=placement.name,
         ranks=placement.ranks,
-        start=operation.start if plan.start == "auto" else plan.start,
+        start=start,
+        memory=memory,
     )
 
 
-def check_start(plan: Plan, description: Description) -> None:
-    """Refuse a start that the core does not have."""
-    allowed = ["auto", *(start.name for start in description.starts)]
-    if plan.start not in allowed:
-        raise RankbenchError(f'{plan.file}: start: found "{plan.start}"; {suggestion(plan.start, allowed)}')
+def check_names(plan: Plan, description: Description) -> None:
+    """Refuse starts, time sources and synchronisations that the core does not have."""
+    for index, start in enumerate(plan.starts):
+        key = f"start[{index}]" if len(plan.starts) > 1 else "start"
+        check_name(plan, key, start, description.starts, "auto")
+    check_name(plan, "clock", plan.clock, description.sources, "auto")
+    check_name(plan, "synchronisation", plan.synchronisation, description.synchronisations)
+
+
+def check_name(plan: Plan, key: str, name: str, units: Sequence[Named], *more: str) -> None:
+    """Refuse a name that is neither that of a unit nor one more that is allowed."""
+    allowed = [*more, *(unit.name for unit in units)]
+    if name not in allowed:
+        raise RankbenchError(f'{plan.file}: {key}: found "{name}"; {suggestion(name, allowed)}')
 
 
 def oversubscription(placement: Placement, machine: Machine) -> Iterator[str]:
@@ -119,6 +135,46 @@ def usable_sizes(
         wanted = f"a multiple of {unit} B, the size of {operation.datatype}" if unit > 1 else "1 B or more"
         notes[f"{operation.name}: {', '.join(left_out)} left out; a size here is {wanted}"] = None
     return usable
+
+
+def usable_starts(plan: Plan, operation: Operation, notes: dict[str, None]) -> list[str]:
+    """Return the starts with which cases of an operation are made.
+
+    What rank 0 alone times needs none: the other rank waits for its message, whenever they began.
+    """
+    wanted = list(dict.fromkeys(operation.start if start == "auto" else start for start in plan.starts))
+    if operation.start != ALONE or wanted == [ALONE]:
+        return wanted
+    others = ", ".join(start for start in wanted if start != ALONE)
+    notes[f"{operation.name}: rank 0 alone times it, so it is measured with start {ALONE}, not {others}"] = None
+    return [ALONE]
+
+
+def usable_memory(
+    plan: Plan, operation: Operation, size_bytes: int, placement: Placement, notes: dict[str, None]
+) -> Iterator[Memory]:
+    """Yield the states of memory in which an operation can be measured; what makes no difference is as by default."""
+    name, ranks = operation.name, placement.ranks
+    for memory in plan.memory:
+        if memory.buffers == "in-place" and not operation.in_place:
+            notes[f"{name}: there is no in-place form; left out"] = None
+        elif operation.rooted and memory.root >= ranks:
+            notes[f"{name}: root {memory.root} is none of the {ranks} ranks of {placement.name}; left out"] = None
+        else:
+            yield effective(memory, operation, size_bytes, notes)
+
+
+def effective(memory: Memory, operation: Operation, size_bytes: int, notes: dict[str, None]) -> Memory:
+    """Return what of the state of memory makes a difference: equal cases under two names would be measured twice."""
+    found = memory
+    if not operation.rooted and memory.root:
+        notes[f"{operation.name}: has no root; measured once, whatever the root"] = None
+        found = msgspec.structs.replace(found, root=0)
+    if not size_bytes and (memory.cache, memory.pages, memory.alignment) != ("warm", "touched", 0):
+        what = f"{operation.name} of 0 B" if operation.sized else operation.name
+        notes[f"{what}: has no data; measured once, whatever cache, pages and alignment"] = None
+        found = Memory(buffers=found.buffers, root=found.root)
+    return found
 
 
 def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement) -> int:

@@ -13,6 +13,11 @@ SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s" or "2m"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
 UNTIL_HELP = '"decided", "blocks", "precision 2%" or "time 30m"'
+LARGEST_ALIGNMENT = 2 << 20
+ALIGNMENT_HELP = 'a power of two such as 64 or "4K", up to "2M", or 0 for the beginning of a page'
+ESTIMATOR_HELP = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
+CONFIDENCES = (0.90, 0.95, 0.99)
+CONFIDENCE_HELP = '"90%", "95%" or "99%"'
 
 
 class Until(NamedTuple):
@@ -75,6 +80,29 @@ def share(raw: object) -> float:
     if value >= 1:
         raise ValueError(raw)
     return value
+
+
+def alignment(raw: object) -> int:
+    """Return the bytes of an alignment, 0 for the beginning of a page."""
+    found = size(raw)
+    if found > LARGEST_ALIGNMENT or found & (found - 1):
+        raise ValueError(raw)
+    return found
+
+
+def estimator(raw: object) -> str:
+    """Return the name of an estimator: `median`, `trimmed-mean`, `p90`."""
+    if not re.fullmatch(r"median|min|mean|trimmed-mean|p[1-9]\d?", str(raw)):
+        raise ValueError(raw)
+    return str(raw)
+
+
+def confidence(raw: object) -> float:
+    """Return the confidence of `"95%"` or `0.95`, one of CONFIDENCES."""
+    found = round(share(raw), 9)
+    if found not in CONFIDENCES:
+        raise ValueError(raw)
+    return found
 
 
 def until(raw: object) -> Until:

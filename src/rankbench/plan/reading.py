@@ -1,4 +1,4 @@
-"""Reading a plan. Operations and starts, which only the core knows, are checked where cases are made."""
+"""Reading a plan. Operations, starts and clocks, which only the core knows, are checked where cases are made."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rankbench.model import FORMS, CandidateSpec, Form, Placement, Plan, RankbenchError, Stop
-from rankbench.plan import notation
+from rankbench.plan import measuring, notation
 from rankbench.plan.document import Value, document
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
     from rankbench.model import Machine
 
-KEYS = ("question", "candidates", "candidate", "operations", "forms", "sizes", "placements", "start", "samples",
-        "case_limit", "launch_limit", "stop", "control", "threshold", "seed")  # fmt: skip
+KEYS = ("question", "candidates", "candidate", "operations", "forms", "sizes", "placements", "start", "memory",
+        "samples", "case_limit", "launch_limit", "every_rank", "clock", "synchronisation", "estimator", "confidence",
+        "stop", "control", "threshold", "seed")  # fmt: skip
 QUESTION = "Which MPI library on this machine?"
 LONGEST_CAMPAIGN_BLOCKS = 1000
-MOST_SAMPLES = 100_000_000
 PATIENCE, FILLING_S = 10, 10.0
 """A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked besides."""
 LAUNCH_LIMIT_S = 60.0
@@ -65,10 +65,16 @@ def parse(text: str, file: str, machine: Machine) -> Plan:
         forms=[form(one) for one in value("forms", ["blocking"]).items("forms")],
         sizes_bytes=value("sizes", "8,1K,64K,1M").parsed(notation.sizes, notation.SIZES_HELP),
         placements=placements(value("placements", ["socket"]), machine),
-        start=value("start", "auto").text(),
-        samples=value("samples", 100).whole(1, MOST_SAMPLES),
+        starts=measuring.starts(value("start", "auto")),
+        memory=measuring.memory(value("memory", {})),
+        sampling=measuring.sampling(value("samples", 100)),
         case_limit_s=case_limit_s,
         launch_limit_s=launch_limit_s(values.get("launch_limit"), case_limit_s),
+        every_rank=value("every_rank", False).switch(),  # noqa: FBT003 - a default as TOML has it
+        clock=value("clock", "auto").text(),
+        synchronisation=value("synchronisation", "tree").text(),
+        estimator=value("estimator", "median").parsed(notation.estimator, notation.ESTIMATOR_HELP),
+        confidence=value("confidence", "95%").parsed(notation.confidence, notation.CONFIDENCE_HELP),
         stop=stop(value("stop", {})),
         control=value("control", True).switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parsed(notation.share, notation.SHARE_HELP),

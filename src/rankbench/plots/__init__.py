@@ -109,7 +109,7 @@ class Picture:
 
 def picture(campaign: Campaign, launches: list[Launch], verdict: Verdict, samples: pl.LazyFrame) -> Picture:
     """Make the picture of a whole campaign from its stored samples."""
-    counted = samples.filter(~pl.col("late")).select("case", "candidate", "time_ns").collect()
+    counted = samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns").collect()
     by_case = {str(key): frame for (key,), frame in counted.partition_by("case", as_dict=True).items()}
     cases = [verdict.case for verdict in verdict.cases]
     return Picture(campaign, launches, verdict, by_case, statistics.launch_medians(samples), cases)

@@ -10,12 +10,27 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.model import Case, CaseResult, CaseStatus, LaunchFacts, RankbenchError, RankFact, Series, Stream
+from rankbench.model import (
+    CaseResult,
+    CaseStatus,
+    LaunchFacts,
+    Memory,
+    RankbenchError,
+    RankFact,
+    Sampling,
+    Series,
+    SourceFact,
+    Stream,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-FORMAT = 1
+    from rankbench.model import Case, Plan
+
+FORMAT = 2
+DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one"}
+"""What a core does unless a job's `set` line says otherwise."""
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"):
@@ -29,8 +44,12 @@ class _Launch(_Line, frozen=True, kw_only=True, tag="launch"):
     mpi_version: str
     core: str
     source: str
+    source_reason: str
     resolution_ns: float
     cost_ns: float
+    synchronisation: str
+    last_level_cache_bytes: int
+    sources: list[SourceFact]
 
 
 class _Rank(_Line, frozen=True, kw_only=True, tag="rank"):
@@ -57,6 +76,8 @@ class _CaseLine(_Line, frozen=True, kw_only=True, tag="case"):
     sync_bound_ns: float
     drift_ns: float
     migrated: bool
+    synchronisations: int
+    stopped: str
     series: list[Series]
 
 
@@ -67,14 +88,38 @@ class _End(_Line, frozen=True, kw_only=True, tag="end"):
 _decoder = msgspec.json.Decoder(_Launch | _Rank | _Begin | _CaseLine | _End)
 
 
-def write_job(path: Path, cases: Sequence[Case], samples: int, case_limit_s: float) -> None:
-    """Write the job that asks a core for these cases in this order."""
-    lines = [
-        f"case operation={case.operation} form={case.form} bytes={case.size_bytes} datatype={case.datatype} "
-        f"start={case.start} samples={samples} limit_s={case_limit_s}\n"
-        for case in cases
-    ]
-    path.write_text("rankbench-job 1\n" + "".join(lines), encoding="utf-8")
+def write_job(path: Path, cases: Sequence[Case], plan: Plan) -> None:
+    """Write the job that asks a core for these cases in this order, measured as the plan says.
+
+    What is as the core has it by default is left out, so that a person can read it.
+    """
+    chosen = {"clock": plan.clock, "sync": plan.synchronisation, "ranks": "all" if plan.every_rank else "one"}
+    settings = _tokens(_others(chosen, DEFAULTS))
+    lines = ["rankbench-job 1", *([f"set {settings}"] if settings else []), *(_case_line(case, plan) for case in cases)]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _case_line(case: Case, plan: Plan) -> str:
+    case_is = {
+        "operation": case.operation,
+        "form": case.form,
+        "bytes": case.size_bytes,
+        "datatype": case.datatype,
+        "start": case.start,
+    }
+    memory = _others(msgspec.structs.asdict(case.memory), msgspec.structs.asdict(Memory()))
+    stops = msgspec.structs.asdict(plan.sampling)
+    more = _others({key: stops[key] for key in stops if key != "good"}, msgspec.structs.asdict(Sampling()))
+    measured = {"samples": plan.sampling.good} | more | {"limit_s": plan.case_limit_s}
+    return f"case {_tokens(case_is | memory | measured)}"
+
+
+def _others(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value != usual[key]}
+
+
+def _tokens(values: Mapping[str, object]) -> str:
+    return " ".join(f"{key}={value}" for key, value in values.items())
 
 
 def _decode(path: Path) -> tuple[list[_Line], str]:

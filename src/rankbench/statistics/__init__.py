@@ -39,7 +39,7 @@ def summarise(medians: pl.DataFrame, samples: pl.LazyFrame, cases: pl.DataFrame)
 
     Args:
         medians: result of `launch_medians`.
-        samples: the store's samples; quantiles are taken over all that are not late.
+        samples: the store's samples; quantiles are taken over all that are not discarded.
         cases: the store's cases, one row per case and launch.
     """
     key = ["case", "candidate"]
@@ -51,7 +51,7 @@ def summarise(medians: pl.DataFrame, samples: pl.LazyFrame, cases: pl.DataFrame)
         pl.col("migrated").sum(),
     )
     launches = medians.group_by(key).agg(pl.col("median_ns"))
-    pooled = samples.filter(~pl.col("late")).group_by(key).agg(*_pooled()).collect()
+    pooled = samples.filter(~pl.col("discarded")).group_by(key).agg(*_pooled()).collect()
     rows = tried.join(launches, on=key, how="left").join(pooled, on=key, how="left")
     return [_summary(row) for row in rows.iter_rows(named=True)]
 

@@ -24,11 +24,8 @@ LARGEST_STEP = 0.1
 
 
 def launch_medians(samples: pl.LazyFrame) -> pl.DataFrame:
-    """Return one row per case, candidate, block and launch with `median_ns` over the samples that are not late.
-
-    A case has one series today: the maximum over ranks, or the one measuring rank. Several would be taken together.
-    """
-    valid = samples.filter(~pl.col("late"))
+    """Return one row per case, candidate, block and launch with `median_ns` over the samples not discarded."""
+    valid = samples.filter(~pl.col("discarded"))
     centre = valid.group_by(LAUNCH).agg(
         pl.col("time_ns").median().alias("median_ns"),
         (pl.col("time_ns") == pl.col("time_ns").median()).mean().alias("tied"),

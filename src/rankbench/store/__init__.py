@@ -17,11 +17,11 @@ import polars as pl
 from rankbench.model import Campaign, CaseResult, Launch, RankbenchError, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
-FORMAT = 1
+FORMAT = 2
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -40,6 +40,7 @@ _CASE_OF_LAUNCH = {
     "placement": pl.String,
     "ranks": pl.Int32,
     "start": pl.String,
+    "memory": pl.String,
 }
 CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "status": pl.String,
@@ -51,6 +52,8 @@ CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "sync_bound_ns": pl.Float64,
     "drift_ns": pl.Float64,
     "migrated": pl.Boolean,
+    "synchronisations": pl.Int32,
+    "stopped": pl.String,
 }
 SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "series": pl.Int32,
@@ -59,7 +62,13 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "last_rank": pl.Int32,
     "late": pl.Boolean,
     "overrun": pl.Boolean,
+    "discarded": pl.Boolean,
+    "by_rank": pl.Boolean,
+    "skew_ns": pl.Float32,
+    "bound_ns": pl.Float32,
 }
+_BEFORE = {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)}
+"""What columns that a campaign of format 1 lacks would hold; what nobody measured then is null."""
 
 
 class Store:
@@ -90,7 +99,7 @@ class Store:
         heads = [_head(launch, result) for result in results]
         rows = [head | _outcome(result) for head, result in zip(heads, results, strict=True)]
         cases = pl.LazyFrame(rows, CASE_COLUMNS)
-        samples = pl.concat([pl.LazyFrame(schema=SAMPLE_COLUMNS), *_series_frames(heads, results)])
+        samples = pl.concat([pl.LazyFrame(schema=SAMPLE_COLUMNS), *self._series_frames(heads, results)])
         _write(self.folder / "cases" / f"{name}.parquet", _parquet(cases))
         _write(self.folder / "samples" / f"{name}.parquet", _parquet(samples))
         _write_json(self.folder / "launches" / f"{name}.json", launch)
@@ -105,7 +114,11 @@ class Store:
 
     def samples(self) -> pl.LazyFrame:
         """Return one row per sample of the committed launches; the columns are SAMPLE_COLUMNS."""
-        return self._scan("samples", SAMPLE_COLUMNS)
+        return self._scan("samples", SAMPLE_COLUMNS).filter(~pl.col("by_rank"))
+
+    def rank_samples(self) -> pl.LazyFrame:
+        """Return one row per sample and rank: what single ranks saw of `samples`, where the plan has `every_rank`."""
+        return self._scan("samples", SAMPLE_COLUMNS).filter("by_rank")
 
     def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, msgspec.Struct]) -> None:
         """Write what can be made again from the measured values: frames as NAME.parquet, records as NAME.json."""
@@ -117,7 +130,19 @@ class Store:
     def _scan(self, kind: str, columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
         committed = [path.stem for path in sorted((self.folder / "launches").glob("*.json"))]
         files = [_whole(self.folder / kind / f"{name}.parquet") for name in committed]
-        return pl.scan_parquet(files) if files else pl.LazyFrame(schema=dict(columns))
+        if not files:
+            return pl.LazyFrame(schema=dict(columns))
+        if self.campaign.format == FORMAT:
+            return pl.scan_parquet(files)
+        frame = pl.scan_parquet(files, schema=dict(columns), missing_columns="insert")
+        return frame.with_columns(value.alias(name) for name, value in _BEFORE.items() if name in columns)
+
+    def _series_frames(self, heads: Iterable[dict[str, Any]], results: Iterable[CaseResult]) -> Iterable[pl.LazyFrame]:
+        for head, result in zip(heads, results, strict=True):
+            overruns = self.campaign.discards_overruns(result.case)
+            discarded = result.own.discarded(overruns=overruns) if result.own else set()
+            for series in result.series:
+                yield _series_frame(head, series, discarded, by_rank=series is not result.own)
 
 
 def create(folder: Path, campaign: Campaign) -> Store:
@@ -135,16 +160,30 @@ def create(folder: Path, campaign: Campaign) -> Store:
 
 
 def open(folder: Path) -> Store:  # noqa: A001 - the verb of the room
-    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench."""
+    """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench.
+
+    One of format 1 is read as what it would be today; it cannot be gone on with.
+    """
     path = folder / "campaign.json"
     if not path.exists():
         raise RankbenchError(
             f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
         )
     found = _read_json(path, _Formatted).format
-    if found != FORMAT:
-        raise RankbenchError(f"{path}: format {found}, this rankbench reads format {FORMAT}; use the one that wrote it")
-    return Store(folder, _read_json(path, Campaign))
+    if found not in {1, FORMAT}:
+        raise RankbenchError(
+            f"{path}: format {found}, this rankbench reads formats 1 and {FORMAT}; use the one that wrote it"
+        )
+    return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign))
+
+
+def _as_today(record: Any) -> Any:
+    """Return the record of a campaign of format 1, whose core knew one clock, as it would be written today."""
+    plan = record.get("plan")
+    if isinstance(plan, dict):
+        plan["starts"], plan["sampling"] = [plan.pop("start", None)], {"good": plan.pop("samples", None)}
+        plan |= {"clock": "clock_gettime", "synchronisation": "linear"}
+    return record
 
 
 def newest(results: Path) -> Path:
@@ -164,7 +203,8 @@ class _Formatted(msgspec.Struct):
 def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
     case = result.case
     named = {name: getattr(case, name) for name in _CASE_OF_LAUNCH if name in case.__struct_fields__}
-    return {"launch": launch.number, "block": launch.block, "candidate": launch.candidate, "case": case.key} | named
+    numbers = {"launch": launch.number, "block": launch.block, "candidate": launch.candidate, "case": case.key}
+    return {**numbers, **named, "memory": case.memory.label}
 
 
 def _outcome(result: CaseResult) -> dict[str, object]:
@@ -172,25 +212,21 @@ def _outcome(result: CaseResult) -> dict[str, object]:
     return {name: getattr(result, name) for name in names} | {"status": result.status.value}
 
 
-def _series_frames(heads: Iterable[dict[str, Any]], results: Iterable[CaseResult]) -> Iterable[pl.LazyFrame]:
-    for head, result in zip(heads, results, strict=True):
-        for series in result.series:
-            yield _series_frame(head, series)
-
-
-def _series_frame(head: dict[str, Any], series: Series) -> pl.LazyFrame:
+def _series_frame(head: dict[str, Any], series: Series, discarded: Iterable[int], *, by_rank: bool) -> pl.LazyFrame:
     """Return the samples of a series. What is equal in all of them is added while they are written."""
+    same = head | {"series": series.rank, "last_rank": series.rank, "by_rank": by_rank, "skew_ns": None, "bound_ns": 0}
     index = pl.int_range(len(series.time_ns), dtype=pl.Int32, eager=True)
     own = {
         "index": index,
         "time_ns": pl.Series(series.time_ns, dtype=pl.Float64),
         "late": index.is_in(series.late),
         "overrun": index.is_in(series.overrun),
+        "discarded": index.is_in(list(discarded)),
     }
-    if series.last_rank:
-        own["last_rank"] = pl.Series(series.last_rank, dtype=pl.Int32)
-    same = head | {"series": series.rank} | ({} if series.last_rank else {"last_rank": series.rank})
-    literals = [pl.lit(value, SAMPLE_COLUMNS[name]).alias(name) for name, value in same.items()]
+    for name in ("last_rank", "skew_ns", "bound_ns"):
+        if values := getattr(series, name):
+            own[name] = pl.Series(values, dtype=SAMPLE_COLUMNS[name])
+    literals = [pl.lit(same[name], SAMPLE_COLUMNS[name]).alias(name) for name in same.keys() - own.keys()]
     return pl.LazyFrame(own).with_columns(literals).select(list(SAMPLE_COLUMNS))
 
 
@@ -240,9 +276,9 @@ def _write_json(path: Path, record: msgspec.Struct) -> None:
     _write(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
-def _read_json(path: Path, kind: type[Kind]) -> Kind:
+def _read_json(path: Path, kind: type[Kind], mend: Callable[[Any], Any] = lambda record: record) -> Kind:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.convert(mend(msgspec.json.decode(path.read_bytes())), kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RankbenchError(f"{path}: damaged ({error}); {RESTORE}") from None
     except OSError as error:

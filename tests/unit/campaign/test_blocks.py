@@ -77,7 +77,7 @@ def assert_sound(store: Store, blocks: int) -> None:
     assert rows == Counter(wanted)
     samples = Counter(store.samples().collect().select("block", "candidate", "case", "index").iter_rows())
     measured = store.cases().filter(status="ok").select("block", "candidate", "case").iter_rows()
-    assert samples == Counter((*row, index) for row in measured for index in range(store.campaign.plan.samples))
+    assert samples == Counter((*row, index) for row in measured for index in range(store.campaign.plan.sampling.good))
 
 
 @pytest.mark.usefixtures("libraries")

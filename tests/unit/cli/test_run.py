@@ -93,7 +93,7 @@ def assert_sound(results: Store, blocks: int) -> None:
     keys = [case.key for case in results.campaign.cases]
     assert rows == Counter((block, name, key) for block in range(1, blocks + 1) for name in names for key in keys)
     samples = Counter(results.samples().select("block", "candidate", "case", "index").collect().iter_rows())
-    assert samples == Counter((*row, index) for row in rows for index in range(results.campaign.plan.samples))
+    assert samples == Counter((*row, index) for row in rows for index in range(results.campaign.plan.sampling.good))
 
 
 def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) -> None:
