@@ -33,11 +33,11 @@ DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one"}
 """What a core does unless a job's `set` line says otherwise."""
 
 
-class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"):
+class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="record"):
     """Base of the stream's records; `record` tells them apart."""
 
 
-class _Launch(_Line, frozen=True, kw_only=True, tag="launch"):
+class _Launch(Line, frozen=True, kw_only=True, tag="launch"):
     format: int
     ranks: int
     library_version: str
@@ -52,7 +52,7 @@ class _Launch(_Line, frozen=True, kw_only=True, tag="launch"):
     sources: list[SourceFact]
 
 
-class _Rank(_Line, frozen=True, kw_only=True, tag="rank"):
+class _Rank(Line, frozen=True, kw_only=True, tag="rank"):
     rank: int
     host: str
     cpu: int
@@ -61,11 +61,11 @@ class _Rank(_Line, frozen=True, kw_only=True, tag="rank"):
     libmpi: str
 
 
-class _Begin(_Line, frozen=True, kw_only=True, tag="begin"):
+class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
     case: int
 
 
-class _CaseLine(_Line, frozen=True, kw_only=True, tag="case"):
+class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
     case: int
     status: CaseStatus
     reason: str
@@ -81,11 +81,13 @@ class _CaseLine(_Line, frozen=True, kw_only=True, tag="case"):
     series: list[Series]
 
 
-class _End(_Line, frozen=True, kw_only=True, tag="end"):
+class _End(Line, frozen=True, kw_only=True, tag="end"):
     cases: int
 
 
-_decoder = msgspec.json.Decoder(_Launch | _Rank | _Begin | _CaseLine | _End)
+Head = _Launch | _Rank | _End
+"""The records of every stream, whatever it tells of."""
+_decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Head | _Begin | _CaseLine)
 
 
 def write_job(path: Path, cases: Sequence[Case], plan: Plan) -> None:
@@ -122,16 +124,16 @@ def _tokens(values: Mapping[str, object]) -> str:
     return " ".join(f"{key}={value}" for key, value in values.items())
 
 
-def _decode(path: Path) -> tuple[list[_Line], str]:
+def decode(path: Path, decoder: msgspec.json.Decoder[Line]) -> tuple[list[Line], str]:
     """Decode the whole lines up to the first that is no record, and say what is wrong with that.
 
     What follows the last newline was being written when the core ended.
     """
     whole = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    lines: list[_Line] = []
+    lines: list[Line] = []
     for number, text in enumerate(whole, start=1):
         try:
-            lines.append(_decoder.decode(text))
+            lines.append(decoder.decode(text))
         except msgspec.MsgspecError as error:
             return lines, f"{path} line {number}: not a record of a rankbench stream ({error})"
     return lines, ""
@@ -155,7 +157,11 @@ def read(path: Path, cases: Sequence[Case]) -> Stream:
 
     It ends at a line that is no record, which `damage` names. A stream of another format or job is a RankbenchError.
     """
-    lines, damage = _decode(path)
+    return stream(path, *decode(path, _decoder), cases)
+
+
+def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]) -> Stream:
+    """Return what the lines of a stream tell, as far as they are of a job."""
     begun = [line.case for line in lines if isinstance(line, _Begin)]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
     open_cases = set(begun) - {line.case for line in ended}
