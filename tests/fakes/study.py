@@ -1,0 +1,90 @@
+"""A study of the clocks as the core streams it, of known truth: offsets that are wrong by what is asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+METHODS = ("linear", "ring", "tree")
+
+
+def lines(
+    *,
+    ranks: int = 3,
+    runs: int = 4,
+    error_ns: float = 20.0,
+    bound_ns: float = 50.0,
+    truth_ns: float | None = 0.0,
+    sources: tuple[str, ...] = ("tsc",),
+) -> list[dict[str, Any]]:
+    """Return the records of a study; rank r is off by r - 1 ns more than asked for, and each run by one more."""
+    return [
+        launch(ranks),
+        *(rank_line(rank) for rank in range(ranks)),
+        *(clock(source, rank) for source in ("tsc", "MPI_Wtime") for rank in range(ranks)),
+        *(
+            line
+            for source in sources
+            for method in METHODS
+            for run in range(runs)
+            for line in (
+                cost(source, method, run, ranks),
+                *(
+                    offset(source, method, run, rank, truth_ns, error_ns + rank - 1 + run, bound_ns)
+                    for rank in range(ranks)
+                ),
+            )
+        ),
+        {"record": "end", "cases": 0},
+    ]
+
+
+def text(records: list[dict[str, Any]]) -> str:
+    """Return the stream of the records."""
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def launch(ranks: int) -> dict[str, Any]:
+    """Return the first line."""
+    tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 11.2}
+    return {"record": "launch", "format": 2, "ranks": ranks, "library_version": "MPICH Version: 9.9",
+            "mpi_version": "4.1", "core": "0.2.0", "source": "tsc", "source_reason": "finest step",
+            "resolution_ns": 1, "cost_ns": 11.2, "synchronisation": "tree", "last_level_cache_bytes": 1 << 25,
+            "sources": [tsc]}  # fmt: skip
+
+
+def rank_line(rank: int) -> dict[str, Any]:
+    """Return where a rank runs."""
+    return {"record": "rank", "rank": rank, "host": "n1", "cpu": rank, "cpus": str(rank), "clock": "one",
+            "libmpi": "/lib/libmpi.so.12"}  # fmt: skip
+
+
+def clock(source: str, rank: int) -> dict[str, Any]:
+    """Return a source as a rank sees it: rank 1 cannot use MPI_Wtime, rank 2 reads slowly."""
+    usable = (source, rank) != ("MPI_Wtime", 1)
+    reason = "invariant; 2300.0 MHz by CPUID" if source == "tsc" else "it steps" if not usable else ""
+    return {"record": "clock", "source": source, "rank": rank, "usable": usable, "reason": reason,
+            "resolution_ns": 1, "cost_ns": 11.2 + 10 * (rank == 2)}  # fmt: skip
+
+
+def offset(
+    source: str, method: str, run: int, rank: int, truth_ns: float | None, error_ns: float, bound_ns: float
+) -> dict[str, Any]:
+    """Return an offset, of rank 0 to itself all zeros.
+
+    The tree has a model of drift, by which rank r drifts by r thousandths of a ppm, and a tenth of that more per run.
+    """
+    if not rank:
+        truth_ns, error_ns, bound_ns = None if truth_ns is None else 0.0, 0.0, 0.0
+    drift_ppm = rank * (0.001 + 0.0001 * run) if method == "tree" else 0.0
+    return {"record": "offset", "source": source, "synchronisation": method, "run": run, "rank": rank,
+            "stage": "fresh", "offset_ns": (truth_ns or 0.0) - error_ns, "bound_ns": bound_ns,
+            "drift_ppm": drift_ppm, "truth_ns": truth_ns}  # fmt: skip
+
+
+def cost(source: str, method: str, run: int, ranks: int) -> dict[str, Any]:
+    """Return what a synchronisation takes, by a simple count."""
+    return {"record": "synchronisation", "source": source, "synchronisation": method, "run": run,
+            "duration_ns": 1000 + run, "rounds": ranks - 1, "rank_0_messages": 200 * (ranks - 1),
+            "most_messages": 200 * (ranks - 1), "rank_0_bytes": 1600 * (ranks - 1),
+            "most_bytes": 1600 * (ranks - 1)}  # fmt: skip

@@ -1,0 +1,65 @@
+"""The study of the clocks is read as the core writes it, whole or broken off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fakes import study as fake
+
+from rankbench.samples import study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _read(tmp_path: Path, text: str) -> study.Study:
+    path = tmp_path / "stream"
+    path.write_text(text)
+    return study.read(path)
+
+
+def test_a_whole_study_is_read_as_written(tmp_path: Path) -> None:
+    found = _read(tmp_path, fake.text(fake.lines(ranks=2, runs=3, truth_ns=1e9)))
+    assert found.stream.complete
+    assert found.stream.facts
+    assert found.stream.facts.source_reason == "finest step"
+    assert [rank.cpu for rank in found.stream.ranks] == [0, 1]
+    assert [(one.source, one.rank, one.usable) for one in found.clocks] == [
+        ("tsc", 0, True),
+        ("tsc", 1, True),
+        ("MPI_Wtime", 0, True),
+        ("MPI_Wtime", 1, False),
+    ]
+    assert len(found.offsets) == 3 * 3 * 2
+    assert {(one.synchronisation, one.run): one.error_ns for one in found.offsets if one.rank} == {
+        (method, run): 20.0 + run for method in fake.METHODS for run in range(3)
+    }
+    assert found.synchronisations[0].most_messages == 200
+
+
+def test_what_is_not_known_has_no_error(tmp_path: Path) -> None:
+    found = _read(tmp_path, fake.text(fake.lines(truth_ns=None, error_ns=99.0, bound_ns=50.0)))
+    assert {(one.error_ns, one.excess_ns) for one in found.offsets} == {(None, 0.0)}
+
+
+def test_an_error_beyond_its_bound_exceeds_it(tmp_path: Path) -> None:
+    found = _read(tmp_path, fake.text(fake.lines(runs=1, ranks=2, error_ns=60.0, bound_ns=50.0)))
+    assert [one.excess_ns for one in found.offsets] == [0.0, 10.0] * 3
+
+
+def test_a_study_cut_at_any_byte_gives_its_whole_lines(tmp_path: Path) -> None:
+    whole = fake.text(fake.lines(ranks=2, runs=1))
+    for length in range(0, len(whole) + 1, 7):
+        found = _read(tmp_path, whole[:length])
+        ended = whole[:length].count("\n")
+        told = len(found.stream.ranks) + len(found.clocks) + len(found.offsets) + len(found.synchronisations)
+        assert told == max(0, ended - 1) - found.stream.complete
+        assert found.stream.complete == (ended == whole.count("\n"))
+
+
+def test_a_line_of_another_stream_is_damage(tmp_path: Path) -> None:
+    found = _read(tmp_path, fake.text([*fake.lines(ranks=2, runs=1)[:3], {"record": "begin", "case": 0}]))
+    assert len(found.stream.ranks) == 2
+    assert found.stream.damage == (
+        f"{tmp_path / 'stream'} line 4: not a record of a rankbench stream (Invalid value 'begin' - at `$.record`)"
+    )
