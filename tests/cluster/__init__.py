@@ -1,0 +1,1 @@
+"""Tests on emulated nodes. A package, so that its conftest has a name of its own."""

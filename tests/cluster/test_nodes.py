@@ -1,0 +1,274 @@
+"""What clock tests rest on: nodes are apart, clocks differ by what was set, links delay, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cluster.nodes import Delay, NoNodesError, cluster, preload, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster.conftest import Core
+    from cluster.nodes import Cluster
+
+TESTS = Path(__file__).parents[1]
+OFFSETS_NS = (0, 5_000_000_001, 123_456_789)
+MESSAGE_BYTES = 65536
+
+
+@pytest.fixture(scope="module")
+def trio(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("trio") / "nodes", OFFSETS_NS, shared=[home]) as nodes:
+        yield nodes
+
+
+# --- clocks -----------------------------------------------------------------------------------------------------------
+
+AHEAD = """
+import time
+def reading():
+    before, monotonic, after = time.time_ns(), time.monotonic_ns(), time.time_ns()
+    return after - before, monotonic - (before + after) // 2
+print(*min(reading() for _ in range(10000)))
+"""
+"""How far CLOCK_MONOTONIC is ahead of CLOCK_REALTIME, which time namespaces leave alone, and how sure that is (ns)."""
+
+
+def test_clocks_differ_by_what_was_set(trio: Cluster) -> None:
+    """CLOCK_REALTIME is slewed together with CLOCK_MONOTONIC, so their difference holds still."""
+    readings = [trio.on(node, [sys.executable, "-c", AHEAD]).split() for node in trio.nodes]
+    (first_unsure_ns, first_ns), *others = ((int(unsure), int(ahead)) for unsure, ahead in readings)
+    for offset_ns, (unsure_ns, ahead_ns) in zip(OFFSETS_NS[1:], others, strict=True):
+        assert abs(ahead_ns - first_ns - offset_ns) <= unsure_ns + first_unsure_ns
+
+
+@pytest.mark.parametrize("offset_ns", [0, 1, 999_999_999, 5_000_000_001, -1, -999_999_999, -1_000_000_000])
+def test_an_offset_is_set_to_the_nanosecond(offset_ns: int, tmp_path: Path) -> None:
+    shown = ["cat", "/proc/self/timens_offsets"]
+    command = ["unshare", "--user", "--map-root-user", str(program("timens_exec", tmp_path)), str(offset_ns), *shown]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    offsets = re.findall(r"(\w+) +(-?\d+) +(\d+)", told)
+    assert {clock: int(s) * 10**9 + int(ns) for clock, s, ns in offsets} == {
+        "monotonic": offset_ns,
+        "boottime": offset_ns,
+    }
+
+
+DRIFTING = """
+import ctypes, select, time
+class Timeval(ctypes.Structure):
+    _fields_ = [("s", ctypes.c_long), ("us", ctypes.c_long)]
+class Timespec(ctypes.Structure):
+    _fields_ = [("s", ctypes.c_long), ("ns", ctypes.c_long)]
+libc, preloaded = ctypes.CDLL("libc.so.6"), ctypes.CDLL(None)
+def true_ns(clock):
+    now = Timespec()
+    libc.clock_gettime(clock, ctypes.byref(now))
+    return now.s * 10**9 + now.ns
+def timeofday_ns():
+    now = Timeval()
+    preloaded.gettimeofday(ctypes.byref(now), None)
+    return now.s * 10**9 + now.us * 1000
+READERS = {"monotonic": (1, time.monotonic_ns), "realtime": (0, time.time_ns), "gettimeofday": (0, timeofday_ns)}
+for _ in range(3):
+    for name, (clock, told_ns) in READERS.items():
+        print(name, true_ns(1), true_ns(clock), told_ns(), true_ns(clock), true_ns(1))
+    select.select([], [], [], 0.1)
+"""
+"""Prints what a clock tells between two true readings of it, and these between two of CLOCK_MONOTONIC."""
+
+
+@pytest.mark.parametrize(("rank", "ppm", "shift_ns"), [(0, 0, 0), (1, 50, 1_000_000_007), (2, -20_000, -5), (3, 0, 0)])
+def test_a_rank_drifts_as_told(rank: int, ppm: float, shift_ns: int, tmp_path: Path) -> None:
+    origin_ns = time.monotonic_ns()
+    drift = {"DRIFT_PPM": "0,50,-20000", "DRIFT_SHIFT_NS": "0,1000000007,-5", "DRIFT_ORIGIN_NS": str(origin_ns)}
+    told = subprocess.run(
+        [sys.executable, "-c", DRIFTING],
+        env={**os.environ, "LD_PRELOAD": str(preload("drift", tmp_path)), "PMI_RANK": str(rank), **drift},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line.split() for line in told.stdout.splitlines()]
+    assert [line[0] for line in lines] == ["monotonic", "realtime", "gettimeofday"] * 3
+    for clock, *readings in lines:
+        first_ns, before_ns, told_ns, after_ns, last_ns = map(int, readings)
+        ahead_ns = sorted(shift_ns + (monotonic_ns - origin_ns) * ppm / 1e6 for monotonic_ns in (first_ns, last_ns))
+        coarse_ns = 1000 if clock == "gettimeofday" else 1
+        assert before_ns + ahead_ns[0] - coarse_ns <= told_ns <= after_ns + ahead_ns[1] + 1
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+ECHO = """
+import socket, time
+link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+link.bind(("", 7))
+print("ready", flush=True)
+while True:
+    _, sender = link.recvfrom(64)
+    link.sendto(str(time.monotonic_ns()).encode(), sender)
+"""
+ASK = """
+import socket, time
+link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+link.settimeout(1)
+for _ in range(50):
+    before = time.monotonic_ns()
+    link.sendto(b"", ("n2", 7))
+    there = int(link.recv(64))
+    print(there - before, time.monotonic_ns() - there)
+"""
+"""Prints how long each datagram was on its way there and back, on nodes whose clocks are one."""
+
+
+def one_way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
+    """Return the shortest ways from n1 to n2 and back."""
+    with cluster(folder, (0, 0), delay=delay) as pair:
+        echo = pair.start("n2", [sys.executable, "-c", ECHO])
+        assert echo.stdout
+        assert echo.stdout.readline() == "ready\n"
+        ways = [tuple(map(int, line.split())) for line in pair.on("n1", [sys.executable, "-c", ASK]).splitlines()]
+    echo.communicate()
+    assert len(ways) == 50
+    return min(there for there, _ in ways), min(back for _, back in ways)
+
+
+def test_a_link_delays_each_way_as_told(tmp_path: Path) -> None:
+    delay = Delay(forward_ns=100_000, backward_ns=5_000_000)
+    there_ns, back_ns = one_way_ns(tmp_path / "asymmetric", delay)
+    assert there_ns >= delay.forward_ns
+    assert back_ns >= delay.backward_ns
+    assert back_ns - there_ns > (delay.backward_ns - delay.forward_ns) / 2
+
+
+def test_without_delay_a_link_is_faster(tmp_path: Path) -> None:
+    direct_ns = sum(one_way_ns(tmp_path / "bridge", None))
+    assert direct_ns < sum(one_way_ns(tmp_path / "switch", Delay(1_000_000, 1_000_000)))
+
+
+# --- real libraries ---------------------------------------------------------------------------------------------------
+
+
+def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Cluster) -> None:
+    """Each rank sends 64 KiB; starting up alone takes a quarter of that."""
+    before = [trio.bytes_sent(node) for node in trio.nodes]
+    done = trio.launch(core.library, 3, [str(core.binary), "--check"])
+    sent = [trio.bytes_sent(node) - count for node, count in zip(trio.nodes, before, strict=True)]
+    assert done.exit_code == 0, done.printed
+    assert "one world of 3 ranks, data right\n" in done.printed
+    assert re.findall(r"rank (\d) on (\w+),", done.printed) == [("0", "n1"), ("1", "n2"), ("2", "n3")]
+    assert min(sent) >= MESSAGE_BYTES
+
+
+def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: Path, tmp_path: Path) -> None:
+    """Many times more is sent than passes through the node's loopback network."""
+    stream = tmp_path / "nodes" / "stream"
+    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--quiet", "--stream", str(stream)]
+    with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
+        before = single.bytes_sent("n1", "lo")
+        done = single.launch(core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))
+        passed = single.bytes_sent("n1", "lo") - before
+    assert done.exit_code == 0, done.printed
+    text = stream.read_text()
+    assert '"valid":20' in text
+    assert len(set(re.findall(r'"clock":"([^"]+)"', text))) == 2
+    assert passed < 20 * 64 * MESSAGE_BYTES / 10
+
+
+# --- nothing is left --------------------------------------------------------------------------------------------------
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from cluster.nodes import cluster, Delay
+with cluster(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
+    pair.start("n2", ["sleep", "1000"])
+    print(pair.on("n2", ["readlink", *(f"/proc/1/ns/{space}" for space in ("net", "pid", "time", "mnt"))]), flush=True)
+    if sys.argv[3] == "fails":
+        raise RuntimeError
+    if sys.argv[3] == "waits":
+        time.sleep(1000)
+"""
+
+
+def in_use(spaces: set[str], folder: Path) -> list[str]:
+    """Return the processes that are in one of these namespaces, or have the cluster's folder in their command line."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            those = {str(link.readlink()) for link in (process / "ns").iterdir()}
+            command = (process / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+        if spaces & those or str(folder) in command:
+            found.append(f"{process.name}: {command}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ends", "how"), [("leaves", None), ("fails", None), ("waits", signal.SIGINT), ("waits", signal.SIGKILL)]
+)
+def test_nothing_is_left(ends: str, how: signal.Signals | None, tmp_path: Path) -> None:
+    """No process, no namespace, and so no link. Nodes whose holder was killed end by themselves."""
+    folder = tmp_path / "nodes"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(TESTS), str(folder), ends],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout
+    spaces = {holder.stdout.readline().strip() for _ in range(4)}
+    assert len(spaces) == 4
+    if how:
+        assert in_use(spaces, folder)
+        holder.send_signal(how)
+    _, said = holder.communicate()
+    assert (holder.returncode, "Error" in said) == (
+        (-how, False) if how else {"leaves": (0, False), "fails": (1, True)}[ends]
+    )
+    tries = 100 if how == signal.SIGKILL else 1
+    while in_use(spaces, folder) and tries > 1:
+        tries -= 1
+        time.sleep(0.1)
+    assert in_use(spaces, folder) == []
+    assert not spaces & set(re.findall(r"\w+:\[\d+\]", Path("/proc/self/mountinfo").read_text()))
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    """In a user namespace that allows no network namespace."""
+    script = 'echo 0 >/proc/sys/user/max_net_namespaces; exec "$@"'
+    holder = [sys.executable, "-c", HOLDER, str(TESTS), str(tmp_path / "nodes"), "leaves"]
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", *holder],
+        env={**os.environ, "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.splitlines()[-1] == (
+        "cluster.nodes.NoNodesError: emulated nodes need namespaces and mounts, which are not permitted here: "
+        "unshare: unshare failed: No space left on device; "
+        "be root outside a container, or let users make user namespaces"
+    )
+
+
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("cluster.nodes.PACKAGES", {"ip-of-nowhere": "iproute9", "cc": "gcc"})
+    with (
+        pytest.raises(NoNodesError, match=r"^emulated nodes need iproute9; on Debian: apt-get install iproute9$"),
+        cluster(tmp_path / "nodes", (0,)),
+    ):
+        pass

@@ -1,0 +1,68 @@
+/* Preloaded: gives ranks of a launch clocks that run fast. Rank r reads, instead of t,
+ *
+ *     t + shift + (m - origin) * ppm / 10^6,    m being CLOCK_MONOTONIC at that moment,
+ *
+ * where DRIFT_PPM and DRIFT_SHIFT_NS list the ranks' ppm and shifts, divided by commas (0 for ranks beyond the list), and
+ * DRIFT_ORIGIN_NS is the moment from which clocks part. So whoever launched the ranks knows what each reads at any time. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <stdint.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "rank.h"
+
+typedef int reader(clockid_t, struct timespec *);
+
+static reader *real_reader;
+static double speed, shift_ns;
+static int64_t origin_ns;
+
+static double setting(const char *name) {
+    const char *entry = entry_of(getenv(name), rank_of_launch());
+    return entry ? strtod(entry, NULL) : 0;
+}
+
+/* Lasts from the first reading on, which may come before the constructors of other libraries are done. */
+static void set_up(void) {
+    const char *origin = getenv("DRIFT_ORIGIN_NS");
+    real_reader = (reader *)dlsym(RTLD_NEXT, "clock_gettime");
+    speed = setting("DRIFT_PPM") / 1e6;
+    shift_ns = setting("DRIFT_SHIFT_NS");
+    origin_ns = origin ? strtoll(origin, NULL, 10) : 0;
+}
+
+static int64_t to_ns(const struct timespec *time) {
+    return time->tv_sec * INT64_C(1000000000) + time->tv_nsec;
+}
+
+static void advance(struct timespec *time, int64_t by_ns) {
+    const int64_t second_ns = 1000000000, sum_ns = to_ns(time) + by_ns;
+    time->tv_nsec = (sum_ns % second_ns + second_ns) % second_ns;
+    time->tv_sec = (sum_ns - time->tv_nsec) / second_ns;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    struct timespec monotonic;
+    if (!real_reader)
+        set_up();
+    const int code = real_reader(clock, now);
+    const int is_time = clock >= 0 && clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID;
+    if (code != 0 || !is_time || (speed == 0 && shift_ns == 0))
+        return code;
+    if (clock == CLOCK_MONOTONIC)
+        monotonic = *now;
+    else
+        real_reader(CLOCK_MONOTONIC, &monotonic);
+    advance(now, llrint(shift_ns + (double)(to_ns(&monotonic) - origin_ns) * speed));
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    struct timespec time;
+    (void)zone;
+    const int code = clock_gettime(CLOCK_REALTIME, &time);
+    *now = (struct timeval){.tv_sec = time.tv_sec, .tv_usec = time.tv_nsec / 1000};
+    return code;
+}
