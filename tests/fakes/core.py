@@ -25,6 +25,7 @@ USUAL: dict[str, Any] = {
     "torn": [],  # is killed while it writes the line of this case
     "dead": False,  # ends before it says anything
     "linger": False,  # leaves a process behind that ignores SIGTERM
+    "exchange_ns": 50.0,  # between its two CPUs, as it tells the state of the machine; 0: it cannot tell a state
 }
 
 
@@ -124,6 +125,17 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
     return not wrong
 
 
+def tell_state(exchange_ns: float) -> int:
+    """Print the state of a machine of two CPUs."""
+    if not exchange_ns:
+        print("fake core: told to know no state", file=sys.stderr)
+        return 2
+    pair = {"cpus": [0, 1], "median_ns": exchange_ns, "min_ns": 0.8 * exchange_ns}
+    print(json.dumps({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
+                      "stolen_s": 0.5, "load": 0.1, "running": 0}))  # fmt: skip
+    return 0
+
+
 def leave_a_process_behind() -> None:
     """Fork a process into a session of its own that ignores SIGTERM."""
     if os.fork() == 0:
@@ -139,6 +151,8 @@ def main(prefix: Path, version: str, words: list[str]) -> int:
     if "--describe" in options:
         print((Path(__file__).parent / "description.json").read_text())
         return 0
+    if "--state" in options:
+        return tell_state(told["exchange_ns"])
     if told["dead"]:
         print("fake core: told to be dead", file=sys.stderr)
         return 1

@@ -21,6 +21,7 @@ from rankbench.model import (
     Placement,
     Plan,
     RankbenchError,
+    State,
     Step,
     Stream,
 )
@@ -72,8 +73,11 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     program = [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
     family = libraries.family_of(order.library)
     command = family.launch_line(order.library, order.placement, order.candidate.settings, program)
-    started, load, stolen_s = datetime.now(UTC), launch.load(), launch.stolen_s()
+    before, unknown_before = state(order)
+    started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     ending = perform(order, Step(command=command, output=output, watch=stream, limit_s=order.plan.launch_limit_s))
+    stolen_s = launch.stolen_s() - stolen_before_s
+    after, unknown_after = state(order)
     log = tail(output)
     meaning = family.explain(log) if ending.status != LaunchStatus.OK else None
     record = Launch(
@@ -92,10 +96,22 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
         facts=ending.stream.facts,
         ranks=ending.stream.ranks,
         load_before=load,
-        stolen_s=launch.stolen_s() - stolen_s,
+        stolen_s=stolen_s,
+        before=before,
+        after=after,
+        state_reason=unknown_before or unknown_after,
         log=log,
     )
     return record, rows(order, ending)
+
+
+def state(order: Order) -> tuple[State | None, str]:
+    """Return the state of the machine, or why it is not known: that never costs a launch."""
+    command = CommandLine(arguments=[str(order.binary), "--state"], environment=order.library.environment)
+    try:
+        return launch.state(command), ""
+    except RankbenchError as error:
+        return None, str(error)
 
 
 def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbench.launch.host import load, machine, stolen_s
+from rankbench.launch.probe import state
 from rankbench.launch.schedulers.local import run
 
-__all__ = ["load", "machine", "run", "stolen_s"]
+__all__ = ["load", "machine", "run", "state", "stolen_s"]

@@ -11,7 +11,7 @@ from fakes.library import behave, make
 from rankbench import campaign, plan
 from rankbench.campaign import Decision, Prepared, Progress, Wanted
 from rankbench.campaign.loop import LAUNCHES_A_TURN
-from rankbench.model import CaseStatus, Launch, LaunchStatus, Machine, RankbenchError
+from rankbench.model import CaseStatus, Launch, LaunchStatus, Machine, RankbenchError, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -389,6 +389,36 @@ def test_samples_are_what_the_core_measured(tmp_path: Path, libraries: dict[str,
     }
     assert isinstance(medians["mpich-9.1"], float)
     assert medians["mpich-9.2"] == pytest.approx(2 * medians["mpich-9.1"], rel=0.1)
+
+
+def exchanges(one: State | None) -> list[float]:
+    return [pair.median_ns for pair in one.exchange] if one else []
+
+
+def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    behave(libraries["9.2"], exchange_ns=210.0)
+    found = {
+        launch.candidate: (exchanges(launch.before), exchanges(launch.after), launch.state_reason)
+        for launch in run(tmp_path).launches()
+    }
+    assert found == {
+        "mpich-9.1": ([50.0], [50.0], ""),
+        "mpich-9.1 (again)": ([50.0], [50.0], ""),
+        "mpich-9.2": ([210.0], [210.0], ""),
+    }
+
+
+def test_a_state_that_cannot_be_measured_costs_no_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    behave(libraries["9.2"], exchange_ns=0)
+    prepared = prepare(tmp_path)
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    why = f"{prepared.binaries['mpich-9.2']} --state: tells no state: fake core: told to know no state"
+    assert {
+        (launch.before, launch.after, launch.state_reason)
+        for launch in prepared.store.launches()
+        if launch.candidate == "mpich-9.2"
+    } == {(None, None, why)}
 
 
 def test_a_process_left_behind_is_ended(tmp_path: Path, libraries: dict[str, Path]) -> None:

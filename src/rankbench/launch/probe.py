@@ -1,0 +1,42 @@
+"""The state of this machine beside a launch, measured without MPI by a short run of the core (`core/state.c`)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench.model import RankbenchError, State
+
+if TYPE_CHECKING:
+    from rankbench.model import CommandLine
+
+LONGEST_S = 30.0
+"""The core itself ends within two seconds on any machine that still runs its processes."""
+
+
+def state(command: CommandLine) -> State:
+    """Return what a core's `--state` prints."""
+    line = " ".join(command.arguments)
+    try:
+        answer = subprocess.run(
+            command.arguments,
+            env=os.environ | command.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=LONGEST_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RankbenchError(f"{line}: gave no answer in {LONGEST_S:g} s") from None
+    except OSError as error:
+        raise RankbenchError(f"{line}: cannot be run ({error.strerror})") from None
+    try:
+        return msgspec.json.decode(answer.stdout, type=State)
+    except msgspec.MsgspecError as error:
+        said = next(iter(answer.stderr.splitlines()), str(error))
+        raise RankbenchError(f"{line}: tells no state: {said}") from None
