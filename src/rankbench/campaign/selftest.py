@@ -1,0 +1,129 @@
+"""Self-tests of one library: the core launched as a campaign launches it, for operations of known time and data.
+
+Nothing is judged here but whether a launch did what was asked; `statistics.clocks` and `statistics.selftest` judge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench import build, launch, libraries, plan
+from rankbench.campaign import doctor, launching
+from rankbench.campaign.history import Turn
+from rankbench.model import FORMS, Candidate, Case, CaseResult, CaseStatus, Placement, RankbenchError, Sampling, Step
+from rankbench.samples import study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankbench.build import Build
+    from rankbench.model import Description, LaunchFacts, Library, Machine, Plan, RankFact
+    from rankbench.samples.study import Study
+
+    Failing = Callable[[list[list[CaseResult]]], set[str]]
+    """Names of the starts whose figures are wrong, from the results by launch."""
+
+SIZES = "8,64K"
+"""Of data checks: a message that most libraries send at once, and one that waits until it is asked for."""
+SAMPLES = 100
+LAUNCHES = 3
+"""Of a start whose figures are wrong in the first: one launch may have been disturbed, the median of three was not."""
+
+
+class Bench(NamedTuple):
+    """A library that works in a placement, with its core: what self-tests are launched on."""
+
+    library: Library
+    build: Build
+    description: Description
+    machine: Machine
+    placement: Placement
+    facts: LaunchFacts
+    ranks: list[RankFact]
+    folder: Path
+    """Takes what launches leave."""
+
+
+def bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
+    """Build the core and check it with so many ranks. They share cores only where there are not enough."""
+    machine = launch.machine()
+    placement = Placement(
+        name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding="core" if ranks <= machine.cores else "none"
+    )
+    made = build.build(library, home)
+    check = doctor.check(library, made, placement, folder)
+    if not check.works or not check.facts:
+        raise RankbenchError(f"{library.name}: {check.reason}")
+    described = build.describe(made)
+    return Bench(library, made, described, machine, placement, check.facts, list(check.ranks), folder)
+
+
+def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
+    """Return the core's study of the clocks, during which it is silent for `wait_s` at a time."""
+    stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
+    stream_file.write_bytes(b"")
+    program = [str(bench.build.binary), "--clocks", *arguments, "--stream", str(stream_file)]
+    family = libraries.family_of(bench.library)
+    command = family.launch_line(bench.library, bench.placement, {}, program)
+    limit_s = doctor.LIMIT_S + wait_s
+    outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
+    found = study.read(stream_file)
+    said = output.read_text(encoding="utf-8", errors="replace")
+    reason = found.stream.damage or doctor.wrong_end(outcome, found.stream, family.explain(said), said)
+    if reason:
+        raise RankbenchError(f"{bench.library.name}: {reason}")
+    return found
+
+
+def data(bench: Bench) -> list[CaseResult]:
+    """Run every operation in every form once, for the sake of its data checks."""
+    wanted = planned(bench, forms=list(FORMS), sampling=Sampling(good=1, least=1))
+    cases, _ = plan.cases(wanted, bench.description, bench.machine)
+    return run(bench, wanted, cases)
+
+
+def waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> list[list[CaseResult]]:
+    """Run operations of known time with every start by one time source; return results by launch.
+
+    Starts that are `failing` after the first launch are launched again, LAUNCHES times in all.
+    """
+    wanted = planned(bench, clock=clock, sampling=Sampling(good=SAMPLES))
+    cases = [wait_case(bench, operation, start.name) for start in bench.description.starts for operation in operations]
+    by_launch = [run(bench, wanted, cases)]
+    wrong = failing(by_launch)
+    again = [case for case in cases if case.start in wrong]
+    return by_launch + [run(bench, wanted, again) for _ in range(1, LAUNCHES) if again]
+
+
+def wait_case(bench: Bench, operation: str, start: str) -> Case:
+    """Return the case of an operation that has no data, also with starts that it has no use for."""
+    place = bench.placement
+    return Case(operation=operation, form="blocking", size_bytes=0, datatype="byte", placement=place.name,
+                ranks=place.ranks, start=start)  # fmt: skip
+
+
+def planned(bench: Bench, **others: object) -> Plan:
+    """Return a plan of this library as it is, and all operations."""
+    text = f"candidates = ['{bench.library.family}']\noperations = ['all']\nsizes = '{SIZES}'\n"
+    parsed = plan.parse(text, "self-test", bench.machine)
+    return msgspec.structs.replace(parsed, placements=[bench.placement], **others)
+
+
+def run(bench: Bench, wanted: Plan, cases: Sequence[Case]) -> list[CaseResult]:
+    """Launch cases as a campaign does; where one crashes or hangs, those after it in a launch of their own."""
+    candidate = Candidate(name=bench.library.name, library=bench.library.name)
+    turn = Turn(1, candidate.name, bench.placement.name)
+    results: list[CaseResult] = []
+    left = list(cases)
+    while left:
+        order = launching.Order(1, turn, 0, candidate, bench.library, bench.placement, wanted, bench.build.binary, left)
+        record, rows = launching.make(order, bench.folder)
+        if not rows:
+            rows = [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=record.reason) for case in left]
+        results += rows
+        ended = {row.case.key for row in rows}
+        left = [case for case in left if case.key not in ended]
+    return results

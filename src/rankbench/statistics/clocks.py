@@ -1,0 +1,164 @@
+"""A study of the clocks in figures: how far offsets are from the truth, what is promised of them, what they cost.
+
+Rank 0 is left out of all figures on offsets: they are told relative to it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbench.model import Record, SourceFact
+from rankbench.samples.study import Offset  # noqa: TC001 - msgspec resolves the annotations at run time
+from rankbench.statistics import median_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankbench.samples.study import Clock, Synchronisation
+
+
+class Spread(Record, frozen=True):
+    """Quantiles of something over runs and ranks."""
+
+    p50: float
+    p95: float
+    max: float
+
+
+class Accuracy(Record, frozen=True):
+    """How right one method is with one source at one stage, over all runs and ranks."""
+
+    source: str
+    synchronisation: str
+    stage: str
+    offsets: int
+    bound_ns: Spread
+    error_ns: Spread | None
+    """Nothing where the truth is not known of every offset."""
+    outside: list[Offset]
+    """Offsets that are further from the truth than the bound stated for them; there must be none."""
+
+
+class Cost(Record, frozen=True):
+    """What one method takes with one source: medians over runs, counts of the run that took most."""
+
+    source: str
+    synchronisation: str
+    duration_ns: float
+    rounds: int
+    rank_0_messages: int
+    most_messages: int
+    rank_0_bytes: int
+    most_bytes: int
+
+
+class Drift(Record, frozen=True):
+    """How much faster a rank's clock runs than rank 0's: the median over runs and its interval."""
+
+    source: str
+    synchronisation: str
+    rank: int
+    runs: int
+    ppm: float
+    low_ppm: float
+    high_ppm: float
+    coverage: float
+
+
+def sources(clocks: Sequence[Clock]) -> list[SourceFact]:
+    """Return each source over all ranks: usable where every rank can use it, as coarse and costly as on the worst."""
+    parts: defaultdict[str, list[Clock]] = defaultdict(list)
+    for one in clocks:
+        parts[one.source].append(one)
+    return [_source(name, part) for name, part in parts.items()]
+
+
+def accuracies(offsets: Iterable[Offset]) -> list[Accuracy]:
+    """Return how right each method is with each source at each stage."""
+    parts: defaultdict[tuple[str, str, str], list[Offset]] = defaultdict(list)
+    for one in offsets:
+        if one.rank:
+            parts[one.source, one.synchronisation, one.stage].append(one)
+    return [_accuracy(*key, part) for key, part in parts.items()]
+
+
+def costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
+    """Return what each method takes with each source."""
+    parts: defaultdict[tuple[str, str], list[Synchronisation]] = defaultdict(list)
+    for one in synchronisations:
+        parts[one.source, one.synchronisation].append(one)
+    return [_cost(*key, part) for key, part in parts.items()]
+
+
+def drifts(offsets: Iterable[Offset]) -> list[Drift]:
+    """Return the drift of each rank as each method that has a model of it found it."""
+    parts: defaultdict[tuple[str, str, int], dict[int, float]] = defaultdict(dict)
+    for one in offsets:
+        if one.rank:
+            parts[one.source, one.synchronisation, one.rank].setdefault(one.run, one.drift_ppm)
+    return [_drift(*key, np.array(list(part.values()))) for key, part in parts.items() if any(part.values())]
+
+
+def shared(offsets: Iterable[Offset], source: str) -> bool | None:
+    """Return whether all ranks read one clock by a source; nothing where the truth is not known."""
+    truths = [one.truth_ns for one in offsets if one.source == source and one.rank]
+    return None if None in truths else not any(truths)
+
+
+def _source(name: str, of_ranks: list[Clock]) -> SourceFact:
+    worst = min(of_ranks, key=lambda one: (one.usable, one.rank))
+    return SourceFact(
+        name=name,
+        usable=worst.usable,
+        reason=worst.reason,
+        resolution_ns=max(one.resolution_ns for one in of_ranks),
+        cost_ns=max(one.cost_ns for one in of_ranks),
+    )
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    p50, p95 = np.quantile(values, [0.5, 0.95])
+    return Spread(p50=float(p50), p95=float(p95), max=max(values))
+
+
+def _accuracy(source: str, synchronisation: str, stage: str, part: list[Offset]) -> Accuracy:
+    errors = [one.error_ns for one in part if one.error_ns is not None]
+    return Accuracy(
+        source=source,
+        synchronisation=synchronisation,
+        stage=stage,
+        offsets=len(part),
+        bound_ns=_spread([one.bound_ns for one in part]),
+        error_ns=_spread(errors) if len(errors) == len(part) else None,
+        outside=[one for one in part if one.excess_ns > 0],
+    )
+
+
+def _cost(source: str, synchronisation: str, part: list[Synchronisation]) -> Cost:
+    return Cost(
+        source=source,
+        synchronisation=synchronisation,
+        duration_ns=float(np.median([one.duration_ns for one in part])),
+        rounds=max(one.rounds for one in part),
+        rank_0_messages=max(one.rank_0_messages for one in part),
+        most_messages=max(one.most_messages for one in part),
+        rank_0_bytes=max(one.rank_0_bytes for one in part),
+        most_bytes=max(one.most_bytes for one in part),
+    )
+
+
+def _drift(source: str, synchronisation: str, rank: int, ppm: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Drift:
+    low, high, coverage = median_interval(ppm)
+    return Drift(
+        source=source,
+        synchronisation=synchronisation,
+        rank=rank,
+        runs=len(ppm),
+        ppm=float(np.median(ppm)),
+        low_ppm=low,
+        high_ppm=high,
+        coverage=coverage,
+    )

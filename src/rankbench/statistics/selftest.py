@@ -1,0 +1,126 @@
+"""Whether the core measures what is true: operations whose time is known, against what was measured of them."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbench.model import CaseResult, CaseStatus, Record, Start
+from rankbench.statistics.medians import grouped_median
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TRUTHS_NS = {"empty": 0.0, "wait-null": 0.0, "wait-up": 1000.0}
+"""True time of each self-test of the core, per rank: in `wait-up` the last of n ranks waits n microseconds."""
+TOLERANCE_NS = 200.0
+TOLERANCE_SHARE = 0.01
+MOST_DISCARDED = 0.05
+"""Share of samples that must not be reached."""
+JUDGED_BY_DISCARDS = "window"
+"""The start that promises to discard few rounds: the default of collectives."""
+
+
+class Wait(Record, frozen=True):
+    """One operation of known time under one start."""
+
+    operation: str
+    truth_ns: float
+    measured_ns: float | None
+    """Median over launches of each launch's median; nothing where no launch has a sample that counts."""
+    reason: str
+    """Why there is no figure, as the core says it."""
+
+    @property
+    def error_ns(self) -> float | None:
+        """Return how far the measured time is above the true one."""
+        return None if self.measured_ns is None else self.measured_ns - self.truth_ns
+
+    @property
+    def tolerance_ns(self) -> float:
+        """Return the largest error that passes."""
+        return max(TOLERANCE_NS, TOLERANCE_SHARE * self.truth_ns)
+
+    @property
+    def right(self) -> bool:
+        """Return whether it was measured right."""
+        return self.error_ns is not None and abs(self.error_ns) <= self.tolerance_ns
+
+
+class Trial(Record, frozen=True):
+    """All operations of known time under one start."""
+
+    start: Start
+    launches: int
+    waits: list[Wait]
+    discarded: float | None
+    """Share of samples that do not count, median over launches; nothing where ranks begin without a schedule."""
+    bound_ns: float
+    """How far apart clocks may have been, at most."""
+
+    @property
+    def keeps_enough(self) -> bool:
+        """Return whether as few samples are discarded as the start promises."""
+        return self.start.name != JUDGED_BY_DISCARDS or (self.discarded or 0.0) < MOST_DISCARDED
+
+    @property
+    def right(self) -> bool:
+        """Return whether all was measured right."""
+        return self.keeps_enough and all(wait.right for wait in self.waits)
+
+
+def trials(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> list[Trial]:
+    """Return a trial of each start of which there are results, one list of them per launch."""
+    found = []
+    for start in starts:
+        launches = [[one for one in results if one.case.start == start.name] for results in by_launch]
+        if launches := [results for results in launches if results]:
+            found.append(_trial(start, launches))
+    return found
+
+
+def wrong_starts(by_launch: Sequence[Sequence[CaseResult]], starts: Sequence[Start]) -> set[str]:
+    """Return the names of the starts with which something was measured wrong."""
+    return {trial.start.name for trial in trials(by_launch, starts) if not trial.right}
+
+
+def _trial(start: Start, launches: list[list[CaseResult]]) -> Trial:
+    operations = [result.case.operation for result in launches[0]]
+    return Trial(
+        start=start,
+        launches=len(launches),
+        waits=[_wait(start, [one for results in launches for one in results if one.case.operation == operation])
+               for operation in operations],
+        discarded=median(_discarded(results) for results in launches) if start.scheduled else None,
+        bound_ns=max(result.sync_bound_ns for results in launches for result in results),
+    )  # fmt: skip
+
+
+def _wait(start: Start, results: list[CaseResult]) -> Wait:
+    case = results[0].case
+    figures = [figure for result in results if (figure := figure_ns(result, start)) is not None]
+    return Wait(
+        operation=case.operation,
+        truth_ns=TRUTHS_NS[case.operation] * case.ranks,
+        measured_ns=median(figures) if figures else None,
+        reason=next((result.reason or result.status for result in results if result.status != CaseStatus.OK), ""),
+    )
+
+
+def figure_ns(result: CaseResult, start: Start) -> float | None:
+    """Return the median of the samples that count, within a step of the clock as for any other case."""
+    own = result.own
+    if result.status != CaseStatus.OK or not own:
+        return None
+    times_ns = np.delete(np.array(own.time_ns), sorted(own.discarded(overruns=start.discards_overruns)))
+    if not len(times_ns):
+        return None
+    return grouped_median(times_ns) if np.median(times_ns) > 0 else float(np.median(times_ns))
+
+
+def _discarded(results: list[CaseResult]) -> float:
+    """Return the share of samples that do not count, over all operations of a launch."""
+    taken = sum(result.taken for result in results)
+    return (taken - sum(result.valid for result in results)) / taken if taken else 1.0

@@ -1,0 +1,113 @@
+"""The command `clock` over a stand-in library that streams a study of known truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from fakes import library as fake
+from fakes import study
+
+from rankbench import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return how to run the command: exit code, and what it printed on both streams."""
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    prefix = fake.make(tmp_path / "library", "9.9")
+
+    def run(*arguments: str, **truth: Any) -> tuple[int, str, str]:
+        fake.behave(prefix, study=study.text(study.lines(**truth)))
+        monkeypatch.setattr("sys.argv", ["rankbench", "clock", "mpich==9.9", "--prefix", str(prefix), *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+def test_sources_accuracy_cost_and_drift_are_told(run: Command) -> None:
+    code, out, _ = run("--ranks", "3")
+    assert code == 0
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "mpich-9.9, 3 ranks on n1 (CPUs 0 1 2)"
+    assert "tsc yes 1.00 ns 21.2 ns invariant; 2300.0 MHz by CPUID" in lines
+    assert "MPI_Wtime no – – it steps" in lines
+    assert "auto takes tsc: finest step" in lines
+    assert (
+        "Synchronisation by tsc. All ranks read one clock: nothing needs synchronising. The methods were run as if "
+        "they did not, so that their error is known exactly."
+    ) in lines
+    for method in study.METHODS:
+        assert f"{method} at once 22.0 ns 23.6 ns 24.0 ns 50.0 ns 50.0 ns 0" in lines
+        assert f"{method} 1.00 µs 2 400 400 3,200 3,200" in lines
+    assert "1 n1 tsc tree +0.001 ppm +0.001 … +0.001 ppm" in lines
+
+
+def test_an_error_outside_its_bound_is_a_failure_of_one_line_per_method(run: Command) -> None:
+    code, out, _ = run(bound_ns=23.0)
+    failed = [line for line in out.splitlines() if line.startswith("FAILED")]
+    assert code == 1
+    assert failed == [
+        f"FAILED mpich-9.9: {method} by tsc, at once: 1 of 8 errors are outside their bounds, at worst that of rank 2 "
+        'in run 3: 24.0 ns, stated 23.0 ns; do not trust starts on such a clock here, use start = "barrier"'
+        for method in study.METHODS
+    ]
+
+
+def test_where_the_truth_is_not_known_only_bounds_are_shown(run: Command) -> None:
+    code, out, _ = run(truth_ns=None)
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert code == 0
+    assert "tree at once not known 50.0 ns 50.0 ns –" in lines
+    assert (
+        "Synchronisation by tsc. What the offsets truly are cannot be known here; the bounds are what is promised."
+        in lines
+    )
+
+
+def test_clocks_that_differ_by_a_known_offset_are_told_of(run: Command) -> None:
+    _, out, _ = run(truth_ns=1e9)
+    assert "Synchronisation by tsc. The ranks' clocks differ by offsets that the system tells exactly." in out
+
+
+def test_every_source_has_tables_of_its_own(run: Command) -> None:
+    _, out, _ = run(sources=("tsc", "MPI_Wtime"))
+    assert [line.split(".")[0] for line in out.splitlines() if line.startswith("Synchronisation")] == [
+        "Synchronisation by tsc",
+        "Synchronisation by MPI_Wtime",
+    ]
+
+
+def test_everything_can_be_kept(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "clock.json"
+    run("--save", str(path), "--ranks", "3")
+    (kept,) = msgspec.json.decode(path.read_bytes())
+    assert kept["library"]["name"] == "mpich-9.9"
+    assert {one["synchronisation"]: one["error_ns"]["max"] for one in kept["accuracies"]} == dict.fromkeys(
+        study.METHODS, 24.0
+    )
+    assert len(kept["study"]["offsets"]) == 3 * 4 * 3
+
+
+def test_a_place_that_cannot_be_written_is_named(run: Command, tmp_path: Path) -> None:
+    code, _, err = run("--save", str(tmp_path / "absent" / "clock.json"))
+    assert (code, err) == (
+        2,
+        f"rankbench: --save {tmp_path}/absent/clock.json: cannot be written (No such file or directory)\n",
+    )
+
+
+def test_a_study_that_is_broken_off_is_an_error(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = study.text(study.lines())
+    monkeypatch.setattr(study, "text", lambda _: whole[: len(whole) // 2])
+    code, _, err = run()
+    assert (code, err) == (2, "rankbench: mpich-9.9: exit code 0 but no result: it printed nothing\n")

@@ -1,0 +1,123 @@
+"""The command `verify` over a stand-in library whose figures are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import fakes
+import pytest
+from fakes import library as fake
+
+from rankbench import cli
+from rankbench.statistics import selftest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., tuple[int, list[str], str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return how to run the command: exit code, lines without superfluous blanks, and errors."""
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    prefix = fake.make(tmp_path / "library", "9.9")
+
+    def run(*arguments: str, **behaviour: Any) -> tuple[int, list[str], str]:
+        fake.behave(prefix, **behaviour)
+        words = ["rankbench", "verify", "mpich==9.9", "--prefix", str(prefix), "--ranks", "2", *arguments]
+        monkeypatch.setattr("sys.argv", words)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), [" ".join(line.split()) for line in out.splitlines()], err
+
+    return run
+
+
+def failed(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("FAILED")]
+
+
+def test_the_core_has_no_test_of_itself_whose_truth_is_not_known() -> None:
+    tests = {one.name for one in fakes.description().operations if one.kind == "self-test"}
+    assert tests == set(selftest.TRUTHS_NS)
+
+
+def test_all_is_well(run: Command) -> None:
+    code, lines, _ = run()
+    assert code == 0
+    assert lines[0] == "mpich-9.9, 2 ranks on fake"
+    assert "Data, in messages of 8 B and 64 KiB" in lines
+    assert "allreduce right right right" in lines
+    assert "pingpong right" in lines
+    head = next(line for line in lines if line.startswith("time source"))
+    assert head == (
+        "time source start empty, true 0 ns wait-null, true 0 ns wait-up, true 2000 ns discarded clocks agree within "
+        "launches"
+    )
+    starts = [line.split()[1] for line in lines if line.startswith("tsc ")]
+    assert starts == [start.name for start in fakes.description().starts]
+    assert "MPI_Wtime cannot be used: it steps" in lines
+    assert lines[-1] == "All data are right, and all that was measured is true."
+
+
+def test_wrong_data_fail(run: Command) -> None:
+    code, lines, _ = run(wrong=["allgather.8"])
+    assert code == 1
+    assert "allgather WRONG WRONG WRONG" in lines
+    assert failed(lines) == [
+        f"FAILED mpich-9.9: allgather, {form}, 8 B: wrong-data: byte 3 is 7, expected 9; do not use this call of this "
+        "library, and tell those who make it"
+        for form in ("blocking", "nonblocking", "persistent")
+    ]
+
+
+def test_a_crash_is_told_and_the_calls_after_it_are_tested(run: Command) -> None:
+    code, lines, _ = run(crash=["allreduce.8"])
+    assert code == 1
+    assert "allreduce crashed crashed crashed" in lines
+    assert "alltoall right right right" in lines
+    assert len(failed(lines)) == 3
+    assert failed(lines)[0].startswith("FAILED mpich-9.9: allreduce, blocking, 8 B: crashed: ")
+
+
+def test_a_wrong_time_fails_after_three_launches(run: Command) -> None:
+    code, lines, _ = run(times_ns={"wait-up.window": 2500}, noise=0.0)
+    assert code == 1
+    assert [line.split()[-1] for line in lines if line.startswith("tsc window ")] == ["3"]
+    assert [line.split()[-1] for line in lines if line.startswith("tsc barrier ")] == ["1"]
+    assert failed(lines) == [
+        "FAILED mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 2000 ns are true, 200 ns off are "
+        "allowed; something else runs on these cores: test again when it has ended; if it stays so, use what passes"
+    ]
+
+
+def test_more_ranks_than_cores_are_the_reason_given(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.machine(cores=1))
+    _, lines, _ = run(times_ns={"empty.none": 900}, noise=0.0)
+    assert failed(lines) == [
+        "FAILED mpich-9.9: empty by tsc with start none: 900 ns measured, 0 ns are true, 200 ns off are allowed; "
+        "2 ranks share 1 cores: use fewer, --ranks 1"
+    ]
+
+
+def test_a_library_that_does_not_work_is_a_failure(run: Command) -> None:
+    code, lines, _ = run(dead=True)
+    assert code == 1
+    assert lines == ["FAILED mpich-9.9: exit code 1: fake core: told to be dead"]
+
+
+def test_a_clock_that_is_not_there_is_an_error(run: Command) -> None:
+    code, _, err = run("--clock", "tcs")
+    assert (code, err) == (
+        2,
+        "rankbench: --clock tcs: no such time source; did you mean tsc? (allowed: tsc, MPI_Wtime, all)\n",
+    )
+
+
+def test_only_the_clocks_named_are_tested(run: Command) -> None:
+    code, lines, _ = run("--clock", "tsc")
+    assert code == 0
+    assert not [line for line in lines if "MPI_Wtime" in line]

@@ -1,0 +1,74 @@
+"""Figures on clocks: over runs and ranks but rank 0, and nothing said where nothing is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import study as fake
+
+from rankbench.samples import study
+from rankbench.statistics import clocks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+
+def _study(tmp_path: Path, **truth: Any) -> study.Study:
+    path = tmp_path / "stream"
+    path.write_text(fake.text(fake.lines(**truth)))
+    return study.read(path)
+
+
+def test_errors_are_over_runs_and_ranks_but_rank_0(tmp_path: Path) -> None:
+    """Two ranks and four runs are off by 20, 21, 22, 23 and by 21, 22, 23, 24 ns."""
+    found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4).offsets)
+    assert [(one.source, one.synchronisation, one.stage) for one in found] == [
+        ("tsc", method, "fresh") for method in fake.METHODS
+    ]
+    for one in found:
+        assert one.offsets == 8
+        assert one.error_ns
+        assert (one.error_ns.p50, one.error_ns.max) == (22.0, 24.0)
+        assert one.error_ns.p95 == pytest.approx(23.65)
+        assert one.bound_ns == clocks.Spread(p50=50.0, p95=50.0, max=50.0)
+        assert one.outside == []
+
+
+def test_errors_beyond_their_bounds_are_found(tmp_path: Path) -> None:
+    found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4, bound_ns=23.0).offsets)
+    assert [[(one.rank, one.run, one.excess_ns) for one in part.outside] for part in found] == [[(2, 3, 1.0)]] * 3
+
+
+def test_without_truth_there_are_bounds_and_no_errors(tmp_path: Path) -> None:
+    offsets = _study(tmp_path, truth_ns=None).offsets
+    assert {one.error_ns for one in clocks.accuracies(offsets)} == {None}
+    assert {one.bound_ns.max for one in clocks.accuracies(offsets)} == {50.0}
+
+
+@pytest.mark.parametrize(("truth_ns", "shared"), [(0.0, True), (1e9, False), (None, None)])
+def test_whether_ranks_share_a_clock_follows_from_the_truth(
+    tmp_path: Path, truth_ns: float | None, shared: bool | None
+) -> None:
+    assert clocks.shared(_study(tmp_path, truth_ns=truth_ns).offsets, "tsc") is shared
+
+
+def test_costs_are_of_the_run_that_took_most(tmp_path: Path) -> None:
+    linear, *_ = clocks.costs(_study(tmp_path, ranks=3, runs=4).synchronisations)
+    assert (linear.duration_ns, linear.rounds, linear.most_messages, linear.rank_0_bytes) == (1001.5, 2, 400, 3200)
+
+
+def test_drift_is_told_by_methods_that_have_a_model_of_it(tmp_path: Path) -> None:
+    found = clocks.drifts(_study(tmp_path, ranks=3, runs=20).offsets)
+    assert [(one.synchronisation, one.rank, one.runs) for one in found] == [("tree", 1, 20), ("tree", 2, 20)]
+    for one in found:
+        assert one.ppm == pytest.approx(one.rank * 0.00195)
+        assert one.low_ppm < one.ppm < one.high_ppm
+        assert one.coverage >= 0.95
+
+
+def test_a_source_is_as_good_as_on_the_worst_rank(tmp_path: Path) -> None:
+    tsc, wtime = clocks.sources(_study(tmp_path).clocks)
+    assert (tsc.name, tsc.usable, tsc.cost_ns) == ("tsc", True, 21.2)
+    assert (wtime.name, wtime.usable, wtime.reason) == ("MPI_Wtime", False, "it steps")
