@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rankbench.model import Library
 
 HERE = Path(__file__).parent
-FAKES = HERE.parent / "fakes"
+REPOSITORY = HERE.parents[1]
+FAKES = REPOSITORY / "tests" / "fakes"
 PACKAGES = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "mount": "mount", "cc": "gcc"}
 SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 NETWORK = "10.77.0"
@@ -141,7 +142,8 @@ def cluster(
 ) -> Iterator[Cluster]:
     """Bring up a node for each clock offset; with `delay` a switch takes its time, else a bridge does not.
 
-    Nodes see the machine's files, but have a `/tmp` and a `/dev/shm` of their own, with `folder` and `shared` alone.
+    Nodes see the machine's files, but have a `/tmp` and a `/dev/shm` of their own. Of what lies there on the machine they
+    see only `folder`, `shared` and this repository.
     """
     require()
     nodes = tuple(f"n{number}" for number in range(1, len(offsets_ns) + 1))
@@ -183,7 +185,7 @@ def _prepare(folder: Path, nodes: Sequence[str], delay: Delay | None, shared: Se
     names = ["head", *nodes]
     addresses = ["127.0.0.1 localhost", *(f"{NETWORK}.{number} {name}" for number, name in enumerate(names, 1))]
     (folder / "hosts").write_text("\n".join(addresses) + "\n")
-    (folder / "shared").write_text("".join(f"{path}\n" for path in (folder, *shared)))
+    (folder / "shared").write_text("".join(f"{path}\n" for path in (folder, REPOSITORY, *shared)))
     if delay:
         ports = range(len(names))
         (folder / "delays").write_text("\n".join(str(delay.of(one, other)) for one in ports for other in ports))
