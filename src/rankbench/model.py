@@ -613,6 +613,9 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     base: str
     other: str
     blocks: int
+    left_out: int = 0
+    """Blocks that do not count because the two launches met the machine in unlike states. Where none is left, `ratio`
+    is of these."""
     ratio: float
     low: float
     high: float = math.inf

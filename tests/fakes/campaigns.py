@@ -13,6 +13,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 import fakes
@@ -25,6 +26,7 @@ from rankbench.model import (
     Case,
     CaseResult,
     CaseStatus,
+    Exchange,
     Form,
     Launch,
     LaunchFacts,
@@ -38,6 +40,7 @@ from rankbench.model import (
     Sampling,
     Series,
     SourceFact,
+    State,
     Stop,
 )
 
@@ -57,6 +60,8 @@ LINES: tuple[tuple[str, Form], ...] = (
     ("allreduce", "nonblocking"),
 )
 SIZES = (8, 65536)
+QUIET_NS = 50.0
+"""The exchange time of a machine at rest."""
 DEADLY = {CaseStatus.CRASHED: LaunchStatus.CRASHED, CaseStatus.HUNG: LaunchStatus.HUNG}
 REASONS = {
     CaseStatus.LACKING: "MPI_Iallreduce is not in this library",
@@ -121,10 +126,12 @@ def make_campaign(
     cases: Sequence[Case] | None = None,
     placements: Sequence[str] = ("socket",),
     states: Sequence[float] = (1.0,),
+    exchange_ns: Callable[[str, int], tuple[float, float]] = lambda _candidate, _block: (QUIET_NS, QUIET_NS),
 ) -> Store:
     """Write a campaign of as many launches per candidate as wanted, one each block; return its store.
 
     An A/A twin has the truth of its original. `states` are factors on all times of a block, one per block, then again.
+    `exchange_ns` tells what was measured of the machine before and after a candidate's launch of a block.
     """
     wanted = list(cases) if cases is not None else [case for place in placements for case in cases_of(place)]
     record = campaign(folder.name, wanted, candidates, placements, control=control, seed=seed, samples=samples)
@@ -134,7 +141,9 @@ def make_campaign(
     for block, position, name, place in turns(record, launches):
         turn = [case for case in plan.case_order(seed, block, wanted) if case.placement == place]
         for part in launches_of(draw.results(block, name, turn)):
-            made.append(launch(next(numbers), block, position, name, place, part[-1].status), part)
+            launched = launch(next(numbers), block, position, name, place, part[-1].status)
+            before, after = map(state, exchange_ns(name, block))
+            made.append(msgspec.structs.replace(launched, before=before, after=after), part)
     return made
 
 
@@ -272,7 +281,22 @@ def launch(
         ],
         load_before=0.1,
         stolen_s=0,
+        before=state(),
+        after=state(),
         log="Segmentation fault in rank 1" if crashed else "",
+    )
+
+
+def state(exchange_ns: float = QUIET_NS) -> State:
+    """Return the state of a machine of two CPUs."""
+    return State(
+        cpus=[0, 1],
+        exchange=[Exchange(cpus=(0, 1), median_ns=exchange_ns, min_ns=0.8 * exchange_ns)],
+        copy_bytes_per_s=2e10,
+        frequency_hz=[2e9, None],
+        stolen_s=0.5,
+        load=0.1,
+        running=0,
     )
 
 

@@ -1,0 +1,119 @@
+"""Which launches met the machine in like state. Pure, and blind to what the launches measured: only states are read.
+
+A state is told by the exchange times between the CPUs that the campaign's ranks ran on, as the core measured them
+without MPI just before and just after the launch. METHOD.md tells where the threshold comes from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankbench.model import Launch, State
+
+ALIKE = 1.15
+"""States whose exchange times differ by less are like. Where this was measured, 99 of 100 probes made one right after
+the other differed by less than 1.05, and the states between which that machine jumps by more than 1.3."""
+
+Exchanges = dict[tuple[int, int], float]
+"""Exchange times in nanoseconds by pair of CPUs."""
+
+
+class Met(NamedTuple):
+    """The state of the machine that a launch met."""
+
+    launch: Launch
+    before: Exchanges
+    after: Exchanges
+
+    @property
+    def level(self) -> Exchanges:
+        """Return the exchange times of the launch as a whole: of both probes, or of the only one there is."""
+        both = {
+            pair: math.sqrt(self.before[pair] * self.after[pair]) for pair in self.before.keys() & self.after.keys()
+        }
+        return both or self.before or self.after
+
+    @property
+    def known(self) -> bool:
+        """Return whether there is any exchange time."""
+        return bool(self.level)
+
+    @property
+    def changing(self) -> bool:
+        """Return whether the machine is known to have changed while the launch ran."""
+        return distance(self.before, self.after) > math.log(ALIKE)
+
+    @property
+    def exchange_ns(self) -> float:
+        """Return the geometric mean over the pairs of CPUs; not a number where nothing is known."""
+        return mean(self.level)
+
+
+def met(launches: Iterable[Launch]) -> list[Met]:
+    """Return what each launch met, between the CPUs in use: those on which any rank of the campaign ran.
+
+    Where no pair of these was measured, as on a machine of very many CPUs, all pairs stand for them.
+    """
+    made = [launch for launch in launches if launch.command]
+    used = {rank.cpu for launch in made for rank in launch.ranks}
+    probed = [(launch, exchanges(launch.before), exchanges(launch.after)) for launch in made]
+    inside = {pair for _, before, after in probed for pair in before | after if set(pair) <= used}
+    return [Met(launch, within(before, inside), within(after, inside)) for launch, before, after in probed]
+
+
+def exchanges(state: State | None) -> Exchanges:
+    """Return the exchange times of a state."""
+    return {one.cpus: one.median_ns for one in state.exchange if one.median_ns > 0} if state else {}
+
+
+def within(times: Exchanges, pairs: set[tuple[int, int]]) -> Exchanges:
+    """Return the exchange times of some pairs, of all where none is wanted."""
+    return {pair: time_ns for pair, time_ns in times.items() if pair in pairs or not pairs}
+
+
+def distance(one: Exchanges, two: Exchanges) -> float:
+    """Return how far apart two states are: the logarithm of the mean ratio over common pairs; 0 if there are none."""
+    common = sorted(one.keys() & two.keys())
+    return abs(sum(math.log(one[pair]) - math.log(two[pair]) for pair in common)) / max(len(common), 1)
+
+
+def mean(times: Exchanges) -> float:
+    """Return the geometric mean, not a number for nothing."""
+    return math.exp(sum(map(math.log, times.values())) / len(times)) if times else math.nan
+
+
+def like(one: Met, two: Met) -> bool:
+    """Return whether two launches may be compared: neither state changed, and the two are not known to differ."""
+    return not (one.changing or two.changing) and distance(one.level, two.level) <= math.log(ALIKE)
+
+
+def unlike(launches: Iterable[Launch]) -> pl.DataFrame:
+    """Return the pairs of launches of one block that may not be compared, each in both directions."""
+    blocks: dict[int, list[Met]] = {}
+    for one in met(launches):
+        blocks.setdefault(one.launch.block, []).append(one)
+    rows = [
+        (one.launch.number, two.launch.number)
+        for together in blocks.values()
+        for one, two in itertools.permutations(together, 2)
+        if not like(one, two)
+    ]
+    return pl.DataFrame(rows, schema={"launch": pl.Int32, "launch_other": pl.Int32}, orient="row")
+
+
+def groups(states: Sequence[Met]) -> list[list[Met]]:
+    """Divide the launches in steady state where their exchange times leave a gap, fastest state first."""
+    steady = sorted((one for one in states if one.known and not one.changing), key=lambda one: one.exchange_ns)
+    divided: list[list[Met]] = []
+    for one in steady:
+        if not divided or one.exchange_ns > ALIKE * divided[-1][-1].exchange_ns:
+            divided.append([])
+        divided[-1].append(one)
+    return divided
