@@ -137,7 +137,8 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
     for one in sources:
         figures = (format_time(one.resolution_ns), format_time(one.cost_ns)) if one.usable else ("–", "–")
         table.add_row(one.name, "[green]yes[/]" if one.usable else "[red]no[/]", *figures, Text(one.reason))
-    console.print("\n", table)
+    console.print()
+    console.print(table)
     console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
 
 
@@ -151,13 +152,15 @@ def show_synchronisation(found: Found, source: str) -> None:
             outside = f"[red]{len(one.outside)}[/]" if one.outside else "0" if one.error_ns else "–"
             bounds = [format_time(one.bound_ns.p50), format_time(one.bound_ns.max)]
             table.add_row(one.synchronisation, stage(one, found), *known, *bounds, outside)
-    console.print("\n", table)
+    console.print()
+    console.print(table)
     table = columns("method", "takes", "rounds", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
     for cost in found.costs:
         if cost.source == source:
             counts = (cost.rounds, cost.rank_0_messages, cost.most_messages, cost.rank_0_bytes, cost.most_bytes)
             table.add_row(cost.synchronisation, format_time(cost.duration_ns), *(f"{count:,}" for count in counts))
-    console.print("\n", table)
+    console.print()
+    console.print(table)
 
 
 def truth(found: Found, source: str) -> str:
@@ -194,4 +197,5 @@ def show_drift(found: Found, ranks: Sequence[RankFact]) -> None:
         host = next((rank.host for rank in ranks if rank.rank == one.rank), "?")
         interval = f"{one.low_ppm:+.3f} … {one.high_ppm:+.3f} ppm"
         table.add_row(str(one.rank), host, one.source, one.synchronisation, f"{one.ppm:+.3f} ppm", interval)
-    console.print("\n", table)
+    console.print()
+    console.print(table)
