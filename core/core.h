@@ -4,13 +4,16 @@
 
 #include <stdio.h>
 
+#include "clock.h"
+#include "memory.h"
 #include "op.h"
 #include "tree.h"
 
-#define CORE_VERSION "0.1.0"
+#define CORE_VERSION "0.2.0"
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192 };
+enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192,
+       IDENTITY_BYTES = 192, MOST_SOURCES = 8 };
 
 /* registry.c */
 extern const struct datatype datatypes[];
@@ -25,15 +28,29 @@ const struct datatype *find_datatype(const char *name);
 const char *default_datatype(const struct operation *operation);
 void describe(FILE *out);
 
+/* When a case has enough samples: at whichever comes first. What is 0 does not count. */
+struct stop {
+    int64_t samples;
+    int64_t tries;
+    double rse;
+    double interval;
+    int64_t least;
+    double limit_s;
+};
+
 /* job.c: what is to be measured. Names, not pointers, so that rank 0 can send it to the others as it is. */
 struct wanted {
     char operation[NAME_BYTES];
     char form[NAME_BYTES];
     char datatype[NAME_BYTES];
     char start[NAME_BYTES];
+    char cache[NAME_BYTES];
+    char buffers[NAME_BYTES];
+    char pages[NAME_BYTES];
+    int64_t alignment;
+    int64_t root;
     int64_t bytes;
-    int64_t samples;
-    double limit_s;
+    struct stop stop;
 };
 
 struct job {
@@ -43,9 +60,16 @@ struct job {
     bool describe;
     bool help;
     bool check;
+    bool state;
+    bool study;
+    bool every_rank;
+    bool separate_clocks;
     bool quiet;
     /* Asked for on the command line: what cannot be run as asked is then the person's error, else it is a row. */
     bool by_hand;
+    int64_t runs;
+    double wait_s;
+    char cpus[LINE_BYTES];
     int cases;
     struct wanted *wanted;
 };
@@ -58,7 +82,7 @@ void print_help(FILE *out);
 struct rank_fact {
     char host[NAME_BYTES * 2];
     char cpus[LINE_BYTES];
-    char clock[NAME_BYTES * 4];
+    char clock[IDENTITY_BYTES];
     char libmpi[LINE_BYTES];
     int cpu;
 };
@@ -67,29 +91,65 @@ struct launch_fact {
     char library[VERSION_BYTES];
     int mpi_version;
     int mpi_subversion;
+    int64_t last_level_cache_bytes;
+};
+
+struct rank_fact read_rank_fact(const struct source *source);
+struct launch_fact read_launch_fact(void);
+void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]);
+int64_t namespace_offset_ns(void);
+
+/* source.c: what the time sources are worth. */
+struct source_fact {
+    char name[NAME_BYTES];
+    char reason[REASON_BYTES];
+    bool usable;
     int64_t resolution_ns;
     double cost_ns;
 };
 
-struct rank_fact read_rank_fact(void);
-struct launch_fact read_launch_fact(const struct source *source);
+int source_count(void);
+struct source_fact read_source_fact(const struct source *source);
+void read_sources(const struct team *team, struct source_fact facts[MOST_SOURCES]);
+const struct source_fact *fact_of(const struct source_fact *facts, const char *name);
+const struct source *choose_source(const struct source_fact *facts, char reason[REASON_BYTES]);
 
 /* case.c, sample.c: one case from its buffers to its samples. */
 enum { SERIES_ALL = -1 };
-enum round_state { ROUND_LATE = 1, ROUND_OVERRUN = 2 };
+enum round_state { ROUND_LATE = 1, ROUND_OVERRUN = 2, ROUND_FAILED = 4 };
 
+/* One round over all ranks, or of one of them. First and last are the earliest and the latest beginning on rank 0's clock. */
 struct sample {
     double time_ns;
+    int64_t first_ns;
+    int64_t last_ns;
+    float bound_ns;
     int32_t last_rank;
     int32_t state;
 };
 
+/* One round as this rank saw it: when it should have begun on rank 0's clock, and when it began and ended on its own. */
+struct moment {
+    int64_t common_ns;
+    int64_t begin_ns;
+    int64_t end_ns;
+    int32_t state;
+};
+
+enum stopped { STOPPED_NOT, STOPPED_SAMPLES, STOPPED_TRIES, STOPPED_RSE, STOPPED_INTERVAL, STOPPED_TIME };
+
 struct measurement {
+    /* On every rank what it saw, on rank 0 also what all saw together. */
+    struct moment *moments;
     struct sample *samples;
     int64_t taken;
     int64_t capacity;
     int64_t late;
     int64_t overrun;
+    int64_t valid;
+    int64_t synchronisations;
+    int32_t repeats;
+    enum stopped stopped;
 };
 
 struct result {
@@ -109,8 +169,11 @@ struct world {
     MPI_Comm operations;
     const struct source *source;
     const struct synchronisation *synchronisation;
-    bool shares_clock;
+    const struct source_fact *sources;
+    char why[REASON_BYTES];
+    int64_t last_level_cache_bytes;
     bool yields;
+    bool every_rank;
     int ranks_on_host;
 };
 
@@ -121,34 +184,79 @@ struct plan {
     const struct wanted *wanted;
 };
 
+/* Where rank 0 writes a case: if every rank's samples are wanted, those of one rank after the other. */
+struct teller {
+    bool wanted;
+    FILE *stream;
+    int index;
+};
 /* Runs one case on every rank of the world; the result is complete on rank 0 only. */
-struct result run_case(const struct world *world, const struct wanted *wanted);
+struct result run_case(const struct world *world, const struct wanted *wanted, const struct teller *teller);
 
 struct timing {
     const struct team *team;
     const struct world *world;
     const struct operation *operation;
     const struct start *start;
+    const struct stop *stop;
+    const struct wanted *wanted;
     struct call *call;
+    struct buffers *buffers;
     int (*run)(struct call *);
-    int64_t offset_ns;
-    int64_t wanted_samples;
-    double limit_s;
+    /* Whether beginnings are compared between ranks, for which their clocks must be. */
+    bool compares;
 };
 
 /* Returns the first MPI error code of this rank, or MPI_SUCCESS. */
 int measure(const struct timing *timing, struct measurement *into);
+/* Makes samples of what this rank saw, by what is known of its clock when all is over. */
+void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into);
+bool is_discarded(const struct start *start, const struct sample *sample);
+
+/* By how much two ranks' clocks may differ more than one from rank 0's. */
+double between_two(const struct result *result);
+
+/* stop.c */
+enum { MOST_STAGE = 128 };
+
+struct stopping {
+    int64_t count;
+    double mean, squares;
+    int64_t next_look;
+};
+int64_t most_tries(const struct stop *stop);
+void stop_learns(struct stopping *stopping, const struct sample *sample);
+enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const struct start *start,
+                      const struct measurement *so_far);
+
+/* study.c */
+int study_clocks(struct world *world, const struct job *job, FILE *stream);
+
+/* main.c: which clock the world reads. */
+void take_source(struct world *world, const struct source *source, bool separate_clocks);
+void leave_source(struct world *world);
+
+/* The core's own talk, and the memory of its process. */
+struct talk {
+    int64_t messages;
+    int64_t bytes;
+    int64_t memory_bytes;
+};
 
 /* stream.c */
-void write_launch(FILE *stream, const struct launch_fact *launch, const struct source *source, int ranks);
+void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
 void write_begin(FILE *stream, int index);
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
-void write_end(FILE *stream, int cases);
+void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
+void end_result(FILE *stream);
+void write_end(FILE *stream, int cases, const struct talk *first, const struct talk *most);
 void write_string(FILE *out, const char *text);
+void write_text(FILE *stream, const char *key, const char *text);
+void end_record(FILE *stream);
 
 /* table.c */
-void print_head(FILE *out, const struct launch_fact *launch, const struct source *source, int ranks);
+void print_head(FILE *out, const struct launch_fact *launch, const struct world *world);
 void print_row(FILE *out, const struct wanted *wanted, const struct result *result);
 
 #endif

@@ -45,61 +45,64 @@ static void read_libmpi(char *into, size_t size) {
         fclose(maps);
 }
 
-/* Processes under one kernel and in one time namespace read one CLOCK_MONOTONIC: its identity is these two together. Where
- * they cannot be read, every process is taken to have a clock of its own. */
-static void read_clock(char *into, size_t size, const char *host) {
-    char boot[LINE_BYTES] = "", space[LINE_BYTES] = "";
+static void read_boot(char *into, size_t size) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file && fgets(boot, sizeof boot, file))
-        boot[strcspn(boot, "\n")] = '\0';
+    char line[LINE_BYTES] = "";
+    if (file && fgets(line, sizeof line, file))
+        copy(into, size, line);
     if (file)
         fclose(file);
-    const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
-    if (known && *boot)
-        snprintf(into, size, "%.80s/%.80s", boot, *space ? space : "one time namespace");
-    else
-        snprintf(into, size, "unknown, of process %d on %.80s", (int)getpid(), host);
 }
 
-struct rank_fact read_rank_fact(void) {
+/* Processes under one kernel read one clock of the processor, and those in one time namespace one CLOCK_MONOTONIC. Where that
+ * cannot be found out, every process is taken to have a clock of its own. */
+void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
+    char boot[NAME_BYTES] = "", space[NAME_BYTES] = "", host[NAME_BYTES] = "";
+    read_boot(boot, sizeof boot);
+    const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
+    gethostname(host, sizeof host - 1);
+    if (sharing == SHARED_BY_NOBODY || !*boot || (sharing == SHARED_BY_NAMESPACE && !known))
+        snprintf(into, IDENTITY_BYTES, "of process %d on %s", (int)getpid(), host);
+    else if (sharing == SHARED_BY_NAMESPACE)
+        snprintf(into, IDENTITY_BYTES, "%s/%s", boot, *space ? space : "one time namespace");
+    else
+        snprintf(into, IDENTITY_BYTES, "%s", boot);
+}
+
+/* How far this process' CLOCK_MONOTONIC is ahead of the kernel's own. */
+int64_t namespace_offset_ns(void) {
+    char line[LINE_BYTES];
+    long long seconds = 0, nanoseconds = 0;
+    FILE *file = fopen("/proc/self/timens_offsets", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "monotonic %lld %lld", &seconds, &nanoseconds) == 2)
+            break;
+    if (file)
+        fclose(file);
+    return seconds * 1000000000 + nanoseconds;
+}
+
+struct rank_fact read_rank_fact(const struct source *source) {
     struct rank_fact fact;
     memset(&fact, 0, sizeof fact);
     gethostname(fact.host, sizeof fact.host - 1);
     read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
-    read_clock(fact.clock, sizeof fact.clock, fact.host);
+    read_identity(source->sharing, fact.clock);
     read_libmpi(fact.libmpi, sizeof fact.libmpi);
     fact.cpu = sched_getcpu();
     return fact;
 }
 
-static int64_t smallest_step(const struct source *source) {
-    int64_t smallest = INT64_MAX;
-    for (int i = 0; i < 100; i++) {
-        const int64_t before = source->read_ns();
-        int64_t after = before;
-        while (after == before)
-            after = source->read_ns();
-        if (after - before < smallest)
-            smallest = after - before;
-    }
-    return smallest;
+/* The largest cache that cores share, or what a large one has where the system does not tell. */
+static int64_t read_last_level_cache(void) {
+    const long told[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
+    for (int i = 0; i < LENGTH(told); i++)
+        if (told[i] > 0)
+            return told[i];
+    return 64 << 20;
 }
 
-static double smallest_cost(const struct source *source) {
-    enum { READS = 1000, TRIES = 20 };
-    double smallest = 1e30;
-    for (int try = 0; try < TRIES; try++) {
-        const int64_t before = source->read_ns();
-        for (int i = 1; i < READS; i++)
-            source->read_ns();
-        const double cost = (double)(source->read_ns() - before) / READS;
-        if (cost < smallest)
-            smallest = cost;
-    }
-    return smallest;
-}
-
-struct launch_fact read_launch_fact(const struct source *source) {
+struct launch_fact read_launch_fact(void) {
     struct launch_fact fact;
     int length = 0;
     memset(&fact, 0, sizeof fact);
@@ -107,7 +110,6 @@ struct launch_fact read_launch_fact(const struct source *source) {
     if (MPI_Get_library_version(text, &length) == MPI_SUCCESS)
         snprintf(fact.library, sizeof fact.library, "%s", text);
     MPI_Get_version(&fact.mpi_version, &fact.mpi_subversion);
-    fact.resolution_ns = smallest_step(source);
-    fact.cost_ns = smallest_cost(source);
+    fact.last_level_cache_bytes = read_last_level_cache();
     return fact;
 }

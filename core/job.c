@@ -3,17 +3,23 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 
-enum { MOST_SIZES = 1024 };
+enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30 };
+
+/* What an option said of all cases. */
+struct said {
+    const char *key, *value;
+};
 
 struct arguments {
-    const char *operations, *forms, *sizes, *datatype, *start, *job;
-    int64_t samples;
-    double limit_s;
+    const char *operations, *forms, *sizes, *job;
+    struct said said[32];
+    int saying;
 };
 
 /* Always false, so that a check can end with `return fail(...)`. */
@@ -57,6 +63,36 @@ static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) 
     return true;
 }
 
+static bool is_one_of(const char *value, const char *first, const char *second, const char *third) {
+    return strcmp(value, first) == 0 || strcmp(value, second) == 0 || strcmp(value, third) == 0;
+}
+
+static bool check_memory(const struct wanted *wanted, char error[LINE_BYTES]) {
+    const int64_t alignment = wanted->alignment;
+    if (!is_one_of(wanted->cache, "warm", "cold", ""))
+        return fail(error, "cache '%s' is not known (allowed: warm, cold)", wanted->cache);
+    if (!is_one_of(wanted->buffers, "separate", "in-place", ""))
+        return fail(error, "buffers '%s' are not known (allowed: separate, in-place)", wanted->buffers);
+    if (!is_one_of(wanted->pages, "touched", "untouched", "huge"))
+        return fail(error, "pages '%s' are not known (allowed: touched, untouched, huge)", wanted->pages);
+    if (alignment < 0 || alignment > MOST_ALIGNMENT || (alignment & (alignment - 1)))
+        return fail(error, "alignment %lld is no power of two up to %d (0: pages)", (long long)alignment, MOST_ALIGNMENT);
+    if (wanted->root < ROTATING || wanted->root > INT32_MAX)
+        return fail(error, "root %lld is no rank (-1: rotating)", (long long)wanted->root);
+    return true;
+}
+
+static bool check_stop(const struct wanted *wanted, char error[LINE_BYTES]) {
+    const struct stop *stop = &wanted->stop;
+    if (stop->samples < 1 || stop->samples > MOST_SAMPLES || stop->tries < 0 || stop->tries > 4LL * MOST_SAMPLES)
+        return fail(error, "%s: samples must be 1 to %d, and tries not below 0", wanted->operation, MOST_SAMPLES);
+    if (stop->rse < 0 || stop->interval < 0 || stop->least < 1)
+        return fail(error, "%s: rse and interval must not be below 0, and least not below 1", wanted->operation);
+    if (!(stop->limit_s > 0))
+        return fail(error, "%s: limit_s must be more than 0", wanted->operation);
+    return true;
+}
+
 static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
     char names[LINE_BYTES] = "";
     if (!check_operation(wanted, error) || !check_datatype(wanted, error))
@@ -64,11 +100,7 @@ static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
     NAMES(start, names);
     if (!find_start(wanted->start))
         return fail(error, "start '%s' is not known (allowed: %.400s)", wanted->start, names);
-    if (wanted->samples < 1 || wanted->samples > MOST_SAMPLES)
-        return fail(error, "%s: samples must be 1 to %d", wanted->operation, MOST_SAMPLES);
-    if (!(wanted->limit_s > 0))
-        return fail(error, "%s: limit_s must be more than 0", wanted->operation);
-    return true;
+    return check_memory(wanted, error) && check_stop(wanted, error);
 }
 
 static bool add_case(struct job *job, const struct wanted *wanted, char error[LINE_BYTES]) {
@@ -82,7 +114,12 @@ static bool add_case(struct job *job, const struct wanted *wanted, char error[LI
 
 /* What a case is when nothing else is said of it. */
 static struct wanted usual(const char *operation_name) {
-    struct wanted wanted = {.samples = 1000, .limit_s = 1.0};
+    struct wanted wanted = {
+        .cache = "warm",
+        .buffers = "separate",
+        .pages = "touched",
+        .stop = {.samples = 1000, .least = 10, .limit_s = 1.0},
+    };
     const struct operation *operation = find_operation(operation_name);
     snprintf(wanted.operation, NAME_BYTES, "%s", operation_name);
     if (!operation)
@@ -93,6 +130,56 @@ static struct wanted usual(const char *operation_name) {
     snprintf(wanted.datatype, NAME_BYTES, "%s", default_datatype(operation));
     snprintf(wanted.start, NAME_BYTES, "%s", operation->start);
     return wanted;
+}
+
+/* --- what can be said of a case --- */
+
+struct field {
+    const char *key;
+    enum { TEXT, WHOLE, REAL } kind;
+    size_t place;
+};
+
+#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member)}
+
+static const struct field fields[] = {
+    FIELD("form", TEXT, form),
+    FIELD("bytes", WHOLE, bytes),
+    FIELD("datatype", TEXT, datatype),
+    FIELD("start", TEXT, start),
+    FIELD("cache", TEXT, cache),
+    FIELD("buffers", TEXT, buffers),
+    FIELD("pages", TEXT, pages),
+    FIELD("alignment", WHOLE, alignment),
+    FIELD("root", WHOLE, root),
+    FIELD("samples", WHOLE, stop.samples),
+    FIELD("tries", WHOLE, stop.tries),
+    FIELD("rse", REAL, stop.rse),
+    FIELD("interval", REAL, stop.interval),
+    FIELD("least", WHOLE, stop.least),
+    FIELD("limit_s", REAL, stop.limit_s),
+};
+
+static bool set_field(struct wanted *wanted, const struct field *field, const char *value) {
+    void *const into = (char *)wanted + field->place;
+    char *end = "";
+    if (field->kind == TEXT)
+        snprintf(into, NAME_BYTES, "%s", value);
+    else if (field->kind == WHOLE)
+        *(int64_t *)into = strtoll(value, &end, 10);
+    else
+        *(double *)into = strtod(value, &end);
+    return *value && !*end;
+}
+
+static bool set_key(struct wanted *wanted, const char *key, const char *value, char error[LINE_BYTES]) {
+    char keys[LINE_BYTES / 2] = "operation";
+    for (int i = 0; i < LENGTH(fields); i++) {
+        if (strcmp(key, fields[i].key) == 0)
+            return set_field(wanted, &fields[i], value) || fail(error, "%s: '%s' is not a number", key, value);
+        snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", fields[i].key);
+    }
+    return fail(error, "key '%s' is not known (allowed: %s)", key, keys);
 }
 
 /* --- sizes --- */
@@ -193,12 +280,9 @@ static bool expand(struct job *job, const struct arguments *given, char error[LI
     snprintf(copy, sizeof copy, "%s", given->operations);
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         struct wanted wanted = usual(name);
-        wanted.samples = given->samples;
-        wanted.limit_s = given->limit_s;
-        if (given->datatype)
-            snprintf(wanted.datatype, NAME_BYTES, "%s", given->datatype);
-        if (given->start)
-            snprintf(wanted.start, NAME_BYTES, "%s", given->start);
+        for (int i = 0; i < given->saying; i++)
+            if (!set_key(&wanted, given->said[i].key, given->said[i].value, error))
+                return false;
         if (!add_forms(job, &wanted, given, sizes, count, error))
             return false;
     }
@@ -208,26 +292,36 @@ static bool expand(struct job *job, const struct arguments *given, char error[LI
 /* --- from a job file --- */
 
 static bool take_token(struct wanted *wanted, char *token, char error[LINE_BYTES]) {
-    char *value = strchr(token, '='), *end = "";
+    char *value = strchr(token, '=');
     if (!value)
         return fail(error, "'%s' is not key=value", token);
     *value++ = '\0';
-    const struct { const char *key; char *into; } texts[] = {
-        {"form", wanted->form}, {"datatype", wanted->datatype}, {"start", wanted->start}};
-    for (int i = 0; i < LENGTH(texts); i++)
-        if (strcmp(token, texts[i].key) == 0) {
-            snprintf(texts[i].into, NAME_BYTES, "%s", value);
-            return true;
-        }
-    if (strcmp(token, "bytes") == 0)
-        wanted->bytes = strtoll(value, &end, 10);
-    else if (strcmp(token, "samples") == 0)
-        wanted->samples = strtoll(value, &end, 10);
-    else if (strcmp(token, "limit_s") == 0)
-        wanted->limit_s = strtod(value, &end);
+    return set_key(wanted, token, value, error);
+}
+
+/* What holds for the whole job: `set clock=tsc sync=tree ranks=all`. */
+static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
+    char *value = strchr(token, '=');
+    if (!value)
+        return fail(error, "'%s' is not key=value", token);
+    *value++ = '\0';
+    if (strcmp(token, "clock") == 0)
+        snprintf(job->source, sizeof job->source, "%s", value);
+    else if (strcmp(token, "sync") == 0)
+        snprintf(job->synchronisation, sizeof job->synchronisation, "%s", value);
+    else if (strcmp(token, "ranks") == 0 && strcmp(value, "all") == 0)
+        job->every_rank = true;
     else
-        return fail(error, "key '%s' is not known (allowed: operation, form, bytes, datatype, start, samples, limit_s)", token);
-    return *end && *value ? fail(error, "%s: '%s' is not a number", token, value) : true;
+        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all)", token, value);
+    return true;
+}
+
+static bool take_settings(struct job *job, char *line, char error[LINE_BYTES]) {
+    char *rest = NULL;
+    for (char *token = strtok_r(line, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
+        if (!take_setting(job, token, error))
+            return false;
+    return true;
 }
 
 static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
@@ -236,6 +330,8 @@ static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
     line[strcspn(line, "\n")] = '\0';
     if (*line == '\0' || *line == '#')
         return true;
+    if (strncmp(line, "set ", 4) == 0)
+        return take_settings(job, line + 4, error);
     if (strncmp(line, lead, strlen(lead)) != 0)
         return fail(error, "a line begins with '%s', this one with '%.40s'", lead, line);
     const char *name = strtok_r(line + strlen(lead), " ", &rest);
@@ -265,40 +361,60 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
 
 /* --- options --- */
 
+/* An option with a key says something of the cases. */
 struct option {
     const char *name;
     const char *value;
+    const char *key;
     const char *help;
 };
 
 static const struct option options[] = {
-    {"--op", "NAME[,NAME...]", "operations to time"},
-    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent; else each operation's first"},
-    {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these"},
-    {"--datatype", "NAME", "byte, int, float or double"},
-    {"--start", "NAME", "how ranks begin together; else as suits the operation"},
-    {"--samples", "N", "valid samples wanted of each case (1000)"},
-    {"--limit", "SECONDS", "longest time for one case (1)"},
-    {"--clock", "NAME", "time source (clock_gettime)"},
-    {"--sync", "NAME", "clock synchronisation (linear)"},
-    {"--job", "FILE", "read the cases from a job file"},
-    {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line"},
-    {"--quiet", NULL, "print no table"},
-    {"--check", NULL, "only check that the ranks form one world and that data arrive right"},
-    {"--describe", NULL, "print what the core can time, as JSON; needs no mpiexec"},
-    {"--help", NULL, "print this"},
+    {"--op", "NAME[,NAME...]", NULL, "operations to time"},
+    {"--form", "NAME[,NAME...]", NULL, "blocking, nonblocking, persistent; else each operation's first"},
+    {"--sizes", "SIZES", NULL, "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these"},
+    {"--datatype", "NAME", "datatype", "byte, int, float or double"},
+    {"--start", "NAME", "start", "how ranks begin together; else as suits the operation"},
+    {"--cache", "NAME", "cache", "warm: buffers are used again; cold: rotated through more than the last-level cache"},
+    {"--buffers", "NAME", "buffers", "separate, or in-place"},
+    {"--pages", "NAME", "pages", "touched, untouched (fresh for every call) or huge"},
+    {"--alignment", "BYTES", "alignment", "of the buffers, a power of two; else pages, if cold cache lines"},
+    {"--root", "RANK", "root", "of rooted operations (0); -1: another one for every call"},
+    {"--samples", "N", "samples", "end a case after N valid samples (1000)"},
+    {"--tries", "N", "tries", "or after N samples, whether valid or not"},
+    {"--rse", "SHARE", "rse", "or when the relative standard error of the mean is at most this"},
+    {"--interval", "SHARE", "interval", "or when half the 95 % interval of the median is at most this share of it"},
+    {"--least", "N", "least", "valid samples before --rse or --interval may end a case (10)"},
+    {"--limit", "SECONDS", "limit_s", "or after this time (1)"},
+    {"--ranks", NULL, NULL, "write every rank's samples to the stream, not only the maximum over ranks"},
+    {"--clock", "NAME", NULL, "time source (auto)"},
+    {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
+    {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
+    {"--job", "FILE", NULL, "read the cases from a job file"},
+    {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
+    {"--quiet", NULL, NULL, "print no table"},
+    {"--check", NULL, NULL, "only check that the ranks form one world and that data arrive right"},
+    {"--clocks", NULL, NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all"},
+    {"--runs", "N", NULL, "how often --clocks synchronises (20)"},
+    {"--wait", "SECONDS", NULL, "how long --clocks waits to see what has become of a synchronisation (0.1)"},
+    {"--state", NULL, NULL, "only print the state of this machine, as JSON; needs no mpiexec"},
+    {"--cpus", "LIST", NULL, "CPUs of --state, such as 0,2-5; else those it may use"},
+    {"--describe", NULL, NULL, "print what the core can time, as JSON; needs no mpiexec"},
+    {"--help", NULL, NULL, "print this"},
 };
 
 void print_help(FILE *out) {
     fputs("usage: mpiexec -n RANKS rankbench-core --op NAME[,NAME...] [options]\n\n", out);
     for (int i = 0; i < LENGTH(options); i++)
-        fprintf(out, "  %-10s %-15s %s\n", options[i].name, options[i].value ? options[i].value : "", options[i].help);
-    fputs("\noperations\n", out);
-    for (const struct operation *const *unit = __start_rb_operation; unit < __stop_rb_operation; unit++)
-        fprintf(out, "  %-15s %s\n", (*unit)->name, (*unit)->help);
-    fputs("\nstarts\n", out);
-    for (const struct start *const *unit = __start_rb_start; unit < __stop_rb_start; unit++)
-        fprintf(out, "  %-15s %s\n", (*unit)->name, (*unit)->help);
+        fprintf(out, "  %-17s %-15s %s\n", options[i].name, options[i].value ? options[i].value : "", options[i].help);
+#define PRINT_UNITS(title, kind) \
+    fputs("\n" title "\n", out); \
+    for (const struct kind *const *unit = __start_rb_##kind; unit < __stop_rb_##kind; unit++) \
+        fprintf(out, "  %-15s %s\n", (*unit)->name, (*unit)->help)
+    PRINT_UNITS("operations", operation);
+    PRINT_UNITS("starts", start);
+    PRINT_UNITS("time sources", source);
+    PRINT_UNITS("synchronisations", synchronisation);
 }
 
 static const struct option *find_option(const char *name) {
@@ -316,32 +432,45 @@ static bool take_number(const char *name, const char *value, double *number, cha
     return true;
 }
 
-static bool take_value(struct job *job, struct arguments *given, const char *name, const char *value, char error[LINE_BYTES]) {
-    const struct { const char *name; const char **into; } texts[] = {
-        {"--op", &given->operations}, {"--form", &given->forms}, {"--sizes", &given->sizes}, {"--start", &given->start},
-        {"--datatype", &given->datatype}, {"--job", &given->job}};
+static bool take_value(struct job *job, struct arguments *given, const struct option *option, const char *value,
+                       char error[LINE_BYTES]) {
+    const struct { const char *name; const char **into; } kept[] = {
+        {"--op", &given->operations}, {"--form", &given->forms}, {"--sizes", &given->sizes}, {"--job", &given->job}};
+    const struct { const char *name; char *into; size_t size; } copied[] = {
+        {"--stream", job->stream, sizeof job->stream},
+        {"--cpus", job->cpus, sizeof job->cpus},
+        {"--clock", job->source, sizeof job->source},
+        {"--sync", job->synchronisation, sizeof job->synchronisation}};
     double number = 1;
-    for (int i = 0; i < LENGTH(texts); i++)
-        if (strcmp(name, texts[i].name) == 0) {
-            *texts[i].into = value;
+    for (int i = 0; i < LENGTH(kept); i++)
+        if (strcmp(option->name, kept[i].name) == 0) {
+            *kept[i].into = value;
             return true;
         }
-    if (strcmp(name, "--stream") == 0)
-        snprintf(job->stream, sizeof job->stream, "%s", value);
-    else if (strcmp(name, "--clock") == 0)
-        snprintf(job->source, sizeof job->source, "%s", value);
-    else if (strcmp(name, "--sync") == 0)
-        snprintf(job->synchronisation, sizeof job->synchronisation, "%s", value);
-    else if (!take_number(name, value, &number, error))
+    for (int i = 0; i < LENGTH(copied); i++)
+        if (strcmp(option->name, copied[i].name) == 0) {
+            snprintf(copied[i].into, copied[i].size, "%s", value);
+            return true;
+        }
+    if (option->key) {
+        given->said[given->saying] = (struct said){option->key, value};
+        given->saying += given->saying < LENGTH(given->said) - 1;
+        return true;
+    }
+    if (!take_number(option->name, value, &number, error))
         return false;
-    else if (strcmp(name, "--samples") == 0)
-        given->samples = number > MOST_SAMPLES ? MOST_SAMPLES + 1 : (int64_t)number;
+    if (strcmp(option->name, "--runs") == 0)
+        job->runs = number < 1e6 ? (int64_t)number : 1000000;
     else
-        given->limit_s = number;
+        job->wait_s = number;
     return true;
 }
 
 static bool take_arguments(int argc, char **argv, struct job *job, struct arguments *given, char error[LINE_BYTES]) {
+    const struct { const char *name; bool *on; } switches[] = {
+        {"--quiet", &job->quiet}, {"--check", &job->check}, {"--describe", &job->describe}, {"--help", &job->help},
+        {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
+        {"--separate-clocks", &job->separate_clocks}};
     for (int i = 1; i < argc; i++) {
         const struct option *option = find_option(argv[i]);
         if (!option)
@@ -350,27 +479,35 @@ static bool take_arguments(int argc, char **argv, struct job *job, struct argume
             return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
         if (option->value && i + 1 == argc)
             return fail(error, "%s needs a value: %s", option->name, option->value);
-        if (option->value && !take_value(job, given, option->name, argv[++i], error))
+        if (option->value && !take_value(job, given, option, argv[++i], error))
             return false;
-        job->quiet |= strcmp(option->name, "--quiet") == 0;
-        job->check |= strcmp(option->name, "--check") == 0;
-        job->describe |= strcmp(option->name, "--describe") == 0;
-        job->help |= strcmp(option->name, "--help") == 0;
+        for (int j = 0; j < LENGTH(switches); j++)
+            *switches[j].on |= strcmp(option->name, switches[j].name) == 0;
     }
     return true;
 }
 
+static bool check_names(const struct job *job, char error[LINE_BYTES]) {
+    char names[LINE_BYTES] = "";
+    NAMES(source, names);
+    if (!find_source(job->source) && strcmp(job->source, job->study ? "all" : "auto") != 0 && strcmp(job->source, "auto") != 0)
+        return fail(error, "time source '%s' is not known (allowed: auto, %.400s)", job->source, names);
+    *names = '\0';
+    NAMES(synchronisation, names);
+    if (!find_synchronisation(job->synchronisation) && !(job->study && strcmp(job->synchronisation, "all") == 0))
+        return fail(error, "synchronisation '%s' is not known (allowed: %.400s)", job->synchronisation, names);
+    return true;
+}
+
 bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
-    struct arguments given = {.samples = 1000, .limit_s = 1.0};
-    *job = (struct job){.source = "clock_gettime", .synchronisation = "linear"};
+    struct arguments given = {.saying = 0};
+    *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1};
     if (!take_arguments(argc, argv, job, &given, error))
         return false;
-    if (!find_source(job->source))
-        return fail(error, "--clock: time source '%s' is not known (--describe lists all)", job->source);
-    if (!find_synchronisation(job->synchronisation))
-        return fail(error, "--sync: '%s' is not known (--describe lists all)", job->synchronisation);
-    if (job->describe || job->help || job->check)
-        return true;
     job->by_hand = !given.job;
-    return given.job ? read_file(job, given.job, error) : expand(job, &given, error);
+    if (job->describe || job->help || job->state)
+        return true;
+    if (!job->check && !job->study && !(given.job ? read_file(job, given.job, error) : expand(job, &given, error)))
+        return false;
+    return check_names(job, error);
 }

@@ -1,10 +1,10 @@
 /* The core: starts MPI, learns what is wanted, runs case after case, leaves. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <errno.h>
-
 #include "core.h"
+#include "state.h"
 
 enum { WARM_UP_NS = 30000000 };
 
@@ -48,17 +48,48 @@ static int count_cpus(const char *list) {
     return count;
 }
 
+/* Number of ranks for which a text is the same. */
+static int count_alike(const struct team *team, const char *text) {
+    struct clock *alike = make_clock(team, text, 0);
+    const int count = alike->readers.ranks;
+    free_clock(alike);
+    return count;
+}
+
 /* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
-static void know_neighbours(struct world *world, const struct rank_fact *mine, const struct rank_fact *facts) {
-    int sharing = 0;
-    world->ranks_on_host = 0;
-    for (int rank = 0; rank < world->all.ranks; rank++) {
-        const bool here = strcmp(facts[rank].host, mine->host) == 0;
-        world->ranks_on_host += here;
-        sharing += here && strcmp(facts[rank].cpus, mine->cpus) == 0;
-    }
-    world->yields = sharing > count_cpus(mine->cpus);
-    world->shares_clock = world->source->shared_on_host && strcmp(facts[0].clock, mine->clock) == 0;
+static void know_neighbours(struct world *world, const struct rank_fact *mine) {
+    char seat[IDENTITY_BYTES];
+    snprintf(seat, sizeof seat, "%.90s %.90s", mine->host, mine->cpus);
+    world->ranks_on_host = count_alike(&world->all, mine->host);
+    world->yields = count_alike(&world->all, seat) > count_cpus(mine->cpus);
+}
+
+/* Ranks that read one clock agree on what it counts from and how fast. */
+static void make_clocks(struct world *world, struct team *team, bool separate) {
+    char identity[IDENTITY_BYTES];
+    const struct source *source = world->source;
+    const int64_t step_ns = fact_of(world->sources, source->name)->resolution_ns;
+    read_identity(source->sharing, identity);
+    team->clock = make_clock(team, identity, step_ns);
+    tree_broadcast(&team->clock->readers, source->parameters, source->parameter_bytes);
+    if (!separate)
+        return;
+    free_clock(team->clock);
+    snprintf(identity, sizeof identity, "of rank %d", team->rank);
+    team->clock = make_clock(team, identity, step_ns);
+}
+
+void take_source(struct world *world, const struct source *source, bool separate_clocks) {
+    world->source = source;
+    make_clocks(world, &world->all, separate_clocks);
+    if (world->all.rank < 2)
+        make_clocks(world, &world->pair, separate_clocks);
+}
+
+void leave_source(struct world *world) {
+    free_clock(world->all.clock);
+    if (world->all.rank < 2)
+        free_clock(world->pair.clock);
 }
 
 /* Every rank sends to the next one and checks what it got from the one before. */
@@ -79,15 +110,18 @@ static int check_neighbours(const struct world *world) {
     return wrong;
 }
 
-static int report_check(const struct world *world, const struct rank_fact *facts, const struct launch_fact *launch) {
+static void print_rank(void *context, int rank, const void *data) {
+    const struct rank_fact *fact = data;
+    fprintf(context, "rank %d on %s, cpu %d of %s, %s\n", rank, fact->host, fact->cpu, fact->cpus, fact->libmpi);
+}
+
+static int report_check(const struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
+    struct rank_fact fact = *mine;
     const int wrong = check_neighbours(world);
-    if (world->all.rank != 0)
-        return 0;
-    printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
-           wrong ? "WRONG" : "right");
-    for (int rank = 0; rank < world->all.ranks; rank++)
-        printf("rank %d on %s, cpu %d of %s, %s\n", rank, facts[rank].host, facts[rank].cpu, facts[rank].cpus,
-               facts[rank].libmpi);
+    if (world->all.rank == 0)
+        printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library,
+               world->all.ranks, wrong ? "WRONG" : "right");
+    hand_over(&world->all, &fact, sizeof fact, print_rank, stdout);
     return wrong ? EXIT_DATA : 0;
 }
 
@@ -111,9 +145,8 @@ static int run_cases(const struct world *world, const struct job *job, FILE *str
             write_begin(stream, i);
         int number = i;
         tree_broadcast_patient(&world->all, &number, sizeof number);
-        struct result result = run_case(world, &job->wanted[i]);
-        if (leads && stream)
-            write_result(stream, i, &job->wanted[i], &result);
+        const struct teller teller = {*job->stream != '\0', stream, i};
+        struct result result = run_case(world, &job->wanted[i], &teller);
         if (leads && !job->quiet)
             print_row(stdout, &job->wanted[i], &result);
         if (leads && strcmp(result.status, "wrong-data") == 0)
@@ -121,38 +154,96 @@ static int run_cases(const struct world *world, const struct job *job, FILE *str
         else if (leads && job->by_hand && worst == 0)
             worst = strcmp(result.status, "refused") == 0 ? EXIT_INPUT : strcmp(result.status, "failed") == 0 ? EXIT_MPI : 0;
         free(result.measurement.samples);
+        free(result.measurement.moments);
     }
     return worst;
 }
 
-static void tell_facts(const struct job *job, const struct world *world, const struct rank_fact *facts,
+static void write_one_rank(void *context, int rank, const void *data) {
+    write_rank(context, rank, data);
+}
+
+static void tell_facts(const struct job *job, const struct world *world, const struct rank_fact *mine,
                        const struct launch_fact *launch, FILE *stream) {
-    if (!job->quiet && !job->check)
-        print_head(stdout, launch, world->source, world->all.ranks);
-    if (!stream)
+    struct rank_fact fact = *mine;
+    if (world->all.rank == 0 && !job->quiet && !job->check && !job->study)
+        print_head(stdout, launch, world);
+    if (*job->stream == '\0')
         return;
-    write_launch(stream, launch, world->source, world->all.ranks);
-    for (int rank = 0; rank < world->all.ranks; rank++)
-        write_rank(stream, rank, &facts[rank]);
+    if (world->all.rank == 0)
+        write_launch(stream, launch, world);
+    hand_over(&world->all, &fact, sizeof fact, write_one_rank, stream);
+}
+
+static int64_t memory_bytes(void) {
+    char line[LINE_BYTES];
+    long kib = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %ld kB", &kib) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return (int64_t)kib * 1024;
+}
+
+static void merge_most_talk(void *into, const void *from, int bytes) {
+    int64_t *mine = into;
+    const int64_t *theirs = from;
+    for (int i = 0; i < bytes / (int)sizeof *mine; i++)
+        mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
+}
+
+static void tell_end(const struct world *world, const struct job *job, FILE *stream) {
+    const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
+    struct talk most = mine;
+    tree_combine(&world->all, &most, sizeof most, merge_most_talk);
+    if (stream)
+        write_end(stream, job->cases, &mine, &most);
+}
+
+/* The time source that was asked for, if every rank can use it; `auto` always finds one. */
+static bool choose(struct world *world, const struct job *job, char error[LINE_BYTES]) {
+    const struct source_fact *wanted = fact_of(world->sources, job->source);
+    world->synchronisation = find_synchronisation(job->synchronisation);
+    world->source = choose_source(world->sources, world->why);
+    if (!wanted)
+        return true;
+    world->source = find_source(job->source);
+    snprintf(world->why, sizeof world->why, "asked for; steps of %lld ns and %.0f ns a reading",
+             (long long)wanted->resolution_ns, wanted->cost_ns);
+    if (!wanted->usable)
+        snprintf(error, LINE_BYTES, "--clock %s: %s", job->source, wanted->reason);
+    return wanted->usable;
+}
+
+static int run_what_is_wanted(struct world *world, const struct job *job, const struct rank_fact *mine,
+                              const struct launch_fact *launch, FILE *stream) {
+    if (job->check)
+        return report_check(world, mine, launch);
+    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, stream);
 }
 
 static int run_job(struct world *world, const struct job *job, FILE *stream) {
-    world->source = find_source(job->source);
-    world->synchronisation = find_synchronisation(job->synchronisation);
-    const struct rank_fact mine = read_rank_fact();
-    const struct launch_fact launch = read_launch_fact(world->source);
-    struct rank_fact *facts = malloc(sizeof *facts * (size_t)world->all.ranks);
-    for (int rank = 0; rank < world->all.ranks; rank++)
-        memset(&facts[rank], 0, sizeof facts[rank]);
-    tree_gather(&world->all, &mine, sizeof mine, facts);
-    tree_broadcast(&world->all, facts, (int)sizeof *facts * world->all.ranks);
-    know_neighbours(world, &mine, facts);
-    if (world->all.rank == 0)
-        tell_facts(job, world, facts, &launch, stream);
-    int worst = job->check ? report_check(world, facts, &launch) : run_cases(world, job, stream);
-    if (stream)
-        write_end(stream, job->cases);
-    free(facts);
+    char error[LINE_BYTES];
+    struct source_fact sources[MOST_SOURCES];
+    read_sources(&world->all, sources);
+    world->sources = sources;
+    world->every_rank = job->every_rank;
+    if (!choose(world, job, error)) {
+        if (world->all.rank == 0)
+            fprintf(stderr, "rankbench-core: %s\n", error);
+        return EXIT_INPUT;
+    }
+    take_source(world, world->source, job->separate_clocks);
+    const struct rank_fact mine = read_rank_fact(world->source);
+    const struct launch_fact launch = read_launch_fact();
+    world->last_level_cache_bytes = launch.last_level_cache_bytes;
+    know_neighbours(world, &mine);
+    tell_facts(job, world, &mine, &launch, stream);
+    int worst = run_what_is_wanted(world, job, &mine, &launch, stream);
+    tell_end(world, job, stream);
+    leave_source(world);
     tree_broadcast(&world->all, &worst, sizeof worst);
     return worst;
 }
@@ -199,10 +290,20 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     return worst;
 }
 
+static int tell_state(const struct job *job) {
+    char error[LINE_BYTES];
+    if (print_state(stdout, *job->cpus ? job->cpus : NULL, error, sizeof error))
+        return EXIT_SUCCESS;
+    fprintf(stderr, "rankbench-core: %s\n", error);
+    return EXIT_INPUT;
+}
+
 int main(int argc, char **argv) {
     struct job job;
     char error[LINE_BYTES] = "";
     const bool good = read_job(argc, argv, &job, error);
+    if (good && job.state)
+        return tell_state(&job);
     if (good && job.describe)
         describe(stdout);
     else if (good && job.help)

@@ -12,7 +12,7 @@
 
 #include "missing.h"
 
-enum { ROOT = 0, GUARD_BYTES = 64, NAME_BYTES = 48 };
+enum { GUARD_BYTES = 64, NAME_BYTES = 48, REASON_BYTES = 192 };
 
 /* What a call that the library lacks returns; `missing.h` maps such calls to missing_call. */
 enum { CALL_MISSING = -4711 };
@@ -46,6 +46,7 @@ struct call {
     MPI_Comm comm;
     int rank;
     int ranks;
+    int root;
     int count;
     long bytes;
     const struct datatype *datatype;
@@ -59,6 +60,10 @@ struct call {
     unsigned seed;
 };
 
+/* Whether an operation knows MPI_IN_PLACE, and where in the receive buffer a rank's own data lie then; of a rooted one, the
+ * root's. `call->send` is MPI_IN_PLACE then. */
+enum in_place { NOT_IN_PLACE, IN_PLACE, IN_PLACE_BY_RANK };
+
 struct operation {
     const char *name;
     const char *help;
@@ -69,6 +74,8 @@ struct operation {
     struct amount root_send, root_receive;
     bool sized;
     bool reduces;
+    bool rooted;
+    enum in_place in_place;
     int ranks_exactly;
     int messages;
     bool rank_0_measures;
@@ -82,22 +89,32 @@ struct operation {
     void (*check)(const struct call *, struct mismatch *);
 };
 
+/* Which ranks read one and the same clock. */
+enum sharing { SHARED_BY_NOBODY, SHARED_BY_NAMESPACE, SHARED_BY_KERNEL };
+
 struct source {
     const char *name;
     const char *help;
-    bool shared_on_host;
+    enum sharing sharing;
     int64_t (*read_ns)(void);
+    /* Makes the source ready and says in one line why it can be trusted, or returns false and says why not. NULL: always. */
+    bool (*prepare)(char reason[REASON_BYTES]);
+    /* What ranks that share the clock must agree on before they read it, such as its frequency. */
+    void *parameters;
+    int parameter_bytes;
 };
 
-/* The ranks that work together in a case, and the communicator on which the core itself talks. */
+/* The ranks that work together in a case, the communicator on which the core itself talks, and their clocks. */
 struct team {
     MPI_Comm comm;
     int rank;
     int ranks;
+    struct clock *clock;
 };
 
-/* A rank's clock against rank 0's: own reading = rank 0's reading + offset, right within the bound. */
-struct offset {
+/* A rank's clock against rank 0's at one moment: own reading = rank 0's reading + offset, right within the bound. */
+struct point {
+    int64_t at_ns;
     int64_t offset_ns;
     int64_t bound_ns;
 };
@@ -105,28 +122,38 @@ struct offset {
 struct synchronisation {
     const char *name;
     const char *help;
-    /* `shares`: this rank reads the same clock as rank 0, so that there is nothing to measure. */
-    struct offset (*run)(const struct team *, const struct source *, bool shares);
+    /* Called on one rank of each clock; `clocks` is the team of these ranks. Returns the rank's own point; rank 0's is exact. */
+    struct point (*run)(const struct team *clocks, const struct source *source);
 };
 
 /* A run of rounds without talk between the ranks other than the operation's own. */
 struct stage {
     const struct team *team;
     int64_t (*read_ns)(void);
-    int64_t offset_ns;
+    /* When the first round begins, on rank 0's clock. */
     int64_t first_ns;
     int64_t window_ns;
+    int64_t slack_ns;
     bool yields;
-    int64_t target_ns;
+    /* What a scheduled start says of the round: when it should have begun on rank 0's clock, and when it did on the own. */
+    int64_t common_ns;
+    int64_t begin_ns;
 };
 
 struct start {
     const char *name;
     const char *help;
     bool scheduled;
+    /* The next start is agreed on in every round, `slack_ns` ahead. */
+    bool agrees;
     bool loops;
-    /* Holds the rank until it may begin the round, and returns whether it came in time. A scheduled start sets `target_ns`,
-     * the local time from which the round counts; other rounds count from the return. */
+    /* Rounds that last longer than their window count as bad, and are not used. */
+    bool discards_overruns;
+    /* Rounds of a stage that are not scored; those that are, 0: as many as go well. */
+    int lead, rounds;
+    /* By how much windows grow when more than this share of a stage's rounds is bad. */
+    double growth, bad_share;
+    /* Holds the rank until it may begin the round, and returns whether it came in time. */
     bool (*begin)(struct stage *, int round);
 };
 
@@ -147,6 +174,14 @@ REGISTERED(operation);
 REGISTERED(start);
 REGISTERED(source);
 REGISTERED(synchronisation);
+
+/* clock.c: when it will be some time of rank 0's clock on one's own, by the newest synchronisation and the drift known so far. */
+int64_t local_time(const struct clock *clock, int64_t common_ns);
+/* By how much two clocks may drift apart within some time. */
+int64_t most_drift_ns(const struct clock *clock, int64_t time_ns);
+
+/* wait.c: waits for a moment of the own clock and returns the reading that ended it. */
+int64_t wait_until(const struct stage *stage, int64_t target_ns);
 
 long amount_bytes(struct amount amount, long size_bytes, int ranks);
 

@@ -70,6 +70,16 @@ static void describe_forms(FILE *out, const struct operation *operation) {
     fputc(']', out);
 }
 
+static void describe_switch(FILE *out, const char *name, bool on) {
+    fprintf(out, ",\"%s\":%s", name, on ? "true" : "false");
+}
+
+static void describe_start(FILE *out, const struct start *start) {
+    describe_name(out, start->name, start->help);
+    describe_switch(out, "scheduled", start->scheduled);
+    describe_switch(out, "discards_overruns", start->discards_overruns);
+}
+
 static void describe_operation(FILE *out, const struct operation *operation) {
     describe_name(out, operation->name, operation->help);
     describe_text(out, "standard", operation->standard);
@@ -80,8 +90,10 @@ static void describe_operation(FILE *out, const struct operation *operation) {
     describe_amount(out, "receive", operation->receive);
     describe_amount(out, "root_send", operation->root_send);
     describe_amount(out, "root_receive", operation->root_receive);
-    fprintf(out, ",\"sized\":%s,\"ranks_exactly\":%d,\"messages\":%d", operation->sized ? "true" : "false",
-            operation->ranks_exactly, operation->messages ? operation->messages : 1);
+    fprintf(out, ",\"ranks_exactly\":%d,\"messages\":%d", operation->ranks_exactly, operation->messages ? operation->messages : 1);
+    describe_switch(out, "sized", operation->sized);
+    describe_switch(out, "in_place", operation->in_place != NOT_IN_PLACE);
+    describe_switch(out, "rooted", operation->rooted);
     describe_text(out, "datatype", default_datatype(operation));
     describe_text(out, "start", operation->start);
 }
@@ -100,7 +112,7 @@ static void describe_operation(FILE *out, const struct operation *operation) {
 void describe(FILE *out) {
     fputs("{\"core\":\"" CORE_VERSION "\"", out);
     DESCRIBE_ALL(out, "operations", operation, describe_operation(out, *unit));
-    DESCRIBE_ALL(out, "starts", start, describe_name(out, (*unit)->name, (*unit)->help));
+    DESCRIBE_ALL(out, "starts", start, describe_start(out, *unit));
     DESCRIBE_ALL(out, "sources", source, describe_name(out, (*unit)->name, (*unit)->help));
     DESCRIBE_ALL(out, "synchronisations", synchronisation, describe_name(out, (*unit)->name, (*unit)->help));
     fputs(",\n\"datatypes\":[", out);

@@ -4,15 +4,17 @@
  *   |.. ........|  talk  |lead|r|r|r|r|r|r|r|r|  talk  |lead|r|r|r|r|...
  *
  * Within a stage ranks exchange nothing but what the operation itself sends. Between stages they merge their samples up a
- * tree, and rank 0 decides: enough, or when the next stage begins, how long its windows are and how many rounds it has.
- * The first rounds of a stage are not scored, because the talk before them leaves its traces in caches and queues. */
+ * tree, and rank 0 decides: enough, or clocks must be compared again, or when the next stage begins, how long its windows are
+ * and how many rounds it has. The first rounds of a stage are not scored, because the talk before them leaves its traces in
+ * caches and queues. When all is over, and clocks were compared once more, samples are made anew from what every rank saw. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 
-enum { LEAD = 2, FEW_ROUNDS = 8, MOST_ROUNDS = 128, MOST_REPEATS = 64, TRIES_PER_SAMPLE = 4 };
-enum { LEAST_WARM_UP_NS = 1000000, ROUND_FAILED = 4 };
+enum { MOST_LEAD = 4, FEW_ROUNDS = 8, MOST_ROUNDS = MOST_STAGE, MOST_REPEATS = 64, CHUNK = 1024 };
+enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };
 static const double MOST_WARM_UP = 0.1;
 /* How many times its time limit a case may last that has no valid sample yet. */
 static const double PATIENCE = 9;
@@ -21,79 +23,127 @@ static const double PATIENCE = 9;
 struct agenda {
     int64_t first_ns;
     int64_t window_ns;
+    int64_t slack_ns;
     int32_t rounds;
     int32_t repeats;
+    int32_t synchronise;
+    int32_t stopped;
 };
 
 struct control {
     struct agenda agenda;
+    struct stopping stopping;
     int64_t began_ns;
     int64_t margin_ns;
     double estimate_ns;
+    double longest_ns;
+    int32_t rounds;
 };
 
 static inline int first_error(int before, int now) {
     return before ? before : now;
 }
 
+/* --- rounds --- */
+
 static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
-                     struct sample *samples) {
+                     struct moment *moments) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
     int (*const run)(struct call *) = timing->run;
     struct call *const call = timing->call;
     struct stage stage = {
         .team = timing->team,
         .read_ns = read_ns,
-        .offset_ns = timing->offset_ns,
         .first_ns = agenda->first_ns,
         .window_ns = agenda->window_ns,
+        .slack_ns = agenda->slack_ns,
         .yields = timing->world->yields,
     };
     /* A rank whose times are not wanted reads no clock: it would keep the other one waiting. */
     const bool measures = timing->team->rank == 0 || !timing->operation->rank_0_measures;
+    const bool changes = buffers_change(timing->buffers);
     int code = MPI_SUCCESS;
-    for (int round = -LEAD; round < agenda->rounds; round++) {
+    for (int round = -start->lead; round < agenda->rounds; round++) {
+        if (changes)
+            change_buffers(timing->buffers, call);
         const bool in_time = start->begin(&stage, round);
-        const int64_t from_ns = start->scheduled ? stage.target_ns : measures ? read_ns() : 0;
+        const int64_t begin_ns = start->scheduled ? stage.begin_ns : measures ? read_ns() : 0;
         for (int repeat = 0; repeat < agenda->repeats; repeat++)
             code = first_error(code, run(call));
-        samples[LEAD + round] = (struct sample){
-            .time_ns = measures ? (double)(read_ns() - from_ns) : -1,
-            .last_rank = stage.team->rank,
+        moments[start->lead + round] = (struct moment){
+            .common_ns = stage.common_ns,
+            .begin_ns = begin_ns,
+            .end_ns = measures ? read_ns() : begin_ns,
             .state = in_time ? 0 : ROUND_LATE,
         };
     }
     return code;
 }
 
-/* Names what was wrong with a round, and makes its time that of one call. */
-static void finish_stage(const struct start *start, const struct agenda *agenda, int code, struct sample *samples) {
-    for (int i = 0; i < LEAD + agenda->rounds; i++) {
-        if (start->scheduled && samples[i].time_ns > (double)agenda->window_ns)
-            samples[i].state |= ROUND_OVERRUN;
-        samples[i].state |= code ? ROUND_FAILED : 0;
-        samples[i].time_ns /= agenda->repeats;
-    }
+/* A time is one call's: from the common start, or from where the rank itself began. */
+static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats,
+                               const struct moment *moment) {
+    const struct clock *clock = timing->team->clock;
+    const bool measures = timing->team->rank == 0 || !timing->operation->rank_0_measures;
+    const struct reading at_begin = known(clock, moment->begin_ns), at_end = known(clock, moment->end_ns);
+    const int64_t began_ns = moment->begin_ns - llround(at_begin.offset_ns);
+    const int64_t ended_ns = moment->end_ns - llround(at_end.offset_ns);
+    double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns) / repeats;
+    if (strcmp(timing->operation->metric, "latency") == 0)
+        time_ns /= 2;
+    const bool compared = timing->compares && (measures || start->scheduled);
+    return (struct sample){
+        .time_ns = measures ? time_ns : -1,
+        .first_ns = compared ? began_ns : INT64_MAX,
+        .last_ns = compared ? began_ns : INT64_MIN,
+        .bound_ns = compared ? (float)at_begin.bound_ns : 0,
+        .last_rank = timing->team->rank,
+        .state = moment->state,
+    };
+}
+
+void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into) {
+    for (int i = 0; i < count; i++)
+        into[i] = sample_of(timing, timing->start, measurement->repeats, &measurement->moments[from + i]);
+}
+
+bool is_discarded(const struct start *start, const struct sample *sample) {
+    return (sample->state & ROUND_LATE) || (start->discards_overruns && (sample->state & ROUND_OVERRUN));
 }
 
 static void merge_samples(void *into, const void *from, int bytes) {
     struct sample *mine = into;
     const struct sample *theirs = from;
     for (int i = 0; i < bytes / (int)sizeof *mine; i++) {
-        const int32_t state = mine[i].state | theirs[i].state;
-        if (theirs[i].time_ns > mine[i].time_ns)
-            mine[i] = theirs[i];
-        mine[i].state = state;
+        struct sample merged = theirs[i].time_ns > mine[i].time_ns ? theirs[i] : mine[i];
+        merged.first_ns = theirs[i].first_ns < mine[i].first_ns ? theirs[i].first_ns : mine[i].first_ns;
+        merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
+        merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
+        merged.state = mine[i].state | theirs[i].state;
+        mine[i] = merged;
     }
 }
 
+/* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. */
 static int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
-                 struct sample *samples) {
-    const int code = run_stage(timing, start, agenda, samples);
-    finish_stage(start, agenda, code, samples);
-    tree_combine(timing->team, samples, (int)sizeof *samples * (LEAD + agenda->rounds), merge_samples);
+                 struct measurement *into, struct sample *samples) {
+    struct moment moments[MOST_LEAD + MOST_ROUNDS];
+    const int rounds = start->lead + agenda->rounds;
+    const int code = run_stage(timing, start, agenda, moments);
+    for (int i = 0; i < rounds; i++) {
+        samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
+        if (start->scheduled && !start->agrees && samples[i].time_ns > (double)agenda->window_ns)
+            moments[i].state |= ROUND_OVERRUN;
+        moments[i].state |= code ? ROUND_FAILED : 0;
+        samples[i].state = moments[i].state;
+    }
+    for (int i = 0; into && i < agenda->rounds && into->taken + i < into->capacity; i++)
+        into->moments[into->taken + i] = moments[start->lead + i];
+    tree_combine(timing->team, samples, (int)sizeof *samples * rounds, merge_samples);
     return code;
 }
+
+/* --- warm-up --- */
 
 static int by_time(const void *left, const void *right) {
     const double a = ((const struct sample *)left)->time_ns, b = ((const struct sample *)right)->time_ns;
@@ -101,7 +151,7 @@ static int by_time(const void *left, const void *right) {
 }
 
 static double quantile(const struct sample *samples, int count, double share) {
-    struct sample sorted[LEAD + MOST_ROUNDS];
+    struct sample sorted[MOST_LEAD + MOST_ROUNDS];
     memcpy(sorted, samples, sizeof *samples * (size_t)count);
     qsort(sorted, (size_t)count, sizeof *sorted, by_time);
     return sorted[(int)(share * (count - 1))].time_ns;
@@ -116,30 +166,42 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     control->agenda = (struct agenda){.rounds = FEW_ROUNDS, .repeats = 1};
     while (control->agenda.rounds > 0) {
         const double before_ns = control->estimate_ns;
-        code = first_error(code, stage(timing, start, &control->agenda, samples));
-        control->estimate_ns = quantile(samples + LEAD, control->agenda.rounds, 0.9);
+        code = first_error(code, stage(timing, start, &control->agenda, NULL, samples));
+        control->estimate_ns = quantile(samples + start->lead, control->agenda.rounds, 0.9);
+        control->longest_ns = quantile(samples + start->lead, control->agenda.rounds, 1);
         const double spent_ns = (double)(timing->world->source->read_ns() - began_ns);
         const bool settled = before_ns > 0 && control->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
         control->agenda.rounds = MOST_ROUNDS / 2;
-        if (settled || spent_ns > MOST_WARM_UP * timing->limit_s * 1e9)
+        if (settled || spent_ns > MOST_WARM_UP * timing->stop->limit_s * 1e9)
             control->agenda.rounds = 0;
         tree_broadcast(timing->team, control, sizeof *control);
     }
     return code;
 }
 
+/* --- steering --- */
+
 static int limit(double value, int least, int most) {
     return value < least ? least : value > most ? most : (int)value;
 }
 
-static void record(struct measurement *into, const struct sample *samples, int count, bool halved) {
-    for (int i = 0; i < count && into->taken < into->capacity; i++) {
-        struct sample *sample = &into->samples[into->taken++];
-        *sample = samples[i];
-        if (halved)
-            sample->time_ns /= 2;
+/* Moments that are no reading of a coarse clock would be met late by up to its step. */
+static int64_t on_a_step(const struct timing *timing, int64_t time_ns) {
+    const int64_t step_ns = timing->team->clock->step_ns;
+    return step_ns < COARSE_NS ? time_ns : (time_ns + step_ns - 1) / step_ns * step_ns;
+}
+
+static void record(const struct timing *timing, struct stopping *stopping, struct measurement *into,
+                   const struct sample *samples, int count) {
+    for (int i = 0; i < count && into->taken + i < into->capacity; i++) {
+        const struct sample *sample = &samples[i];
+        into->samples[into->taken + i] = *sample;
         into->late += (sample->state & ROUND_LATE) != 0;
         into->overrun += !(sample->state & ROUND_LATE) && (sample->state & ROUND_OVERRUN);
+        if (is_discarded(timing->start, sample))
+            continue;
+        into->valid++;
+        stop_learns(stopping, sample);
     }
 }
 
@@ -152,59 +214,113 @@ static int count_state(const struct sample *samples, int count, int state) {
 
 /* Bad rounds make windows longer and stages shorter, since one long interruption spoils the rest of its stage. Where most
  * rounds are bad, the warm-up has misled, and the window must find its length quickly. */
-static void learn(struct control *control, const struct sample *samples) {
-    const int rounds = control->agenda.rounds;
-    const int bad = count_state(samples + LEAD, rounds, ROUND_LATE | ROUND_OVERRUN);
-    const bool restless = bad * 20 > rounds;
-    const bool misled = bad * 2 > rounds;
+static void learn(const struct start *start, struct control *control, const struct sample *samples) {
+    struct agenda *agenda = &control->agenda;
+    const int bad = count_state(samples + start->lead, agenda->rounds, ROUND_LATE | ROUND_OVERRUN);
+    const bool restless = bad > start->bad_share * agenda->rounds;
+    const bool misled = start->rounds == 0 && bad * 2 > agenda->rounds;
     if (samples[0].state & ROUND_LATE && control->margin_ns < 1000000000)
         control->margin_ns *= 2;
-    if (restless)
-        control->agenda.window_ns += misled ? control->agenda.window_ns : control->agenda.window_ns / 5;
-    control->agenda.rounds = limit(restless ? rounds / 2 : rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
+    if (restless && start->scheduled) {
+        agenda->window_ns = (int64_t)((misled ? 2 : start->growth) * (double)agenda->window_ns);
+        agenda->slack_ns = (int64_t)((misled ? 2 : start->growth) * (double)agenda->slack_ns);
+    }
+    control->rounds = start->rounds;
+    if (start->rounds == 0)
+        control->rounds = limit(restless ? agenda->rounds / 2 : agenda->rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
+}
+
+/* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
+static int rounds_ahead(const struct timing *timing, const struct control *control, const struct measurement *so_far,
+                        double left_ns) {
+    const struct agenda *agenda = &control->agenda;
+    const double round_ns = timing->start->scheduled && !timing->start->agrees
+                                ? (double)agenda->window_ns
+                                : control->estimate_ns * agenda->repeats + (double)agenda->slack_ns;
+    int rounds = control->rounds;
+    if (timing->start->rounds == 0) {
+        rounds = limit((double)(timing->stop->samples - so_far->valid), 1, rounds);
+        rounds = limit(left_ns / (round_ns + 1), 1, rounds);
+    }
+    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
 }
 
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct agenda *agenda = &control->agenda;
     const int64_t now_ns = timing->world->source->read_ns();
-    const double left_ns = timing->limit_s * 1e9 - (double)(now_ns - control->began_ns);
-    const double round_ns = timing->start->scheduled ? (double)agenda->window_ns : control->estimate_ns * agenda->repeats;
-    const int64_t valid = so_far->taken - so_far->late;
-    const int64_t lacking = timing->wanted_samples - valid;
-    const double least_left_ns = valid > 0 ? 0 : -PATIENCE * timing->limit_s * 1e9;
-    if (failed || lacking <= 0 || left_ns <= least_left_ns ||
-        so_far->taken >= TRIES_PER_SAMPLE * timing->wanted_samples + MOST_ROUNDS) {
-        agenda->rounds = 0;
+    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - (double)(now_ns - control->began_ns);
+    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far);
+    if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
+        agenda->stopped = STOPPED_TIME;
+    agenda->rounds = 0;
+    agenda->synchronise = 0;
+    if (failed || agenda->stopped)
         return;
+    agenda->synchronise = timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns);
+    agenda->rounds = rounds_ahead(timing, control, so_far, left_ns);
+    agenda->window_ns = on_a_step(timing, agenda->window_ns);
+    agenda->first_ns = on_a_step(timing, now_ns + control->margin_ns + timing->start->lead * agenda->window_ns);
+}
+
+static void begin_stages(const struct timing *timing, struct control *control) {
+    struct agenda *agenda = &control->agenda;
+    control->began_ns = timing->world->source->read_ns();
+    control->margin_ns = FIRST_MARGIN_NS;
+    control->rounds = timing->start->rounds > 0 ? timing->start->rounds : FEW_ROUNDS;
+    agenda->slack_ns = timing->start->agrees ? FIRST_SLACK_NS : 0;
+    agenda->window_ns = (int64_t)(timing->start->rounds > 0 ? control->longest_ns : 1.5 * control->estimate_ns + 500);
+    if (timing->start->loops && !timing->operation->rank_0_measures)
+        agenda->repeats = limit(1e5 / (control->estimate_ns + 1), 1, MOST_REPEATS);
+}
+
+/* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */
+static void score_again(const struct timing *timing, struct measurement *into) {
+    struct sample samples[CHUNK];
+    for (int64_t from = 0; from < into->taken; from += CHUNK) {
+        const int count = limit((double)(into->taken - from), 1, CHUNK);
+        score(timing, into, from, count, samples);
+        tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
+        if (timing->team->rank == 0)
+            memcpy(&into->samples[from], samples, sizeof *samples * (size_t)count);
     }
-    agenda->rounds = limit((double)lacking, 1, agenda->rounds);
-    agenda->rounds = limit(left_ns / (round_ns + 1), 1, agenda->rounds);
-    agenda->first_ns = now_ns + control->margin_ns + LEAD * agenda->window_ns;
+}
+
+static void compare_clocks(const struct timing *timing, struct measurement *into) {
+    synchronise(timing->team, timing->world->source, timing->world->synchronisation);
+    into->synchronisations += timing->team->clock->number_of_clocks > 1;
 }
 
 int measure(const struct timing *timing, struct measurement *into) {
-    struct sample samples[LEAD + MOST_ROUNDS];
+    struct sample samples[MOST_LEAD + MOST_ROUNDS];
+    struct control control = {.rounds = 0};
     const bool leads = timing->team->rank == 0;
-    const bool halved = strcmp(timing->operation->metric, "latency") == 0;
-    struct control control = {.margin_ns = 20000};
+    const int lead = timing->start->lead;
     int code = warm_up(timing, &control, samples);
-    bool failed = count_state(samples, LEAD, ROUND_FAILED) != 0;
-    control.began_ns = timing->world->source->read_ns();
-    control.agenda.window_ns = (int64_t)(1.5 * control.estimate_ns) + 500;
-    control.agenda.rounds = FEW_ROUNDS;
-    if (timing->start->loops && !timing->operation->rank_0_measures)
-        control.agenda.repeats = limit(1e5 / (control.estimate_ns + 1), 1, MOST_REPEATS);
+    bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
+    begin_stages(timing, &control);
     for (;;) {
         if (leads)
             decide(timing, &control, into, failed);
         tree_broadcast(timing->team, &control.agenda, sizeof control.agenda);
         if (control.agenda.rounds == 0)
-            return code;
-        code = first_error(code, stage(timing, timing->start, &control.agenda, samples));
-        if (leads) {
-            failed = count_state(samples, LEAD, ROUND_FAILED) != 0;
-            record(into, samples + LEAD, control.agenda.rounds, halved);
-            learn(&control, samples);
+            break;
+        if (control.agenda.synchronise) {
+            compare_clocks(timing, into);
+            continue;
         }
+        code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
+        if (leads) {
+            failed = count_state(samples, 1, ROUND_FAILED) != 0;
+            record(timing, &control.stopping, into, samples + lead, control.agenda.rounds);
+            learn(timing->start, &control, samples);
+        }
+        into->taken += limit((double)(into->capacity - into->taken), 0, control.agenda.rounds);
     }
+    into->repeats = control.agenda.repeats;
+    into->stopped = (enum stopped)control.agenda.stopped;
+    if (timing->compares && timing->team->clock->number_of_clocks > 1) {
+        compare_clocks(timing, into);
+        score_again(timing, into);
+    }
+    return code;
 }

@@ -17,12 +17,12 @@ void write_string(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static void write_text(FILE *stream, const char *key, const char *text) {
+void write_text(FILE *stream, const char *key, const char *text) {
     fprintf(stream, ",\"%s\":", key);
     write_string(stream, text);
 }
 
-static void end_record(FILE *stream) {
+void end_record(FILE *stream) {
     fputs("}\n", stream);
     if (fflush(stream) == 0 && !ferror(stream))
         return;
@@ -30,12 +30,27 @@ static void end_record(FILE *stream) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_MPI);
 }
 
-void write_launch(FILE *stream, const struct launch_fact *launch, const struct source *source, int ranks) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":1,\"ranks\":%d", ranks);
+static void write_sources(FILE *stream, const struct source_fact *sources) {
+    fputs(",\"sources\":[", stream);
+    for (int i = 0; i < source_count(); i++) {
+        fprintf(stream, "%s{\"name\":\"%s\",\"usable\":%s", i ? "," : "", sources[i].name, sources[i].usable ? "true" : "false");
+        write_text(stream, "reason", sources[i].reason);
+        fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f}", (long long)sources[i].resolution_ns, sources[i].cost_ns);
+    }
+    fputc(']', stream);
+}
+
+void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
+    fprintf(stream, "{\"record\":\"launch\",\"format\":2,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
-    write_text(stream, "source", source->name);
-    fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)launch->resolution_ns, launch->cost_ns);
+    write_text(stream, "source", world->source->name);
+    write_text(stream, "source_reason", world->why);
+    const struct source_fact *chosen = fact_of(world->sources, world->source->name);
+    fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)chosen->resolution_ns, chosen->cost_ns);
+    write_text(stream, "synchronisation", world->synchronisation->name);
+    fprintf(stream, ",\"last_level_cache_bytes\":%lld", (long long)launch->last_level_cache_bytes);
+    write_sources(stream, world->sources);
     end_record(stream);
 }
 
@@ -54,50 +69,74 @@ void write_begin(FILE *stream, int index) {
     end_record(stream);
 }
 
-static void write_times(FILE *stream, const struct measurement *measurement) {
-    fputs(",\"time_ns\":[", stream);
-    for (int64_t i = 0; i < measurement->taken; i++) {
-        const double time_ns = measurement->samples[i].time_ns;
-        fprintf(stream, time_ns == floor(time_ns) ? "%s%.0f" : "%s%.1f", i ? "," : "", time_ns);
-    }
-    fputc(']', stream);
+/* Writes an array with one number a sample, in tenths where it is not whole. */
+static void write_number(FILE *stream, const char *separator, double value) {
+    fprintf(stream, value == floor(value) ? "%s%.0f" : "%s%.1f", separator, value);
 }
 
-static void write_last_ranks(FILE *stream, const struct measurement *measurement, bool single) {
-    fputs(",\"last_rank\":[", stream);
-    for (int64_t i = 0; i < measurement->taken && !single; i++)
-        fprintf(stream, "%s%d", i ? "," : "", (int)measurement->samples[i].last_rank);
-    fputc(']', stream);
-}
+#define WRITE_ARRAY(stream, key, count, value) \
+    do { \
+        fputs(",\"" key "\":[", stream); \
+        for (int64_t i = 0; i < (count); i++) \
+            write_number(stream, i ? "," : "", value); \
+        fputc(']', stream); \
+    } while (0)
 
-static void write_indexes(FILE *stream, const char *key, const struct measurement *measurement, int has, int lacks) {
+static void write_indexes(FILE *stream, const char *key, const struct sample *samples, int64_t taken, int has, int lacks) {
     const char *separator = "";
     fprintf(stream, ",\"%s\":[", key);
-    for (int64_t i = 0; i < measurement->taken; i++) {
-        const int state = measurement->samples[i].state;
-        if ((state & has) && !(state & lacks)) {
+    for (int64_t i = 0; i < taken; i++)
+        if ((samples[i].state & has) && !(samples[i].state & lacks)) {
             fprintf(stream, "%s%lld", separator, (long long)i);
             separator = ",";
         }
-    }
     fputc(']', stream);
 }
 
-/* Only what was measured on right data is a figure. */
-static void write_series(FILE *stream, const struct result *result) {
+static bool has_bounds(const struct sample *samples, int64_t taken) {
+    for (int64_t i = 0; i < taken; i++)
+        if (samples[i].bound_ns > 0)
+            return true;
+    return false;
+}
+
+static void write_series(FILE *stream, int rank, const struct sample *samples, int64_t taken, double factor) {
+    const int64_t all = rank == SERIES_ALL ? taken : 0, bounded = has_bounds(samples, taken) ? taken : 0;
+    const int64_t compared = taken > 0 && samples[0].first_ns <= samples[0].last_ns ? taken : 0;
+    fprintf(stream, "{\"rank\":%d", rank);
+    WRITE_ARRAY(stream, "time_ns", taken, samples[i].time_ns);
+    WRITE_ARRAY(stream, "last_rank", all, samples[i].last_rank);
+    write_indexes(stream, "late", samples, taken, ROUND_LATE, 0);
+    write_indexes(stream, "overrun", samples, taken, ROUND_OVERRUN, ROUND_LATE);
+    WRITE_ARRAY(stream, "skew_ns", compared, (double)(samples[i].last_ns - samples[i].first_ns));
+    WRITE_ARRAY(stream, "bound_ns", bounded, samples[i].bound_ns * factor);
+    fputc('}', stream);
+}
+
+void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
+    fputc(',', stream);
+    write_series(stream, rank, samples, result->measurement.taken, between_two(result));
+}
+
+static void write_memory(FILE *stream, const struct wanted *wanted) {
+    write_text(stream, "cache", wanted->cache);
+    write_text(stream, "buffers", wanted->buffers);
+    write_text(stream, "pages", wanted->pages);
+    fprintf(stream, ",\"alignment\":%lld,\"root\":%lld", (long long)wanted->alignment, (long long)wanted->root);
+}
+
+static void write_counts(FILE *stream, const struct result *result) {
+    static const char *const stopped[] = {"", "samples", "tries", "rse", "interval", "time"};
     const struct measurement *measurement = &result->measurement;
-    fputs(",\"series\":[", stream);
-    if (measurement->taken > 0 && strcmp(result->status, "ok") == 0) {
-        fprintf(stream, "{\"rank\":%d", result->single ? 0 : SERIES_ALL);
-        write_times(stream, measurement);
-        write_last_ranks(stream, measurement, result->single);
-        write_indexes(stream, "late", measurement, ROUND_LATE, 0);
-        write_indexes(stream, "overrun", measurement, ROUND_OVERRUN, ROUND_LATE);
-        fputc('}', stream);
-    }
-    fputc(']', stream);
+    fprintf(stream, ",\"ranks\":%d,\"taken\":%lld,\"valid\":%lld,\"late\":%lld,\"overrun\":%lld", result->ranks,
+            (long long)measurement->taken, (long long)measurement->valid, (long long)measurement->late,
+            (long long)measurement->overrun);
+    fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"synchronisations\":%lld,\"stopped\":\"%s\",\"migrated\":%s",
+            (long long)result->sync_bound_ns, (long long)result->drift_ns, (long long)measurement->synchronisations,
+            stopped[measurement->stopped], result->migrated ? "true" : "false");
 }
 
+/* Only what was measured on right data is a figure. The record is open: series of single ranks may follow. */
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result) {
     const struct measurement *measurement = &result->measurement;
     fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
@@ -108,16 +147,24 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     fprintf(stream, ",\"bytes\":%lld", (long long)wanted->bytes);
     write_text(stream, "datatype", wanted->datatype);
     write_text(stream, "start", wanted->start);
-    fprintf(stream, ",\"ranks\":%d,\"taken\":%lld,\"valid\":%lld,\"late\":%lld,\"overrun\":%lld", result->ranks,
-            (long long)measurement->taken, (long long)(measurement->taken - measurement->late), (long long)measurement->late,
-            (long long)measurement->overrun);
-    fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"migrated\":%s", (long long)result->sync_bound_ns,
-            (long long)result->drift_ns, result->migrated ? "true" : "false");
-    write_series(stream, result);
+    write_memory(stream, wanted);
+    write_counts(stream, result);
+    fputs(",\"series\":[", stream);
+    if (measurement->taken > 0 && strcmp(result->status, "ok") == 0)
+        write_series(stream, result->single ? 0 : SERIES_ALL, measurement->samples, measurement->taken, between_two(result));
+}
+
+void end_result(FILE *stream) {
+    fputc(']', stream);
     end_record(stream);
 }
 
-void write_end(FILE *stream, int cases) {
+/* What the core's own talk cost: at rank 0, and at the rank where it was most. */
+void write_end(FILE *stream, int cases, const struct talk *first, const struct talk *most) {
     fprintf(stream, "{\"record\":\"end\",\"cases\":%d", cases);
+    fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
+    fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);
+    fprintf(stream, ",\"rank_0_memory_bytes\":%lld,\"most_memory_bytes\":%lld", (long long)first->memory_bytes,
+            (long long)most->memory_bytes);
     end_record(stream);
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_GATHER };
+enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_TURN, TAG_HAND_OVER };
+
+struct traffic traffic;
 
 void must(int code, const char *call) {
     if (code == MPI_SUCCESS)
@@ -19,12 +21,30 @@ void must(int code, const char *call) {
     exit(1);
 }
 
-static void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag) {
+static void count(int bytes) {
+    traffic.messages++;
+    traffic.bytes += bytes;
+}
+
+void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag) {
+    count(bytes);
     must(MPI_Send(data, bytes, MPI_BYTE, to, tag, team->comm), "MPI_Send");
 }
 
-static void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
+void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
+    count(bytes);
     must(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+}
+
+void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag) {
+    enum { LOOKS = 1000 };
+    const struct timespec nap = {.tv_nsec = 200000};
+    for (int look = 0, arrived = 0; !arrived; look++) {
+        must(MPI_Iprobe(from, tag, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+        if (!arrived && look > LOOKS)
+            nanosleep(&nap, NULL);
+    }
+    receive_bytes(team, data, bytes, from, tag);
 }
 
 /* In a binomial tree a rank's parent is itself without its lowest set bit; its children add one lower bit each. */
@@ -50,14 +70,9 @@ void tree_broadcast(const struct team *team, void *data, int bytes) {
 }
 
 void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
-    const struct timespec nap = {.tv_nsec = 200000};
-    int arrived = team->rank == 0;
-    while (!arrived) {
-        must(MPI_Iprobe(team->rank - lowest_bit(team), TAG_DOWN, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
-        if (!arrived)
-            nanosleep(&nap, NULL);
-    }
-    tree_broadcast(team, data, bytes);
+    if (team->rank != 0)
+        receive_bytes_patiently(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+    send_down(team, data, bytes);
 }
 
 void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge) {
@@ -73,14 +88,21 @@ void tree_combine(const struct team *team, void *data, int bytes, merge_function
     free(other);
 }
 
-void tree_gather(const struct team *team, const void *mine, int bytes, void *all) {
+/* Nobody sends before it is asked, so that nothing waits at rank 0. */
+void hand_over(const struct team *team, void *data, int bytes, void (*take)(void *context, int rank, const void *data),
+               void *context) {
+    char turn = 0;
     if (team->rank != 0) {
-        send_bytes(team, mine, bytes, 0, TAG_GATHER);
+        receive_bytes_patiently(team, &turn, 1, 0, TAG_TURN);
+        send_bytes(team, data, bytes, 0, TAG_HAND_OVER);
         return;
     }
-    memcpy(all, mine, (size_t)bytes);
-    for (int rank = 1; rank < team->ranks; rank++)
-        receive_bytes(team, (char *)all + (size_t)rank * (size_t)bytes, bytes, rank, TAG_GATHER);
+    take(context, 0, data);
+    for (int rank = 1; rank < team->ranks; rank++) {
+        send_bytes(team, &turn, 1, rank, TAG_TURN);
+        receive_bytes(team, data, bytes, rank, TAG_HAND_OVER);
+        take(context, rank, data);
+    }
 }
 
 /* Hensgen, Finkel and Manber (1988): after round k every rank has heard, directly or not, of 2^(k+1) others. */
@@ -88,6 +110,8 @@ void dissemination_barrier(const struct team *team) {
     for (int distance = 1; distance < team->ranks; distance *= 2) {
         int to = (team->rank + distance) % team->ranks;
         int from = (team->rank - distance + team->ranks) % team->ranks;
+        count(0);
+        count(0);
         must(MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_BARRIER, NULL, 0, MPI_BYTE, from, TAG_BARRIER, team->comm,
                           MPI_STATUS_IGNORE),
              "MPI_Sendrecv");

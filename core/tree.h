@@ -6,15 +6,28 @@
 
 typedef void merge_function(void *into, const void *from, int bytes);
 
+/* What this rank has sent and received of the core's own talk. */
+struct traffic {
+    int64_t messages;
+    int64_t bytes;
+};
+
+extern struct traffic traffic;
+
 /* Ends the whole job with one line when one of the core's own MPI calls fails. */
 void must(int code, const char *call);
 
-void tree_broadcast(const struct team *team, void *data, int bytes);
+void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag);
+void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag);
 /* The same for ranks that had nothing to do: they sleep between looks, so as not to take a core from the others. */
+void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag);
+
+void tree_broadcast(const struct team *team, void *data, int bytes);
 void tree_broadcast_patient(const struct team *team, void *data, int bytes);
 /* Merges every rank's data into rank 0's, in log2(ranks) steps. */
 void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge);
-/* Collects `bytes` of every rank in rank order on rank 0. */
-void tree_gather(const struct team *team, const void *mine, int bytes, void *all);
+/* Hands the data of one rank after the other, in rank order, to rank 0, which needs memory for one only. */
+void hand_over(const struct team *team, void *data, int bytes, void (*take)(void *context, int rank, const void *data),
+               void *context);
 
 #endif

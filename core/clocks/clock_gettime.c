@@ -12,7 +12,7 @@ static int64_t read_ns(void) {
 static const struct source clock_gettime_source = {
     .name = "clock_gettime",
     .help = "CLOCK_MONOTONIC: in nanoseconds, never steps, one clock for all ranks under one kernel and time namespace",
-    .shared_on_host = true,
+    .sharing = SHARED_BY_NAMESPACE,
     .read_ns = read_ns,
 };
 REGISTER(source, clock_gettime_source);

@@ -33,6 +33,7 @@ static const struct operation allgather = {
     SENDS({.own = 1}),
     RECEIVES({.each = 1}),
     .sized = true,
+    .in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
     .fill = fill,
     .check = check,

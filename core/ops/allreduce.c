@@ -21,6 +21,7 @@ static const struct operation allreduce = {
     SENDS({.own = 1}),
     RECEIVES({.own = 1}),
     .sized = true,
+    .in_place = IN_PLACE,
     .reduces = true,
     .forms = {blocking, nonblocking, persistent},
     .fill = fill_addends,

@@ -39,6 +39,7 @@ static const struct operation alltoall = {
     SENDS({.each = 1}),
     RECEIVES({.each = 1}),
     .sized = true,
+    .in_place = IN_PLACE,
     .forms = {blocking, nonblocking, persistent},
     .fill = fill,
     .check = check,

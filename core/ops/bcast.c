@@ -2,19 +2,19 @@
 
 /* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */
 static unsigned char *buffer(struct call *call) {
-    return call->rank == ROOT ? call->send : call->receive;
+    return call->rank == call->root ? call->send : call->receive;
 }
 
 static int blocking(struct call *call) {
-    return MPI_Bcast(buffer(call), call->count, call->datatype->type, ROOT, call->comm);
+    return MPI_Bcast(buffer(call), call->count, call->datatype->type, call->root, call->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ibcast(buffer(call), call->count, call->datatype->type, ROOT, call->comm, call->requests);
+    return MPI_Ibcast(buffer(call), call->count, call->datatype->type, call->root, call->comm, call->requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Bcast_init(buffer(call), call->count, call->datatype->type, ROOT, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Bcast_init(buffer(call), call->count, call->datatype->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static void fill(struct call *call) {
@@ -27,12 +27,13 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation bcast = {
     .name = "bcast",
-    .help = "rank 0 sends the same data to all",
+    .help = "the root sends the same data to all",
     .standard = "MPI-4.1 6.4",
     COLLECTIVE,
     .receive = {.own = 1},
     .root_send = {.own = 1},
     .sized = true,
+    .rooted = true,
     .forms = {blocking, nonblocking, persistent},
     .fill = fill,
     .check = check,

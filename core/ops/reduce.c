@@ -1,33 +1,35 @@
 #include "op.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, ROOT, call->comm);
+    return MPI_Reduce(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, call->root, call->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ireduce(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, ROOT, call->comm,
+    return MPI_Ireduce(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, call->root, call->comm,
                        call->requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_init(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, ROOT, call->comm,
+    return MPI_Reduce_init(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, call->root, call->comm,
                            MPI_INFO_NULL, call->requests);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    if (call->rank == ROOT)
+    if (call->rank == call->root)
         check_sums(call, mismatch);
 }
 
 static const struct operation reduce = {
     .name = "reduce",
-    .help = "the sum over all ranks, delivered to rank 0",
+    .help = "the sum over all ranks, delivered to the root",
     .standard = "MPI-4.1 6.9.1",
     COLLECTIVE,
     SENDS({.own = 1}),
     .root_receive = {.own = 1},
     .sized = true,
     .reduces = true,
+    .rooted = true,
+    .in_place = IN_PLACE,
     .forms = {blocking, nonblocking, persistent},
     .fill = fill_addends,
     .check = check,

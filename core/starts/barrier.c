@@ -9,6 +9,7 @@ static bool begin(struct stage *stage, int round) {
 static const struct start barrier_start = {
     .name = "barrier",
     .help = "after a dissemination barrier of our own; ranks leave it at different moments",
+    .lead = 2,
     .begin = begin,
 };
 REGISTER(start, barrier_start);

@@ -10,6 +10,7 @@ static const struct start none = {
     .name = "none",
     .help = "one call after the other; where all ranks measure, a sample is the mean of a loop",
     .loops = true,
+    .lead = 2,
     .begin = begin,
 };
 REGISTER(start, none);

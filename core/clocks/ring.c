@@ -1,0 +1,48 @@
+/* Every rank asks the next one, two ranks at a time; then offsets are added up around the ring in both directions:
+ *
+ *   0 --> 1 --> 2 --> ... --> p-1 --> 0
+ *
+ * Two comparisons a rank, however many ranks there are; bounds add up too, and what both directions say together counts. */
+#include "../clock.h"
+#include "../exchange.h"
+
+/* What two points of one clock say together, at the moment of the second. */
+static struct point together(const struct clock *clock, struct point first, struct point second) {
+    first = later(clock, first, second.at_ns);
+    int64_t least_ns = first.offset_ns - first.bound_ns, most_ns = first.offset_ns + first.bound_ns;
+    if (second.offset_ns - second.bound_ns > least_ns)
+        least_ns = second.offset_ns - second.bound_ns;
+    if (second.offset_ns + second.bound_ns < most_ns)
+        most_ns = second.offset_ns + second.bound_ns;
+    if (most_ns < least_ns)
+        return second;
+    return (struct point){second.at_ns, least_ns + (most_ns - least_ns) / 2, (most_ns - least_ns + 1) / 2};
+}
+
+static struct point run(const struct team *clocks, const struct source *source) {
+    const int rank = clocks->rank, next = (rank + 1) % clocks->ranks, last = (rank + clocks->ranks - 1) % clocks->ranks;
+    const struct point exact = {0, 0, 0};
+    if (rank % 2)
+        answer(clocks, source, last);
+    const struct lead lead = ask(clocks, source, next, SMALLEST_ROUND_TRIP);
+    if (rank % 2 == 0)
+        answer(clocks, source, last);
+    if (rank == 0) {
+        send_point(clocks, ahead(exact, lead), next);
+        return (struct point){source->read_ns(), 0, 0};
+    }
+    const struct point up = receive_point(clocks, last);
+    if (next != 0)
+        send_point(clocks, ahead(later(clocks->clock, up, lead.at_ns), lead), next);
+    const struct point down = behind(next != 0 ? receive_point(clocks, next) : exact, lead);
+    if (rank > 1)
+        send_point(clocks, down, last);
+    return together(clocks->clock, up, down);
+}
+
+static const struct synchronisation ring = {
+    .name = "ring",
+    .help = "every rank with the next one, smallest round trips; offsets add up around the ring in both directions",
+    .run = run,
+};
+REGISTER(synchronisation, ring);

@@ -1,0 +1,36 @@
+/* Ranks that are compared help to compare the others, so that log2 p rounds are enough (as in the HCA3 of Hunold and
+ * Carpen-Amarie, 2018):
+ *
+ *   round 1   0 <- 1
+ *   round 2   0 <- 2   1 <- 3
+ *   round 3   0 <- 4   1 <- 5   2 <- 6   3 <- 7
+ *
+ * All exchanges count, not only the one with the smallest round trip. */
+#include "../clock.h"
+#include "../exchange.h"
+
+/* The one that answers carries its own point on to now by what it knows of its drift. */
+static void help(const struct team *clocks, const struct source *source, struct point mine, int rank) {
+    answer(clocks, source, rank);
+    send_point(clocks, clocks->rank == 0 ? mine : later(clocks->clock, mine, source->read_ns()), rank);
+}
+
+static struct point run(const struct team *clocks, const struct source *source) {
+    struct point mine = {0, 0, 0};
+    for (int known = 1; known < clocks->ranks; known *= 2) {
+        if (clocks->rank < known && clocks->rank + known < clocks->ranks)
+            help(clocks, source, mine, clocks->rank + known);
+        else if (clocks->rank >= known && clocks->rank < 2 * known) {
+            const struct lead lead = ask(clocks, source, clocks->rank - known, ALL_EXCHANGES);
+            mine = behind(receive_point(clocks, clocks->rank - known), lead);
+        }
+    }
+    return clocks->rank == 0 ? (struct point){source->read_ns(), 0, 0} : mine;
+}
+
+static const struct synchronisation tree = {
+    .name = "tree",
+    .help = "in log2 p rounds, ranks that are compared help to compare the others; all exchanges count",
+    .run = run,
+};
+REGISTER(synchronisation, tree);

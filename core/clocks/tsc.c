@@ -1,0 +1,220 @@
+/* The processor's own counter, read without the kernel: the time-stamp counter of x86, CNTVCT of Arm, the time base of POWER.
+ *
+ * It is a clock only where it runs at one rate, in all states of the processor, and equally on all of them. How fast is told
+ * by the kernel or by the processor, else measured; in any case it is compared with the kernel's monotonic clock. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(__linux__)
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#include "op.h"
+
+/* A counter that is further from the monotonic clock than this has not the frequency that was told. */
+static const double MOST_OFF = 1e-3;
+enum { CHECK_NS = 20000000, FRACTION_BITS = 32 };
+
+/* Nanoseconds = ticks since the base * scale / 2^32. */
+static struct {
+    uint64_t base_ticks;
+    uint64_t scale;
+} parameters;
+
+#if defined(__x86_64__)
+#define COUNTER "tsc"
+
+static inline uint64_t ticks(void) {
+    unsigned cpu;
+    return __rdtscp(&cpu);
+}
+
+static double frequency_of_processor(void) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
+        return (double)c * b / a;
+    /* Under a hypervisor that tells it: in kHz. */
+    __cpuid(0x40000000, a, b, c, d);
+    if (a >= 0x40000010 && a < 0x40010000) {
+        __cpuid(0x40000010, a, b, c, d);
+        return a * 1e3;
+    }
+    return 0;
+}
+
+static bool kernel_trusts(void) {
+    char line[256] = "";
+    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/available_clocksource", "r");
+    const bool found = file && fgets(line, sizeof line, file) && strstr(line, "tsc");
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static const char *why_not(void) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+        return "not invariant: its rate follows the processor's";
+    return kernel_trusts() ? NULL : "the kernel does not trust it: it may differ between cores";
+}
+#elif defined(__aarch64__)
+#define COUNTER "cntvct"
+
+static inline uint64_t ticks(void) {
+    uint64_t value;
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(value)::"memory");
+    return value;
+}
+
+static double frequency_of_processor(void) {
+    uint64_t hertz;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
+    return (double)hertz;
+}
+
+static const char *why_not(void) {
+    return NULL;
+}
+#elif defined(__powerpc64__)
+#define COUNTER "timebase"
+
+static inline uint64_t ticks(void) {
+    return __builtin_ppc_get_timebase();
+}
+
+static double frequency_of_processor(void) {
+    double megahertz = 0;
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "timebase : %lf", &megahertz) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return megahertz;
+}
+
+static const char *why_not(void) {
+    return NULL;
+}
+#else
+#define COUNTER "counter"
+
+static inline uint64_t ticks(void) {
+    return 0;
+}
+
+static double frequency_of_processor(void) {
+    return 0;
+}
+
+static const char *why_not(void) {
+    return "this kind of processor has no counter that rankbench knows";
+}
+#endif
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* What the kernel itself computes nanoseconds with; it shows it to every program that may count its own events. */
+static double frequency_of_kernel(void) {
+    double hertz = 0;
+#if defined(__linux__)
+    struct perf_event_attr event = {.type = PERF_TYPE_SOFTWARE, .size = sizeof event, .config = PERF_COUNT_SW_DUMMY};
+    event.exclude_kernel = 1;
+    const int file = (int)syscall(SYS_perf_event_open, &event, 0, -1, -1, 0);
+    if (file < 0)
+        return 0;
+    const struct perf_event_mmap_page *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, file, 0);
+    if (page != MAP_FAILED) {
+        if (page->cap_user_time && page->time_mult)
+            hertz = 1e9 * ldexp(1.0, page->time_shift) / page->time_mult;
+        munmap((void *)(uintptr_t)page, (size_t)sysconf(_SC_PAGESIZE));
+    }
+    close(file);
+#endif
+    return hertz;
+}
+
+/* A reading of both clocks at the same moment, which is the best of a few tries. */
+static void read_both(uint64_t *counter, int64_t *monotonic_ns) {
+    uint64_t narrowest = UINT64_MAX;
+    for (int try = 0; try < 20; try++) {
+        const uint64_t before = ticks();
+        const int64_t between_ns = now_ns();
+        const uint64_t after = ticks();
+        if (after - before < narrowest) {
+            narrowest = after - before;
+            *counter = before + (after - before) / 2;
+            *monotonic_ns = between_ns;
+        }
+    }
+}
+
+static double frequency_measured(void) {
+    uint64_t first = 0, last = 0;
+    int64_t first_ns = 0, last_ns = 0;
+    read_both(&first, &first_ns);
+    do
+        read_both(&last, &last_ns);
+    while (last_ns - first_ns < CHECK_NS);
+    return (double)(last - first) * 1e9 / (double)(last_ns - first_ns);
+}
+
+static bool prepare(char reason[REASON_BYTES]) {
+    const char *against = why_not();
+    const char *teller = "the kernel";
+    if (against) {
+        snprintf(reason, REASON_BYTES, "%s", against);
+        return false;
+    }
+    const double measured = frequency_measured();
+    double hertz = frequency_of_kernel();
+    if (!(hertz > 0)) {
+        hertz = frequency_of_processor();
+        teller = "the processor";
+    }
+    if (!(hertz > 0)) {
+        hertz = measured;
+        teller = "measurement";
+    }
+    const double off = measured / hertz - 1;
+    if (!(fabs(off) < MOST_OFF)) {
+        snprintf(reason, REASON_BYTES, "%.3f MHz by %s, but %.3f MHz by the monotonic clock", hertz / 1e6, teller, measured / 1e6);
+        return false;
+    }
+    parameters.base_ticks = ticks();
+    parameters.scale = (uint64_t)llround(ldexp(1e9 / hertz, FRACTION_BITS));
+    snprintf(reason, REASON_BYTES, "invariant; %.3f MHz by %s, %.1f ppm off the monotonic clock", hertz / 1e6, teller, off * 1e6);
+    return true;
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+static int64_t read_ns(void) {
+    return (int64_t)((wide)(ticks() - parameters.base_ticks) * parameters.scale >> FRACTION_BITS);
+}
+
+static const struct source tsc = {
+    .name = COUNTER,
+    .help = "the processor's own counter, where it runs at one rate: the finest clock, and the cheapest to read",
+    .sharing = SHARED_BY_KERNEL,
+    .read_ns = read_ns,
+    .prepare = prepare,
+    .parameters = &parameters,
+    .parameter_bytes = sizeof parameters,
+};
+REGISTER(source, tsc);

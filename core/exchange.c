@@ -1,0 +1,91 @@
+/* Comparing two clocks by exchanging messages.
+ *
+ *   asks     before ----------\                 /---------- after          own clock
+ *   answers                    \---- theirs ---/                           other clock
+ *
+ * `theirs` was read between `before` and `after`, so the other clock leads by something from theirs - after to theirs - before,
+ * however unequal the two ways are. Every exchange gives such an interval, and the lead lies in all of them: a quick way out in
+ * one and a quick way back in another narrow it from both sides. Clocks may drift apart while they are compared, so an interval
+ * holds for another moment only after it was widened by the most they may have. */
+#include "exchange.h"
+#include "clock.h"
+#include "tree.h"
+
+enum { TAG_ASK = 7101, TAG_TELL, TAG_POINT, PATIENCE = 100, MOST_EXCHANGES = 10000 };
+
+/* Both readings may be off by a step of the clock. */
+static struct lead exchange(const struct team *clocks, const struct source *source, int rank) {
+    int64_t theirs_ns;
+    char more = 1;
+    const int64_t before_ns = source->read_ns();
+    send_bytes(clocks, &more, 1, rank, TAG_ASK);
+    receive_bytes(clocks, &theirs_ns, sizeof theirs_ns, rank, TAG_TELL);
+    const int64_t after_ns = source->read_ns();
+    return (struct lead){
+        .at_ns = before_ns + (after_ns - before_ns) / 2,
+        .least_ns = theirs_ns - after_ns - clocks->clock->step_ns,
+        .most_ns = theirs_ns - before_ns + clocks->clock->step_ns,
+    };
+}
+
+static int64_t width(struct lead lead) {
+    return lead.most_ns - lead.least_ns;
+}
+
+/* What an older interval and a new one say together. If they contradict each other a clock has stepped: the new one counts. */
+static struct lead both(const struct clock *clock, struct lead older, struct lead now) {
+    const int64_t apart_ns = most_drift_ns(clock, now.at_ns - older.at_ns);
+    struct lead common = now;
+    if (older.least_ns - apart_ns > common.least_ns)
+        common.least_ns = older.least_ns - apart_ns;
+    if (older.most_ns + apart_ns < common.most_ns)
+        common.most_ns = older.most_ns + apart_ns;
+    return width(common) < 0 ? now : common;
+}
+
+struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use) {
+    char more = 0;
+    struct lead smallest = exchange(clocks, source, rank), all = smallest;
+    for (int idle = 0, made = 1; idle < PATIENCE && made < MOST_EXCHANGES; idle++, made++) {
+        const struct lead now = exchange(clocks, source, rank);
+        all = both(clocks->clock, all, now);
+        if (width(now) < width(smallest)) {
+            smallest = now;
+            idle = 0;
+        }
+    }
+    send_bytes(clocks, &more, 1, rank, TAG_ASK);
+    return use == ALL_EXCHANGES ? all : smallest;
+}
+
+void answer(const struct team *clocks, const struct source *source, int rank) {
+    char more;
+    receive_bytes_patiently(clocks, &more, 1, rank, TAG_ASK);
+    while (more) {
+        const int64_t mine_ns = source->read_ns();
+        send_bytes(clocks, &mine_ns, sizeof mine_ns, rank, TAG_TELL);
+        receive_bytes(clocks, &more, 1, rank, TAG_ASK);
+    }
+}
+
+static int64_t middle(struct lead lead) {
+    return lead.least_ns + width(lead) / 2;
+}
+
+struct point behind(struct point other, struct lead lead) {
+    return (struct point){lead.at_ns, other.offset_ns - middle(lead), other.bound_ns + (width(lead) + 1) / 2};
+}
+
+struct point ahead(struct point own, struct lead lead) {
+    return (struct point){lead.at_ns + middle(lead), own.offset_ns + middle(lead), own.bound_ns + (width(lead) + 1) / 2};
+}
+
+void send_point(const struct team *clocks, struct point point, int rank) {
+    send_bytes(clocks, &point, sizeof point, rank, TAG_POINT);
+}
+
+struct point receive_point(const struct team *clocks, int rank) {
+    struct point point;
+    receive_bytes_patiently(clocks, &point, sizeof point, rank, TAG_POINT);
+    return point;
+}

@@ -1,0 +1,201 @@
+/* Buffers.
+ *
+ *   slot     | guard | send ... | guard | receive ... | guard |
+ *   cold     | slot | slot | slot | ...          more than the last-level cache, used in a scattered but fixed order
+ *
+ * Cyclic use of more than a cache holds finds nothing of it there, provided that it begins where filling began. */
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 4096, LINE = 64, HUGE_BYTES = 2 << 20, GUARD = 0xA5, MOST_SLOTS = 1 << 22 };
+
+struct amounts amounts_of(const struct operation *operation, long size_bytes, int ranks, bool root) {
+    const long sent = amount_bytes(root ? operation->root_send : operation->send, size_bytes, ranks);
+    return (struct amounts){
+        .send_bytes = operation->resends ? sent / operation->messages : sent,
+        .receive_bytes = amount_bytes(root ? operation->root_receive : operation->receive, size_bytes, ranks),
+    };
+}
+
+/* --- layout --- */
+
+static long round_up(long value, long unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+/* Data aligned to what was asked for lie at an odd multiple of it, so that they are not aligned better. */
+static long place(const struct memory *memory, long from) {
+    const long unit = memory->alignment;
+    if (unit > 0)
+        return from <= unit ? unit : round_up(from - unit, 2 * unit) + unit;
+    return round_up(from, memory->cold ? LINE : PAGE_BYTES);
+}
+
+static long larger(long a, long b) {
+    return a > b ? a : b;
+}
+
+static long grain(const struct memory *memory) {
+    const long unit = larger(2 * memory->alignment, memory->cold ? LINE : PAGE_BYTES);
+    return memory->huge ? larger(unit, HUGE_BYTES) : unit;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* From slot to slot by about the golden section of their number: an order that no processor foresees, and in which each comes
+ * before one comes again. */
+static int64_t step_of(int64_t slots) {
+    int64_t step = (int64_t)((double)slots * 0.6180339887) + 1;
+    while (common_divisor(slots, step) != 1)
+        step++;
+    return step;
+}
+
+long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
+    const struct amounts as_root = amounts_of(buffers->operation, call->bytes, call->ranks, true);
+    const struct amounts as_other = amounts_of(buffers->operation, call->bytes, call->ranks, false);
+    const bool either = buffers->memory.root == ROTATING, root = call->rank == buffers->memory.root;
+    const long sent = either ? larger(as_root.send_bytes, as_other.send_bytes) : root ? as_root.send_bytes : as_other.send_bytes;
+    const long received =
+        either ? larger(as_root.receive_bytes, as_other.receive_bytes) : root ? as_root.receive_bytes : as_other.receive_bytes;
+    buffers->send_at = place(&buffers->memory, GUARD_BYTES);
+    buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + GUARD_BYTES);
+    buffers->receive_room = received;
+    buffers->stride = round_up(buffers->receive_at + received + GUARD_BYTES, grain(&buffers->memory));
+    buffers->slots = 1;
+    if (buffers->memory.cold)
+        buffers->slots = larger(2, share_bytes / buffers->stride + 1);
+    if (buffers->slots > MOST_SLOTS)
+        buffers->slots = MOST_SLOTS;
+    buffers->step = step_of(buffers->slots);
+    buffers->map_bytes = buffers->stride * buffers->slots + grain(&buffers->memory) + PAGE_BYTES;
+    return buffers->map_bytes;
+}
+
+/* --- memory --- */
+
+static long huge_bytes_in_use(void) {
+    char line[256];
+    long kib = 0;
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "AnonHugePages: %ld kB", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
+    const long before = huge_bytes_in_use();
+    void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) {
+        snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers");
+        return false;
+    }
+    buffers->map = map;
+    const uintptr_t at = (uintptr_t)map;
+    const uintptr_t unit = (uintptr_t)larger(grain(&buffers->memory), PAGE_BYTES);
+    buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
+    if (buffers->memory.huge)
+        madvise(map, (size_t)buffers->map_bytes, MADV_HUGEPAGE);
+    memset(buffers->base, GUARD, (size_t)(buffers->stride * buffers->slots));
+    if (!buffers->memory.huge || huge_bytes_in_use() - before >= HUGE_BYTES)
+        return true;
+    snprintf(reason, REASON_BYTES, "the system gave no huge pages; /sys/kernel/mm/transparent_hugepage/enabled must not be 'never'");
+    return false;
+}
+
+void free_buffers(struct buffers *buffers) {
+    if (buffers->map)
+        munmap(buffers->map, (size_t)buffers->map_bytes);
+    buffers->map = NULL;
+}
+
+/* --- arrangement --- */
+
+static bool is_in_place(const struct buffers *buffers, const struct call *call) {
+    return buffers->memory.in_place && (!buffers->operation->rooted || call->rank == call->root);
+}
+
+static unsigned char *slot(const struct buffers *buffers) {
+    return buffers->base + buffers->slot * buffers->stride;
+}
+
+static void arrange(const struct buffers *buffers, struct call *call) {
+    const struct amounts amounts = amounts_of(buffers->operation, call->bytes, call->ranks, call->rank == call->root);
+    call->send_bytes = amounts.send_bytes;
+    call->receive_bytes = amounts.receive_bytes;
+    call->receive = slot(buffers) + buffers->receive_at;
+    call->send = is_in_place(buffers, call) ? MPI_IN_PLACE : slot(buffers) + buffers->send_at;
+}
+
+void take_root(struct buffers *buffers, struct call *call, int root) {
+    call->root = root;
+    arrange(buffers, call);
+}
+
+bool buffers_change(const struct buffers *buffers) {
+    return buffers->slots > 1 || buffers->memory.root == ROTATING || buffers->memory.untouched;
+}
+
+static void next_slot(struct buffers *buffers) {
+    buffers->slot = (buffers->slot + buffers->step) % buffers->slots;
+}
+
+void change_buffers(struct buffers *buffers, struct call *call) {
+    if (buffers->slots > 1)
+        next_slot(buffers);
+    if (buffers->memory.untouched)
+        madvise(slot(buffers), (size_t)buffers->stride, MADV_DONTNEED);
+    take_root(buffers, call, buffers->memory.root == ROTATING ? (call->root + 1) % call->ranks : call->root);
+}
+
+/* --- contents --- */
+
+void fill_buffers(struct buffers *buffers, struct call *call) {
+    memset(slot(buffers), GUARD, (size_t)buffers->stride);
+    arrange(buffers, call);
+    call->send = slot(buffers) + buffers->send_at;
+    if (buffers->operation->fill)
+        buffers->operation->fill(call);
+    if (is_in_place(buffers, call)) {
+        const long at = buffers->operation->in_place == IN_PLACE_BY_RANK ? call->rank * call->bytes : 0;
+        memcpy(call->receive + at, call->send, (size_t)call->send_bytes);
+    }
+    arrange(buffers, call);
+}
+
+bool leaves_data(const struct buffers *buffers) {
+    return !buffers->memory.in_place && !buffers->memory.untouched;
+}
+
+void fill_for_timing(struct buffers *buffers, struct call *call) {
+    const int root = call->root;
+    unsigned char *const first = slot(buffers);
+    if (buffers->memory.root == ROTATING)
+        call->root = call->rank;
+    fill_buffers(buffers, call);
+    if (buffers->memory.in_place)
+        memset(first, 0, (size_t)buffers->stride);
+    for (int64_t i = 1; i < buffers->slots; i++) {
+        next_slot(buffers);
+        memcpy(slot(buffers), first, (size_t)buffers->stride);
+    }
+    take_root(buffers, call, root);
+}
+
+bool guards_stand(const struct buffers *buffers) {
+    const unsigned char *const send = slot(buffers) + buffers->send_at, *const receive = slot(buffers) + buffers->receive_at;
+    for (int i = 1; i <= GUARD_BYTES; i++)
+        if (send[-i] != GUARD || receive[-i] != GUARD || receive[buffers->receive_room + i - 1] != GUARD)
+            return false;
+    return true;
+}

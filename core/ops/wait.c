@@ -1,0 +1,47 @@
+/* Operations that send nothing and take a time that is known: what they are measured to take tests the measurement.
+ * MPIPerf calls them WaitPatternNull and WaitPatternUp. */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "op.h"
+
+/* Waiting is timed by a clock of its own, whatever time source is under test. */
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int wait_null(struct call *call) {
+    (void)call;
+    return MPI_SUCCESS;
+}
+
+static int wait_up(struct call *call) {
+    const int64_t until_ns = now_ns() + 1000 * (call->rank + 1);
+    while (now_ns() < until_ns)
+        continue;
+    return MPI_SUCCESS;
+}
+
+static const struct operation null = {
+    .name = "wait-null",
+    .help = "no rank does anything: the true time is 0",
+    .standard = "none",
+    .kind = "self-test",
+    .metric = "time",
+    .start = "window",
+    .forms = {wait_null},
+};
+
+static const struct operation up = {
+    .name = "wait-up",
+    .help = "rank i waits i + 1 microseconds: the true time is as many microseconds as there are ranks",
+    .standard = "none",
+    .kind = "self-test",
+    .metric = "time",
+    .start = "window",
+    .forms = {wait_up},
+};
+REGISTER(operation, null);
+REGISTER(operation, up);

@@ -1,0 +1,27 @@
+/* The next start is agreed on in every round: rank 0 names a moment far enough ahead for the news to reach all (Round-Time of
+ * Hunold and Carpen-Amarie, 2018). A slow round delays only itself, where windows would spoil all that follow. */
+#include "op.h"
+#include "tree.h"
+
+enum { TOLERANCE_NS = 100 };
+
+static bool begin(struct stage *stage, int round) {
+    (void)round;
+    stage->common_ns = stage->read_ns() + stage->slack_ns;
+    tree_broadcast(stage->team, &stage->common_ns, sizeof stage->common_ns);
+    const int64_t target_ns = local_time(stage->team->clock, stage->common_ns);
+    stage->begin_ns = wait_until(stage, target_ns);
+    return stage->begin_ns - target_ns <= TOLERANCE_NS;
+}
+
+static const struct start roundtime = {
+    .name = "roundtime",
+    .help = "the next start is agreed on in every round, on the synchronised clock; late starts are discarded",
+    .scheduled = true,
+    .agrees = true,
+    .lead = 2,
+    .growth = 1.2,
+    .bad_share = 0.05,
+    .begin = begin,
+};
+REGISTER(start, roundtime);
