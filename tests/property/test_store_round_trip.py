@@ -14,17 +14,25 @@ from hypothesis import strategies as st
 from rankbench import store
 from rankbench.model import (
     ALL_RANKS,
+    ROTATING,
     CaseResult,
     CaseStatus,
     Launch,
     LaunchFacts,
     LaunchStatus,
+    Memory,
     RankbenchError,
     RankFact,
     Series,
 )
 
-CASES = campaigns.cases_of()
+MEMORIES = [Memory(), Memory(cache="cold", root=ROTATING)]
+CASES = [
+    msgspec.structs.replace(case, start=start, memory=memory)
+    for case in campaigns.cases_of()
+    for start in ("window", "window-mpiperf")
+    for memory in MEMORIES
+]
 COUNTS = st.integers(0, 2**63 - 1)
 SMALL = st.integers(-(2**31), 2**31 - 1)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -36,8 +44,15 @@ def many_series(draw: st.DrawFn) -> Series:
     indexes = st.lists(st.integers(0, max(0, len(time_ns) - 1)), unique=True, max_size=len(time_ns))
     every = st.lists(SMALL, min_size=len(time_ns), max_size=len(time_ns))
     rank = draw(st.integers(ALL_RANKS, 2**31 - 1))
+    spans = st.lists(st.floats(0, 1e9, width=32), min_size=len(time_ns), max_size=len(time_ns))
     return Series(
-        rank=rank, time_ns=time_ns, last_rank=draw(every | st.just([])), late=draw(indexes), overrun=draw(indexes)
+        rank=rank,
+        time_ns=time_ns,
+        last_rank=draw(every | st.just([])),
+        late=draw(indexes),
+        overrun=draw(indexes),
+        skew_ns=draw(spans | st.just([])),
+        bound_ns=draw(spans | st.just([])),
     )
 
 
@@ -54,6 +69,8 @@ RESULTS = st.lists(
         sync_bound_ns=FINITE,
         drift_ns=FINITE,
         migrated=st.booleans(),
+        synchronisations=st.integers(0, 2**31 - 1),
+        stopped=st.text(),
         series=st.lists(many_series(), max_size=3),
     ),
     max_size=4,
@@ -86,9 +103,10 @@ def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[Cas
         again = store.open(new.folder)
         assert again.launches() == [launch for launch, _ in numbered]
         assert again.cases().rows() == [case_row(launch, one) for launch, results in numbered for one in results]
-        assert again.samples().collect().rows() == [
-            row for launch, results in numbered for row in sample_rows(launch, results)
-        ]
+        for samples, by_rank in ((again.samples(), False), (again.rank_samples(), True)):
+            assert samples.collect().rows() == [
+                row for launch, results in numbered for row in sample_rows(launch, results, by_rank=by_rank)
+            ]
 
 
 def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
@@ -96,22 +114,36 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     return (
         *head(launch, result),
         *(result.status.value, result.reason, result.taken, result.valid, result.late, result.overrun),
-        *(result.sync_bound_ns, result.drift_ns, result.migrated),
+        *(result.sync_bound_ns, result.drift_ns, result.migrated, result.synchronisations, result.stopped),
     )
 
 
-def sample_rows(launch: Launch, results: list[CaseResult]) -> list[tuple[object, ...]]:
-    """Return the rows of all samples of a launch."""
+def sample_rows(launch: Launch, results: list[CaseResult], *, by_rank: bool) -> list[tuple[object, ...]]:
+    """Return the rows of a launch's samples, its cases' own or those of single ranks."""
     return [
         (
             *(*head(launch, result), series.rank, index, time_ns),
             *(series.last_rank[index] if series.last_rank else series.rank, index in series.late),
-            index in series.overrun,
+            *(index in series.overrun, discarded(result, index), by_rank),
+            *(series.skew_ns[index] if series.skew_ns else None, series.bound_ns[index] if series.bound_ns else 0),
         )
         for result in results
-        for series in result.series
+        for place, series in enumerate(result.series)
+        if by_rank == (place != own_place(result))
         for index, time_ns in enumerate(series.time_ns)
     ]
+
+
+def own_place(result: CaseResult) -> int:
+    """Return where the case's own series stands: over all ranks, or else the first."""
+    ranks = [series.rank for series in result.series]
+    return ranks.index(ALL_RANKS) if ALL_RANKS in ranks else 0
+
+
+def discarded(result: CaseResult, index: int) -> bool:
+    """Return whether a sample does not count, which is so for all series alike."""
+    own = result.series[own_place(result)]
+    return index in own.late or (result.case.start == "window-mpiperf" and index in own.overrun)
 
 
 def head(launch: Launch, result: CaseResult) -> tuple[object, ...]:
@@ -120,6 +152,7 @@ def head(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     return (
         *(launch.number, launch.block, launch.candidate, case.key, case.operation, case.form, case.size_bytes),
         *(case.datatype, case.placement, case.ranks, case.start),
+        "cold, rotating root" if case.memory.cache == "cold" else "",
     )
 
 

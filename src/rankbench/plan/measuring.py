@@ -61,7 +61,7 @@ def memory(value: Value) -> list[Memory]:
         "root": root,
     }
     fields = value.table(readers)
-    choices = [[readers[key](one) for one in field.each("one value or more")] for key, field in fields.items()]
+    choices = [[readers[key](one) for one in field.each("a value, or a list of them")] for key, field in fields.items()]
     found = (Memory(**dict(zip(fields, chosen, strict=True))) for chosen in itertools.product(*choices))
     return list(dict.fromkeys(found))
 

@@ -44,12 +44,13 @@ class _Launch(Line, frozen=True, kw_only=True, tag="launch"):
     mpi_version: str
     core: str
     source: str
-    source_reason: str
     resolution_ns: float
     cost_ns: float
-    synchronisation: str
-    last_level_cache_bytes: int
-    sources: list[SourceFact]
+    # Format 1 had none of these; it is refused by its number, not as damaged.
+    source_reason: str = ""
+    synchronisation: str = ""
+    last_level_cache_bytes: int = 0
+    sources: list[SourceFact] = []
 
 
 class _Rank(Line, frozen=True, kw_only=True, tag="rank"):

@@ -439,3 +439,41 @@ def test_a_damaged_stream_is_told_by_file_and_line(tmp_path: Path, libraries: di
         f"its stream is damaged: {stream} line 1: not a record of a rankbench stream "
         "(JSON is malformed: object keys must be strings (byte 1))",
     )
+
+
+MEASURED_OTHERWISE = """
+candidates = ["mpich==9.1"]
+operations = ["reduce"]
+sizes = 8
+samples = { good = 5, tried = 20 }
+start = ["window", "window-mpiperf"]
+every_rank = true
+control = false
+[memory]
+cache = ["warm", "cold"]
+root = "rotating"
+[stop]
+blocks = 1
+"""
+
+
+@pytest.mark.usefixtures("libraries")
+def test_what_the_plan_says_of_measuring_reaches_core_and_store(tmp_path: Path) -> None:
+    store = run(tmp_path, MEASURED_OTHERWISE)
+    assert_sound(store, blocks=1)
+    job = (store.folder / "work" / "job.txt").read_text().splitlines()
+    assert job[1] == "set ranks=all"
+    line = (
+        "case operation=reduce form=blocking bytes=8 datatype=float start={} {}root=-1 samples=5 tries=20 limit_s=0.5"
+    )
+    assert sorted(job[2:]) == sorted(
+        line.format(start, cache) for start in ("window", "window-mpiperf") for cache in ("", "cache=cold ")
+    )
+    assert {start.name: start.discards_overruns for start in store.campaign.starts} == {
+        "window": False,
+        "window-mpiperf": True,
+    }
+    assert store.cases()["memory"].unique().sort().to_list() == ["cold, rotating root", "rotating root"]
+    assert store.samples().collect()["series"].unique().to_list() == [-1]
+    views = Counter(store.rank_samples().select("case", "series").collect().iter_rows())
+    assert views == {(case.key, rank): 5 for case in store.campaign.cases for rank in (0, 1)}

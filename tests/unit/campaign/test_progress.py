@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import fakes
+import msgspec
 import pytest
 
 from rankbench import plan
@@ -33,7 +34,7 @@ def campaign() -> Campaign:
     planned = parse(PLAN, "plan.toml", fakes.machine())
     cases, notes = plan.cases(planned, fakes.description(), fakes.machine())
     return Campaign(
-        format=1,
+        format=2,
         name="plan",
         created="",
         rankbench="0",
@@ -46,6 +47,7 @@ def campaign() -> Campaign:
         cases=cases,
         operations=[],
         notes=notes,
+        starts=fakes.description().starts,
     )
 
 
@@ -108,6 +110,18 @@ def test_a_figure_is_the_median_of_medians_of_samples_in_time(campaign: Campaign
     progress.ended(launched("a", 2, 1.0), [result(case, 40.0)])
     assert progress.figure_ns("a", case) == 30.0
     assert progress.figure_ns("b", case) is None
+
+
+def test_a_figure_leaves_out_overruns_where_their_start_discards_them_and_what_single_ranks_saw(
+    campaign: Campaign,
+) -> None:
+    progress = Progress(campaign)
+    own = Series(rank=ALL_RANKS, time_ns=[10.0, 20.0, 90.0], last_rank=[], late=[], overrun=[2])
+    view = msgspec.structs.replace(own, rank=0, time_ns=[1.0, 1.0, 1.0])
+    for start, figure_ns in (("window", 20.0), ("window-mpiperf", 15.0)):
+        case = msgspec.structs.replace(campaign.cases[0], start=start)
+        progress.ended(launched("a", 1, 1.0), [CaseResult(case=case, status=CaseStatus.OK, series=[view, own])])
+        assert progress.figure_ns("a", case) == figure_ns
 
 
 def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:

@@ -4,7 +4,7 @@ import fakes
 import pytest
 
 from rankbench import plan
-from rankbench.model import Case, RankbenchError
+from rankbench.model import Case, Memory, RankbenchError
 from rankbench.plan.expand import buffer_bytes
 from rankbench.plan.reading import parse
 
@@ -107,6 +107,87 @@ def test_an_operation_that_needs_more_ranks_is_left_out() -> None:
     assert notes == ["pingpong: takes 2 ranks; left out of 1x1"]
 
 
+def test_each_case_is_made_with_each_start_once() -> None:
+    assert keys('operations = ["allreduce"]\nsizes = 8\nstart = ["barrier", "auto", "window"]') == [
+        "allreduce.blocking.8.float.socket.barrier",
+        "allreduce.blocking.8.float.socket.window",
+    ]
+
+
+def test_what_rank_0_alone_times_has_no_start() -> None:
+    cases, notes = expand('operations = ["pingpong", "bcast"]\nsizes = 8\nstart = ["barrier", "none", "window"]')
+    assert [(case.operation, case.start) for case in cases] == [
+        ("pingpong", "none"),
+        ("bcast", "barrier"),
+        ("bcast", "none"),
+        ("bcast", "window"),
+    ]
+    assert notes == ["pingpong: rank 0 alone times it, so it is measured with start none, not barrier, window"]
+
+
+def memories(operation: str, said: str, sizes: str = "8", placement: str = "1x2") -> tuple[list[Memory], list[str]]:
+    """Return the states of memory in which an operation is measured, and the notes."""
+    cases, notes = expand(
+        f'operations = ["{operation}"]\nsizes = "{sizes}"\nplacements = ["{placement}"]\n[memory]\n{said}'
+    )
+    assert len({case.key for case in cases}) == len(cases)
+    return [case.memory for case in cases], notes
+
+
+def test_every_combination_of_what_is_said_of_memory_is_a_case() -> None:
+    cases, notes = expand(
+        'operations = ["reduce"]\nsizes = 8\n'
+        '[memory]\ncache = ["warm", "cold"]\nbuffers = ["separate", "in-place"]\nroot = [0, 1, "rotating"]'
+    )
+    assert notes == []
+    usual = "reduce.blocking.8.float.socket.window"
+    assert [case.key.removeprefix(usual) for case in cases] == [
+        *("", ".root1", ".rotating", ".in-place", ".in-place.root1", ".in-place.rotating"),
+        *(
+            ".cold",
+            ".cold.root1",
+            ".cold.rotating",
+            ".cold.in-place",
+            ".cold.in-place.root1",
+            ".cold.in-place.rotating",
+        ),
+    ]
+    assert cases[-1].memory.label == "cold, in-place, rotating root"
+
+
+def test_an_operation_without_in_place_form_is_measured_with_separate_buffers_only() -> None:
+    assert memories("bcast", 'buffers = ["separate", "in-place"]') == (
+        [Memory()],
+        ["bcast: there is no in-place form; left out"],
+    )
+
+
+def test_an_operation_without_root_is_measured_once_whatever_the_root() -> None:
+    assert memories("allreduce", 'root = [1, "rotating"]\ncache = "cold"') == (
+        [Memory(cache="cold")],
+        ["allreduce: has no root; measured once, whatever the root"],
+    )
+
+
+def test_a_root_that_is_not_there_is_left_out() -> None:
+    assert memories("bcast", "root = [1, 2]") == (
+        [Memory(root=1)],
+        ["bcast: root 2 is none of the 2 ranks of 1x2; left out"],
+    )
+
+
+def test_without_data_the_state_of_memory_makes_no_difference() -> None:
+    said = 'cache = ["warm", "cold"]\npages = ["touched", "huge"]\nalignment = [0, 64]'
+    assert memories("barrier", said) == (
+        [Memory()],
+        ["barrier: has no data; measured once, whatever cache, pages and alignment"],
+    )
+    assert memories("reduce", 'cache = "cold"\nbuffers = "in-place"\nroot = 1', sizes="0,8") == (
+        [Memory(buffers="in-place", root=1), Memory(cache="cold", buffers="in-place", root=1)],
+        ["reduce of 0 B: has no data; measured once, whatever cache, pages and alignment"],
+    )
+
+
 def test_nothing_left_is_an_error() -> None:
     assert refusal('operations = ["pingpong"]\nplacements = ["1x1"]') == (
         "plan.toml: no case is left: pingpong: takes 2 ranks; left out of 1x1"
@@ -134,6 +215,25 @@ def test_a_form_that_is_not_there_is_one_line() -> None:
 def test_a_misspelt_start_is_one_line() -> None:
     assert refusal('operations = ["bcast"]\nstart = "windw"') == (
         f'plan.toml: start: found "windw"; did you mean window? (allowed: {STARTS})'
+    )
+
+
+def test_a_misspelt_start_among_others_is_named_by_its_place() -> None:
+    assert refusal('operations = ["bcast"]\nstart = ["window", "barier"]') == (
+        f'plan.toml: start[1]: found "barier"; did you mean barrier? (allowed: {STARTS})'
+    )
+
+
+def test_a_misspelt_clock_is_one_line() -> None:
+    allowed = ", ".join(["auto", *(source.name for source in fakes.description().sources)])
+    assert refusal('operations = ["bcast"]\nclock = "tcs"') == (
+        f'plan.toml: clock: found "tcs"; did you mean tsc? (allowed: {allowed})'
+    )
+
+
+def test_a_misspelt_synchronisation_is_one_line() -> None:
+    assert refusal('operations = ["bcast"]\nsynchronisation = "tee"') == (
+        'plan.toml: synchronisation: found "tee"; did you mean tree? (allowed: linear, ring, tree)'
     )
 
 

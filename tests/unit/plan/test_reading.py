@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import fakes
+import msgspec
 import pytest
 
 from rankbench import plan
-from rankbench.model import CandidateSpec, Placement, Plan, RankbenchError, Stop
+from rankbench.model import ROTATING, CandidateSpec, Memory, Placement, Plan, RankbenchError, Sampling, Stop
 from rankbench.plan.reading import parse
 
 if TYPE_CHECKING:
@@ -34,8 +35,14 @@ def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
         forms=["blocking"],
         sizes_bytes=[8, 1024, 65536, 1048576],
         placements=[Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")],
-        start="auto",
-        samples=100,
+        starts=["auto"],
+        sampling=Sampling(good=100, tries=0, rse=0.0, interval=0.0, least=10),
+        memory=[Memory(cache="warm", buffers="separate", pages="touched", alignment=0, root=0)],
+        clock="auto",
+        synchronisation="tree",
+        every_rank=False,
+        estimator="median",
+        confidence=0.95,
         case_limit_s=0.5,
         launch_limit_s=60.0,
         stop=Stop(blocks_min=5, blocks_max=30, until="decided"),
@@ -54,10 +61,15 @@ operations = ["collective"]
 forms = ["blocking", "persistent"]
 sizes = ["0", 8, "1K:4K"]
 placements = ["1x2", "1x8"]
-start = "barrier"
-samples = 7
+start = ["barrier", "window", "barrier"]
+samples = { good = 30, tried = 100, rse = "5%", interval = 0.02, least = 12 }
 case_limit = "250ms"
 launch_limit = "2m"
+every_rank = true
+clock = "tsc"
+synchronisation = "ring"
+estimator = "p90"
+confidence = "99%"
 control = false
 threshold = 0.05
 seed = 42
@@ -69,6 +81,13 @@ settings = { MPIR_CVAR_X = "a", MPIR_CVAR_Y = 3, MPIR_CVAR_Z = true }
 
 [[candidate]]
 library = "openmpi"
+
+[memory]
+cache = ["warm", "cold", "warm"]
+buffers = "in-place"
+pages = "huge"
+alignment = [0, "4K"]
+root = "rotating"
 
 [stop]
 blocks = { min = 3, max = 4 }
@@ -83,8 +102,41 @@ until = "precision 2%"
     assert (found.sizes_bytes, found.forms) == ([0, 8, 1024, 2048, 4096], ["blocking", "persistent"])
     assert [placement.binding for placement in found.placements] == ["core", "none"]
     assert (found.case_limit_s, found.launch_limit_s, found.threshold, found.seed) == (0.25, 120.0, 0.05, 42)
-    assert (found.start, found.samples, found.control) == ("barrier", 7, False)
+    assert (found.starts, found.control, found.every_rank) == (["barrier", "window"], False, True)
+    assert found.sampling == Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12)
+    usual = Memory(buffers="in-place", pages="huge", root=ROTATING)
+    assert found.memory == [
+        usual,
+        msgspec.structs.replace(usual, alignment=4096),
+        msgspec.structs.replace(usual, cache="cold"),
+        msgspec.structs.replace(usual, cache="cold", alignment=4096),
+    ]
+    assert (found.clock, found.synchronisation, found.estimator, found.confidence) == ("tsc", "ring", "p90", 0.99)
     assert found.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
+
+
+@pytest.mark.parametrize(
+    ("said", "sampling"),
+    [
+        ("samples = 7", Sampling(good=7)),
+        ("samples = { tried = 40 }", Sampling(good=100, tries=40)),
+        ("samples = { good = 5, rse = 0.05 }", Sampling(good=5, rse=0.05, least=10)),
+        ('[samples]\ninterval = "2%"\nleast = 20', Sampling(good=100, interval=0.02, least=20)),
+    ],
+)
+def test_samples_are_a_number_or_a_table(said: str, sampling: Sampling) -> None:
+    assert read(LEAST + said).sampling == sampling
+
+
+@pytest.mark.parametrize("share", [0.9, 0.95, 0.99])
+def test_a_confidence_is_a_share_or_a_percentage(share: float) -> None:
+    assert read(LEAST + f"confidence = {share}").confidence == share
+    assert read(LEAST + f'confidence = "{share * 100:.0f}%"').confidence == share
+
+
+@pytest.mark.parametrize("name", ["median", "min", "mean", "trimmed-mean", "p1", "p10", "p99"])
+def test_an_estimator_has_a_name(name: str) -> None:
+    assert read(LEAST + f'estimator = "{name}"').estimator == name
 
 
 def test_a_launch_may_by_default_be_silent_for_as_long_as_a_slow_case_is() -> None:
@@ -131,6 +183,12 @@ SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIMES = 'a time such as 0.5, "500ms", "30s" or "2m"'
 UNTIL = '"decided", "blocks", "precision 2%" or "time 30m"'
 SHARE = 'a share such as "3%" or 0.03, below 100 %'
+ALIGNMENT = 'a power of two such as 64 or "4K", up to "2M", or 0 for the beginning of a page'
+ROOT = 'a rank such as 0, or "rotating"'
+ESTIMATOR = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
+CONFIDENCE = '"90%", "95%" or "99%"'
+STARTS = 'a start, or starts such as ["window", "barrier"]'
+MEMORY = "(allowed: cache, buffers, pages, alignment, root)"
 BLOCKS = "did you mean blocks? (allowed: blocks, until)"
 
 
@@ -139,7 +197,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until)"
     [
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
         ("sise = 3", "sise: unknown key; did you mean sizes? (allowed: question, candidates, candidate, operations, "
-         "forms, sizes, placements, start, samples, case_limit, launch_limit, stop, control, threshold, seed)"),
+         "forms, sizes, placements, start, memory, samples, case_limit, launch_limit, every_rank, clock, "
+         "synchronisation, estimator, confidence, stop, control, threshold, seed)"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
@@ -148,6 +207,35 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until)"
         ("samples = 0", "samples: found 0, expected a whole number, 1 to 100000000"),
         ('samples = "many"', 'samples: found "many", expected a whole number, 1 to 100000000'),
         ("samples = 100000001", "samples: found 100000001, expected a whole number, 1 to 100000000"),
+        ("samples = { god = 1 }", "samples.god: unknown key; did you mean good? "
+         "(allowed: good, tried, rse, interval, least)"),
+        ("samples = { good = 0 }", "samples.good: found 0, expected a whole number, 1 to 100000000"),
+        ("samples = { tried = 0 }", "samples.tried: found 0, expected a whole number, 1 to 100000000"),
+        ("samples = { rse = 5 }", f"samples.rse: found 5, expected {SHARE}"),
+        ('samples = { interval = "0%" }', f'samples.interval: found "0%", expected {SHARE}'),
+        ("samples = { good = 5, least = 6 }", "samples.least: found 6 above good = 5"),
+        ("start = []", f"start: found [], expected {STARTS}"),
+        ('start = ["window", 3]', "start[1]: found 3, expected a start"),
+        ("memory = 3", "memory: found 3, expected a table with cache, buffers, pages, alignment, root"),
+        ('[memory]\ncahce = "cold"', f"memory.cahce: unknown key; did you mean cache? {MEMORY}"),
+        ('[memory]\ncache = "hot"', 'memory.cache: found "hot"; (allowed: warm, cold)'),
+        ('[memory]\nbuffers = ["separate", "inplace"]', 'memory.buffers[1]: found "inplace"; did you mean in-place? '
+         "(allowed: separate, in-place)"),
+        ('[memory]\npages = "hugh"', 'memory.pages: found "hugh"; did you mean huge? '
+         "(allowed: touched, untouched, huge)"),
+        ("[memory]\npages = []", "memory.pages: found [], expected a value, or a list of them"),
+        ("[memory]\nalignment = 96", f"memory.alignment: found 96, expected {ALIGNMENT}"),
+        ('[memory]\nalignment = [64, "4M"]', f'memory.alignment[1]: found "4M", expected {ALIGNMENT}'),
+        ("[memory]\nroot = -1", f"memory.root: found -1, expected {ROOT}"),
+        ("[memory]\nroot = true", f"memory.root: found true, expected {ROOT}"),
+        ('[memory]\nroot = [0, "all"]', f'memory.root[1]: found "all", expected {ROOT}'),
+        ('estimator = "p0"', f'estimator: found "p0", expected {ESTIMATOR}'),
+        ('estimator = "p100"', f'estimator: found "p100", expected {ESTIMATOR}'),
+        ("estimator = 3", f"estimator: found 3, expected {ESTIMATOR}"),
+        ("confidence = 0.8", f"confidence: found 0.8, expected {CONFIDENCE}"),
+        ('confidence = "95"', f'confidence: found "95", expected {CONFIDENCE}'),
+        ("every_rank = 1", "every_rank: found 1, expected true or false"),
+        ("clock = 3", "clock: found 3, expected text"),
         ("case_limit = 0", f"case_limit: found 0, expected {TIMES}"),
         ('case_limit = "1 day"', f'case_limit: found "1 day", expected {TIMES}'),
         ("launch_limit = 14.9", "launch_limit: found 14.9, expected 15 s or more (10 x case_limit + 10 s)"),

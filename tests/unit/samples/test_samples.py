@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
+from fakes import campaigns
 
 from rankbench import samples
-from rankbench.model import Case, CaseStatus, RankbenchError, Stream
+from rankbench.model import (
+    ALL_RANKS,
+    ROTATING,
+    Case,
+    CaseStatus,
+    Memory,
+    Plan,
+    RankbenchError,
+    Sampling,
+    SourceFact,
+    Stream,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,22 +38,31 @@ CASES = [
     ),
 ]
 
-LAUNCH = (
+LAUNCH_1 = (
     '{"record":"launch","format":1,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.1.0",'
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
+)
+LAUNCH = (
+    '{"record":"launch","format":2,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
+    '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
+    '"last_level_cache_bytes":1024,"sources":['
+    '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
+    '{"name":"MPI_Wtime","usable":false,"reason":"it steps","resolution_ns":0,"cost_ns":0}]}\n'
 )
 RANK = '{"record":"rank","rank":0,"host":"n","cpu":0,"cpus":"0","clock":"c","libmpi":"/l/libmpi.so.12"}\n'
 FIRST = (
     '{"record":"begin","case":0}\n'
     '{"record":"case","case":0,"status":"ok","reason":"","operation":"pingpong","form":"blocking","bytes":8,'
-    '"datatype":"byte","start":"none","ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,'
-    '"migrated":false,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],"overrun":[]}]}\n'
+    '"datatype":"byte","start":"none","cache":"warm","buffers":"separate","pages":"touched","alignment":0,"root":0,'
+    '"ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,'
+    '"stopped":"time","migrated":false,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
+    '"overrun":[],"skew_ns":[],"bound_ns":[]}]}\n'
 )
 SECOND = (
     '{"record":"begin","case":1}\n'
     '{"record":"case","case":1,"status":"lacking","reason":"no MPI_Allreduce_init","operation":"allreduce",'
     '"form":"persistent","bytes":64,"datatype":"float","start":"window","ranks":2,"taken":0,"valid":0,"late":0,"overrun":0,'
-    '"sync_bound_ns":0,"drift_ns":0,"migrated":false,"series":[]}\n'
+    '"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,"stopped":"","migrated":false,"series":[]}\n'
 )
 END = '{"record":"end","cases":2}\n'
 WHOLE = LAUNCH + RANK + FIRST + SECOND + END
@@ -59,13 +81,33 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     assert stream.unfinished is None
     assert stream.facts is not None
     assert stream.facts.library_version == "X 1"
+    assert (stream.facts.source, stream.facts.source_reason) == ("tsc", "finest step")
+    assert (stream.facts.synchronisation, stream.facts.last_level_cache_bytes) == ("tree", 1024)
+    assert stream.facts.sources == [
+        SourceFact(name="tsc", usable=True, reason="invariant", resolution_ns=0.9, cost_ns=11.2),
+        SourceFact(name="MPI_Wtime", usable=False, reason="it steps"),
+    ]
     assert stream.ranks[0].libmpi == "/l/libmpi.so.12"
     first, second = stream.results
     assert first.case == CASES[0]
     assert first.series[0].time_ns == [130.5, 131, 9000]
     assert first.series[0].late == [2]
+    assert (first.stopped, first.synchronisations) == ("time", 0)
     assert second.status is CaseStatus.LACKING
     assert second.reason == "no MPI_Allreduce_init"
+
+
+def test_series_of_single_ranks_stand_beside_the_case_s_own(tmp_path: Path) -> None:
+    series = (
+        '[{"rank":0,"time_ns":[90],"last_rank":[],"late":[],"overrun":[],"skew_ns":[7],"bound_ns":[]},'
+        '{"rank":-1,"time_ns":[95.5],"last_rank":[1],"late":[],"overrun":[0],"skew_ns":[12.5],"bound_ns":[40]}]'
+    )
+    result = _read(tmp_path, WHOLE.replace('"series":[]', f'"series":{series}')).results[1]
+    assert result.own is result.series[1]
+    assert (result.own.rank, result.own.skew_ns, result.own.bound_ns) == (ALL_RANKS, [12.5], [40])
+    assert result.own.discarded(overruns=False) == set()
+    assert result.own.discarded(overruns=True) == {0}
+    assert (result.series[0].rank, result.series[0].skew_ns, result.series[0].bound_ns) == (0, [7], [])
 
 
 def test_a_stream_cut_at_any_byte_gives_every_finished_case(tmp_path: Path) -> None:
@@ -90,7 +132,8 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":1', '"format":7'), "stream format 7, this rankbench reads format 1"),
+        (WHOLE.replace('"format":2', '"format":7'), "stream format 7, this rankbench reads format 2"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 2"),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
 )
@@ -111,11 +154,61 @@ def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Pat
     )
 
 
+def planned(**changes: object) -> Plan:
+    """Return a plan with this part of it changed."""
+    plan = campaigns.plan_of(["alpha"], ["1x2"], control=False, seed=1, samples=100)
+    return msgspec.structs.replace(plan, case_limit_s=0.5, **changes)
+
+
+def job(tmp_path: Path, plan: Plan, *cases: Case) -> list[str]:
+    """Return the lines of a job after the first."""
+    samples.write_job(tmp_path / "job", cases, plan)
+    head, *lines = (tmp_path / "job").read_text().splitlines()
+    assert head == "rankbench-job 1"
+    return lines
+
+
 def test_the_job_names_every_case_in_order(tmp_path: Path) -> None:
-    path = tmp_path / "job"
-    samples.write_job(path, CASES, samples=100, case_limit_s=0.5)
-    assert path.read_text() == (
-        "rankbench-job 1\n"
-        "case operation=pingpong form=blocking bytes=8 datatype=byte start=none samples=100 limit_s=0.5\n"
-        "case operation=allreduce form=persistent bytes=64 datatype=float start=window samples=100 limit_s=0.5\n"
-    )
+    assert job(tmp_path, planned(), *CASES) == [
+        "case operation=pingpong form=blocking bytes=8 datatype=byte start=none samples=100 limit_s=0.5",
+        "case operation=allreduce form=persistent bytes=64 datatype=float start=window samples=100 limit_s=0.5",
+    ]
+    assert (tmp_path / "job").read_text().endswith("limit_s=0.5\n")
+
+
+PINGPONG = "case operation=pingpong form=blocking bytes=8 datatype=byte start=none"
+
+
+@pytest.mark.parametrize(
+    ("sampling", "tokens"),
+    [
+        (Sampling(good=30, tries=100, rse=0.05, least=10), "samples=30 tries=100 rse=0.05"),
+        (Sampling(good=7, interval=0.02, least=3), "samples=7 interval=0.02 least=3"),
+    ],
+)
+def test_the_job_tells_when_a_case_has_samples_enough(tmp_path: Path, sampling: Sampling, tokens: str) -> None:
+    assert job(tmp_path, planned(sampling=sampling), CASES[0]) == [f"{PINGPONG} {tokens} limit_s=0.5"]
+
+
+@pytest.mark.parametrize(
+    ("memory", "tokens"),
+    [
+        (Memory(cache="cold", buffers="in-place", pages="huge"), "cache=cold buffers=in-place pages=huge"),
+        (Memory(pages="untouched", alignment=64, root=3), "pages=untouched alignment=64 root=3"),
+        (Memory(root=ROTATING), "root=-1"),
+    ],
+)
+def test_the_job_tells_what_is_unusual_in_memory(tmp_path: Path, memory: Memory, tokens: str) -> None:
+    case = msgspec.structs.replace(CASES[0], memory=memory)
+    assert job(tmp_path, planned(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"clock": "tsc"}, "set clock=tsc"),
+        ({"synchronisation": "ring", "every_rank": True}, "set sync=ring ranks=all"),
+    ],
+)
+def test_the_job_sets_what_is_unusual_for_all_its_cases(tmp_path: Path, changes: dict[str, object], line: str) -> None:
+    assert job(tmp_path, planned(**changes), CASES[0])[0] == line

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import msgspec
 import polars as pl
 import pytest
 from fakes import campaigns
@@ -17,6 +18,8 @@ from polars.testing import assert_frame_equal
 
 from rankbench import samples, store
 from rankbench.model import (
+    ALL_RANKS,
+    ROTATING,
     Campaign,
     Candidate,
     Case,
@@ -28,10 +31,14 @@ from rankbench.model import (
     LaunchFacts,
     Library,
     Machine,
+    Memory,
     Operation,
     RankFact,
     Receipt,
+    Sampling,
     Series,
+    SourceFact,
+    Start,
     State,
     Summary,
     Verdict,
@@ -39,8 +46,6 @@ from rankbench.model import (
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
-    import msgspec
-
     from rankbench.store import Store
 
 DOC = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
@@ -60,7 +65,10 @@ def section(title: str) -> str:
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A campaign with a crash, late samples and the leftovers of a killed launch; its folder is the current one."""
+    """A campaign with a crash, late samples, what single ranks saw and the leftovers of a killed launch.
+
+    Its folder is the current one.
+    """
 
     def truth(candidate: str, case: Case) -> Truth:
         crashed = candidate == "beta" and case.operation == "barrier"
@@ -69,10 +77,13 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     made = make_campaign(tmp_path / "c", truth, launches=3, samples=20)
     monkeypatch.chdir(made.folder)
     number = len(made.launches()) + 1
-    absurd = Series(rank=0, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[])
-    result = CaseResult(case=made.campaign.cases[0], status=CaseStatus.OK, series=[absurd])
-    made.append(campaigns.launch(number, 3, 0, "alpha", "socket"), [result])
-    (made.folder / f"launches/{number:06}.json").unlink()
+    views = [Series(rank=rank, time_ns=[1e12] * 1000, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
+    own = Series(rank=ALL_RANKS, time_ns=[501.0] * 20, last_rank=[], late=[], overrun=[])
+    case = next(case for case in made.campaign.cases if case.operation == "barrier")
+    for added, series in enumerate(([own, *views], views)):
+        result = CaseResult(case=case, status=CaseStatus.OK, series=series)
+        made.append(campaigns.launch(number + added, 3, 0, "alpha", "socket"), [result])
+    (made.folder / f"launches/{number + 1:06}.json").unlink()
     return made
 
 
@@ -128,8 +139,11 @@ def test_every_status_is_told() -> None:
 @pytest.mark.parametrize(
     ("title", "record"),
     [
-        *(("`campaign.json`", kind) for kind in (Campaign, Machine, Library, Receipt, Candidate, Case, Operation)),
-        *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact, State, Exchange)),
+        *(
+            ("`campaign.json`", kind)
+            for kind in (Campaign, Machine, Library, Receipt, Candidate, Case, Memory, Operation, Start)
+        ),
+        *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact, SourceFact, State, Exchange)),
         *(("Derived files", kind) for kind in (Summary, Comparison, Verdict)),
     ],
 )
@@ -141,8 +155,22 @@ CASE = next(case for case in campaigns.cases_of() if case.operation == "allreduc
 
 
 def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
-    samples.write_job(tmp_path / "job.txt", [CASE], samples=100, case_limit_s=0.5)
-    assert blocks("job") == [(tmp_path / "job.txt").read_text()]
+    """The first example is of a usual plan, the second has every key."""
+    usual = campaigns.plan_of(["alpha"], ["socket"], control=False, seed=1, samples=100)
+    usual = msgspec.structs.replace(usual, case_limit_s=0.5)
+    case = next(case for case in campaigns.cases_of(lines=[("reduce", "blocking")]) if case.size_bytes == 65536)
+    memory = Memory(cache="cold", buffers="in-place", pages="huge", alignment=64, root=ROTATING)
+    every = msgspec.structs.replace(
+        usual,
+        clock="tsc",
+        synchronisation="ring",
+        every_rank=True,
+        sampling=Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12),
+    )
+    jobs = [(usual, CASE), (every, msgspec.structs.replace(case, memory=memory))]
+    for (plan, wanted), told in zip(jobs, blocks("job"), strict=True):
+        samples.write_job(tmp_path / "job.txt", [wanted], plan)
+        assert told == (tmp_path / "job.txt").read_text()
 
 
 def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
@@ -152,5 +180,8 @@ def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
     assert stream.complete
     assert [rank.rank for rank in stream.ranks] == [0, 1]
     (result,) = stream.results
-    (series,) = result.series
+    series = result.own
+    assert series is not None
     assert (result.taken, result.valid, result.late, result.overrun) == (3, 2, len(series.late), len(series.overrun))
+    assert [len(one.time_ns) for one in result.series] == [len(series.skew_ns)] * 3
+    assert {one.rank for one in result.series} == {-1, 0, 1}

@@ -19,7 +19,7 @@ from fakes import campaigns
 from polars.testing import assert_frame_equal
 
 from rankbench import store
-from rankbench.model import CaseResult, CaseStatus, RankbenchError, Sentence, Series
+from rankbench.model import CaseResult, CaseStatus, Memory, RankbenchError, Sentence, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +73,94 @@ def test_what_is_appended_is_read_back(made: Store) -> None:
     assert samples.select("launch", "index", "time_ns", "last_rank", "late", "overrun").rows() == [
         (number, index, 100.0 + index, 0, index == 0, index == 1) for number in (1, 2) for index in range(3)
     ]
+
+
+def samples_of(made: Store, *columns: str) -> list[tuple[object, ...]]:
+    return made.samples().select(columns).collect().rows()
+
+
+def test_skew_and_bound_of_samples(made: Store) -> None:
+    """Without readings no skew is known, and clocks that nothing bounds are one."""
+    series = Series(
+        rank=-1, time_ns=[5.0, 6.0], last_rank=[1, 0], late=[], overrun=[], skew_ns=[1.5, 2], bound_ns=[3, 4]
+    )
+    append(made, 2, result(series=[series]))
+    assert samples_of(made, "launch", "skew_ns", "bound_ns") == [
+        *((1, None, 0.0) for _ in range(3)),
+        (2, 1.5, 3.0),
+        (2, 2.0, 4.0),
+    ]
+
+
+def test_overruns_are_discarded_where_the_start_says_so(made: Store) -> None:
+    discarding = msgspec.structs.replace(CASE, start="window-mpiperf")
+    append(made, 2, result(case=discarding))
+    assert samples_of(made, "start", "late", "overrun", "discarded") == [
+        (start, index == 0, index == 1, index == 0 or (index == 1 and start == "window-mpiperf"))
+        for start in (CASE.start, "window-mpiperf")
+        for index in range(3)
+    ]
+
+
+def test_what_single_ranks_saw_is_no_further_sample_of_the_case(made: Store) -> None:
+    own = Series(rank=-1, time_ns=[5.0, 6.0], last_rank=[1, 0], late=[1], overrun=[])
+    views = [Series(rank=rank, time_ns=[3.0 + rank] * 2, last_rank=[], late=[], overrun=[]) for rank in (0, 1)]
+    append(made, 2, result(series=[own, *views]))
+    assert samples_of(made, "launch", "series") == [(1, 0)] * 3 + [(2, -1)] * 2
+    ranks = made.rank_samples().select("launch", "series", "index", "time_ns", "discarded").collect()
+    assert ranks.rows() == [(2, rank, index, 3.0 + rank, index == 1) for rank in (0, 1) for index in (0, 1)]
+
+
+def test_the_state_of_memory_stands_with_cases_and_samples(made: Store) -> None:
+    cold = msgspec.structs.replace(CASE, memory=Memory(cache="cold", alignment=64))
+    append(made, 2, result(case=cold, synchronisations=2, stopped="rse"))
+    assert made.cases().select("case", "memory", "synchronisations", "stopped").rows() == [
+        (CASE.key, "", 0, ""),
+        (f"{CASE.key}.cold.a64", "cold, aligned to 64", 2, "rse"),
+    ]
+    assert samples_of(made, "case", "memory")[-1] == (f"{CASE.key}.cold.a64", "cold, aligned to 64")
+
+
+NEW_CASES = ("memory", "synchronisations", "stopped")
+NEW_SAMPLES = ("memory", "discarded", "by_rank", "skew_ns", "bound_ns")
+
+
+def make_older(folder: Path) -> None:
+    """Turn a campaign into what rankbench 0.1.0 would have written."""
+    record = msgspec.json.decode((folder / "campaign.json").read_bytes())
+    plan = record["plan"]
+    plan["start"], plan["samples"] = plan["starts"][0], plan["sampling"]["good"]
+    for key in ("starts", "sampling", "memory", "clock", "synchronisation", "every_rank", "estimator", "confidence"):
+        del plan[key]
+    for one in record["operations"]:
+        del one["in_place"], one["rooted"]
+    for one in record["cases"]:
+        del one["memory"]
+    del record["starts"]
+    (folder / "campaign.json").write_bytes(msgspec.json.encode(record | {"format": 1}))
+    for path in (folder / "launches").glob("*.json"):
+        launch = msgspec.json.decode(path.read_bytes())
+        for key in ("source_reason", "synchronisation", "last_level_cache_bytes", "sources"):
+            del launch["facts"][key]
+        path.write_bytes(msgspec.json.encode(launch))
+    for kind, columns in (("cases", NEW_CASES), ("samples", NEW_SAMPLES)):
+        for path in (folder / kind).glob("*.parquet"):
+            pl.read_parquet(path).drop(columns).write_parquet(path)
+
+
+def test_a_campaign_of_format_1_is_read_as_it_would_be_today(made: Store) -> None:
+    was = made.campaign
+    cases, samples = made.cases(), made.samples().collect()
+    make_older(made.folder)
+    again = store.open(made.folder)
+    plan = msgspec.structs.replace(was.plan, clock="clock_gettime", synchronisation="linear")
+    operations = [msgspec.structs.replace(one, in_place=False, rooted=False) for one in was.operations]
+    assert again.campaign == msgspec.structs.replace(was, format=1, plan=plan, operations=operations, starts=[])
+    assert [launch.number for launch in again.launches()] == [1]
+    assert_frame_equal(again.cases(), cases.with_columns(pl.lit(None).cast(cases.schema[name]).alias(name)
+                                                         for name in NEW_CASES[1:]))  # fmt: skip
+    assert_frame_equal(again.samples().collect(), samples.with_columns(bound_ns=pl.lit(None, pl.Float32)))
+    assert again.rank_samples().collect().height == 0
 
 
 def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
@@ -254,7 +342,8 @@ RESTORE = "restore it or run the plan again"
         (b"[1]", f"damaged (Expected `object`, got `array`); {RESTORE}"),
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
-        (b'{"format": 2, "new": 1}', "format 2, this rankbench reads format 1; use the one that wrote it"),
+        (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
+        (b'{"format": 3, "new": 1}', "format 3, this rankbench reads formats 1 and 2; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:
@@ -367,4 +456,4 @@ def test_a_million_samples_of_one_case(tmp_path: Path) -> None:
     assert isinstance(samples, pl.LazyFrame)
     counted = samples.select(pl.len(), pl.col("late").sum(), pl.col("overrun").sum()).collect()
     assert counted.rows() == [(MILLION, 1, 1)]
-    assert re.search(r"PROJECT 1/\d+ COLUMNS", samples.select("time_ns").explain())
+    assert re.search(r"PROJECT 2/\d+ COLUMNS", samples.select("time_ns").explain())
