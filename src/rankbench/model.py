@@ -558,8 +558,8 @@ class Campaign(Record, frozen=True):
 class Summary(Record, frozen=True, omit_defaults=True):
     """A case of one candidate over all its launches.
 
-    `typical_ns` is the median over launches of the figure that the plan's estimator makes of each launch, by default its
-    median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless a
+    `typical_ns` is the median over launches of the figure that the plan's estimator makes of each launch, by default
+    its median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless a
     warning says that there were too few launches. Where no launch has figures the times are not a number; JSON, which
     has no such thing, leaves them out.
     """
@@ -580,7 +580,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     min_ns: float = math.nan
     mean_ns: float = math.nan
     trimmed_mean_ns: float = math.nan
-    """Mean of what is left when a quarter is dropped at each end, as MPIPerf has it; of all samples, as its neighbours."""
+    """Mean of what is left when a quarter of all samples is dropped at each end, as MPIPerf has it."""
     trimmed_low_ns: float = math.nan
     trimmed_high_ns: float = math.nan
     """Student's interval of it as MPIPerf has it: of a lone launch only, and nothing about the next one."""

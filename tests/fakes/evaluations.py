@@ -10,7 +10,9 @@ import msgspec
 import polars as pl
 
 from fakes import campaigns
+from rankbench import statistics
 from rankbench.model import (
+    ALL_RANKS,
     Case,
     CaseStatus,
     CaseVerdict,
@@ -36,7 +38,10 @@ def evaluation(placements: tuple[str, ...] = ("socket",)) -> Evaluation:
     record = campaigns.campaign("fake", cases, placements=placements, seed=7, samples=SAMPLES)
     record = msgspec.structs.replace(record, plan=msgspec.structs.replace(record.plan, question=QUESTION))
     launches = [launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
-    return Evaluation(record, launches, verdict(cases), samples(cases))
+    counted = samples(cases)
+    return Evaluation(
+        record, launches, verdict(cases), counted, rank_samples(counted), statistics.launch_figures(counted)
+    )
 
 
 def launch(number: int, placement: str) -> Launch:
@@ -74,9 +79,24 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
         if has_figures(case, CANDIDATES[number % 3])
         for index in range(SAMPLES)
     ]
-    return pl.DataFrame(
-        rows, schema=["launch", "block", "case", "candidate", "time_ns", "discarded"], orient="row"
-    ).lazy()
+    frame = pl.LazyFrame(rows, schema=["launch", "block", "case", "candidate", "time_ns", "discarded"], orient="row")
+    alone = pl.col("case").str.contains("pingpong|bandwidth")
+    return frame.with_columns(
+        series=pl.when(alone).then(0).otherwise(ALL_RANKS),
+        ranks=2,
+        last_rank=pl.when(alone).then(0).otherwise(pl.int_range(pl.len()) % 4 // 3),
+        skew_ns=pl.lit(20.0),
+        bound_ns=pl.lit(0.0),
+    )
+
+
+def rank_samples(samples: pl.LazyFrame) -> pl.LazyFrame:
+    """Return what two ranks saw: rank 0 needs the whole time, rank 1 begins 5 ns late and ends at half of it."""
+    over_all = samples.filter(pl.col("series") == ALL_RANKS)
+    seen = ((0, 1.0, 0.0), (1, 0.5, 5.0))
+    return pl.concat(
+        over_all.with_columns(series=rank, time_ns=pl.col("time_ns") * part, skew_ns=late) for rank, part, late in seen
+    )
 
 
 def summary(case: Case, candidate: str) -> Summary:

@@ -25,7 +25,7 @@ cases = st.lists(st.lists(st.tuples(times_ns, times_ns), min_size=1, max_size=12
 
 def _compared(measured: list[Blocks], pair: tuple[str, str] = ("a", "b")) -> list[Comparison]:
     rows = [
-        {"case": f"c{case}", "candidate": name, "block": block, "launch": 2 * block + place, "median_ns": time}
+        {"case": f"c{case}", "candidate": name, "block": block, "launch": 2 * block + place, "figure_ns": time}
         for case, blocks in enumerate(measured)
         for block, both in enumerate(blocks)
         for place, (name, time) in enumerate(zip("ab", both, strict=True))

@@ -175,7 +175,7 @@ ADDED = {
         "from pathlib import Path\n"
         "from rankbench import plots, store\n"
         "from rankbench.verdict.evaluation import evaluate\n"
-        "found = plots.charts(plots.picture(*evaluate(store.open(Path('made')))), only=[])\n"
+        "found = plots.charts(plots.picture(evaluate(store.open(Path('made')))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
     ),

@@ -10,9 +10,9 @@ import msgspec
 import typer
 from rich.text import Text
 
-from rankbench import store
+from rankbench import plots, store
 from rankbench.cli import console
-from rankbench.cli.show import by_case_and_candidate, failed, picture, plain_table, spread
+from rankbench.cli.show import by_case_and_candidate, failed, plain_table, spread
 from rankbench.model import Comparison, RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
@@ -39,7 +39,7 @@ def compare(
     """Compare two candidates in every case: ratio of times, its interval, `~` where no difference can be told."""
     opened = store.open(folder or store.newest(Path("results")))
     one, two = pair(opened.campaign, base, other)
-    whole = picture(evaluate(opened))
+    whole = plots.picture(evaluate(opened))
     found = comparisons(whole, one, two)
     percent = whole.campaign.plan.threshold * 100
     console.print(Text(f"{two} over {one}: times paired within {counted(whole.verdict.blocks, 'block')}", "bold"))

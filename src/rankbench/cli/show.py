@@ -16,14 +16,13 @@ from rich.text import Text
 from rankbench import plots, store
 from rankbench.cli import console
 from rankbench.model import RankbenchError
-from rankbench.plots import Picture
 from rankbench.report import derived, tables
 from rankbench.units import suggestion
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from rankbench.model import Case, CaseVerdict, Summary
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.plots import Picture
 
 ORDER = 40
 SENTENCES_SHOWN = 3
@@ -40,7 +39,7 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
-    whole = picture(evaluate(store.open(folder or store.newest(Path("results")))))
+    whole = plots.picture(evaluate(store.open(folder or store.newest(Path("results")))))
     chosen = chosen_cases(whole.cases, operation or [], form or [])
     picked = dataclasses.replace(whole, cases=chosen)
     if csv:
@@ -48,12 +47,6 @@ def show(
     else:
         show_answer(whole)
         show_figures(picked)
-
-
-def picture(evaluation: Evaluation) -> Picture:
-    """Return the picture of a campaign without its samples, of which a table shows none."""
-    cases = [verdict.case for verdict in evaluation.verdict.cases]
-    return Picture(evaluation.campaign, evaluation.launches, evaluation.verdict, {}, pl.DataFrame(), cases)
 
 
 def chosen_cases(cases: list[Case], operations: list[str], forms: list[str]) -> list[Case]:
@@ -151,8 +144,15 @@ def figures(picked: Picture) -> pl.DataFrame:
 
 def row(verdict: CaseVerdict, summary: Summary) -> dict[str, object]:
     """Return a row of the CSV."""
-    case: dict[str, object] = msgspec.to_builtins(verdict.case)
-    return {**case, **derived.summary_row(summary), "fastest": summary.candidate in verdict.winners}
+    case: dict[str, object] = msgspec.structs.asdict(verdict.case)
+    memory = msgspec.structs.asdict(verdict.case.memory)
+    return {
+        **case,
+        **memory,
+        "memory": verdict.case.memory.label,
+        **derived.summary_row(summary),
+        "fastest": summary.candidate in verdict.winners,
+    }
 
 
 def by_case_and_candidate(whole: Picture) -> dict[tuple[str, str], Summary]:

@@ -13,15 +13,15 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import polars as pl
 
-from rankbench import plots, statistics, units
+from rankbench import plots, units
 from rankbench.quantities import format_size, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
+    from rankbench.verdict.evaluation import Evaluation
 
 Row = dict[str, Any]
 WIDTH = 680
@@ -43,7 +43,9 @@ SIZE_LABEL = (
 SCOPES: dict[str, Callable[[Case], str]] = {
     "campaign": lambda _case: "campaign",
     "placement": lambda case: case.placement,
-    "line": lambda case: ".".join((case.operation, case.form, case.datatype, case.placement, case.start)),
+    "line": lambda case: (
+        ".".join((case.operation, case.form, case.datatype, case.placement, case.start)) + case.memory.suffix
+    ),
     "case": lambda case: case.key,
 }
 
@@ -70,19 +72,32 @@ class Chart:
 class Picture:
     """What charts are drawn from. `cases` are those to draw; the rest always covers the whole campaign."""
 
-    campaign: Campaign
-    launches: list[Launch]
-    verdict: Verdict
-    samples: dict[str, pl.DataFrame]
-    """Samples that count, by case: candidate and time_ns."""
-    medians: pl.DataFrame
-    """One row per case, candidate and launch: median_ns."""
+    evaluation: Evaluation
     cases: list[Case]
+
+    @property
+    def campaign(self) -> Campaign:
+        """Return the campaign's record."""
+        return self.evaluation.campaign
+
+    @property
+    def launches(self) -> list[Launch]:
+        """Return all launches."""
+        return self.evaluation.launches
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict over all cases."""
+        return self.evaluation.verdict
 
     @property
     def candidates(self) -> tuple[str, ...]:
         """Return the candidates compared, in the plan's order, without A/A twins."""
         return tuple(candidate.name for candidate in self.campaign.candidates if not candidate.control_of)
+
+    def own_start(self, case: Case) -> bool:
+        """Return whether a case has the usual start, or is measured with one start only."""
+        return self.evaluation.usual[case.key] == case
 
     def parts(self, scope: str) -> Iterator[tuple[str, Picture]]:
         """Divide the picture by a scope, in the order of the cases."""
@@ -107,12 +122,9 @@ class Picture:
         return next(operation for operation in self.campaign.operations if operation.name == case.operation)
 
 
-def picture(campaign: Campaign, launches: list[Launch], verdict: Verdict, samples: pl.LazyFrame) -> Picture:
-    """Make the picture of a whole campaign from its stored samples."""
-    counted = samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns").collect()
-    by_case = {str(key): frame for (key,), frame in counted.partition_by("case", as_dict=True).items()}
-    cases = [verdict.case for verdict in verdict.cases]
-    return Picture(campaign, launches, verdict, by_case, statistics.launch_medians(samples), cases)
+def picture(evaluation: Evaluation) -> Picture:
+    """Make the picture of a whole campaign."""
+    return Picture(evaluation, [verdict.case for verdict in evaluation.verdict.cases])
 
 
 def charts(whole: Picture, only: Container[str] | None = None) -> Iterator[tuple[str, str, Chart]]:
@@ -137,9 +149,19 @@ def bandwidth(case: Case, operation: Operation, time_ns: float) -> float:
 
 
 def line_name(case: Case, operation: Operation) -> str:
-    """Return how a line is called: the operation, with its form where it is neither the usual nor the only one."""
+    """Return how a line is called: the operation, with form and memory where they are not the usual ones."""
+    return call_name(case, operation) + memory_name(case)
+
+
+def call_name(case: Case, operation: Operation) -> str:
+    """Return the operation, with its form where it is neither the usual nor the only one."""
     usual = case.form == "blocking" or len(operation.forms) == 1
     return case.operation if usual else f"{case.operation} {case.form}"
+
+
+def memory_name(case: Case) -> str:
+    """Return ` (cold, in-place)`, or nothing where the memory is the usual one."""
+    return f" ({case.memory.label})" if case.memory.label else ""
 
 
 def size_name(case: Case, operation: Operation) -> str:
@@ -149,8 +171,8 @@ def size_name(case: Case, operation: Operation) -> str:
 
 def case_name(case: Case, operation: Operation) -> str:
     """Return how a case is called in a title."""
-    name = line_name(case, operation)
-    return f"{name} {format_size(case.size_bytes)}" if operation.sized else name
+    size = f" {format_size(case.size_bytes)}" if operation.sized else ""
+    return call_name(case, operation) + size + memory_name(case)
 
 
 def circumstances(picture: Picture, interval: str = "") -> str:
@@ -162,7 +184,9 @@ def circumstances(picture: Picture, interval: str = "") -> str:
     coverage = min((summary.coverage for summary in summaries), default=0)
     starts = " or ".join(dict.fromkeys(case.start for case in picture.cases))
     covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else "too few for intervals"
-    return f"{case.ranks} ranks ({case.placement}), start: {starts}, {counts} launches each, {interval or covered}"
+    estimator = picture.campaign.plan.estimator
+    by = " each" if estimator == "median" else f", each by its {estimator}"
+    return f"{case.ranks} ranks ({case.placement}), start: {starts}, {counts} launches{by}, {interval or covered}"
 
 
 def initials(names: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The distribution of one case: all samples of each candidate, and the median of each of its launches below them."""
+"""The distribution of one case: all samples of each candidate, and the figure of each of its launches below them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TITLE = "Distribution"
 HELP = (
     "Hills: all samples; the height is the square root of the share, so that rare slow calls stay visible. Marks below "
-    "each hill: the median of every launch, and the typical value's interval as a bar. What lies to the right of the "
+    "each hill: the figure of every launch, and the typical value's interval as a bar. What lies to the right of the "
     "picture is told in words."
 )
 SCOPE = "case"
@@ -29,7 +29,7 @@ BINS = 90
 HILL = 0.62
 """The part of a candidate's row that its highest bin fills."""
 BELOW, ABOVE = -0.14, 0.76
-"""Where, in the same unit, the medians of launches and the words stand."""
+"""Where, in the same unit, the figures of launches and the words stand."""
 TIME = alt.Scale(type="log", nice=False, padding=8)
 
 
@@ -37,18 +37,18 @@ def chart(picture: Picture) -> Chart | None:
     """Draw one hill per candidate above its launches."""
     case = picture.cases[0]
     summaries = {summary.candidate: summary for _, summary in picture.summaries()}
-    if not summaries or case.key not in picture.samples:
+    if not summaries or case.key not in picture.evaluation.valid:
         return None
     edges = bin_edges(list(summaries.values()))
-    medians = picture.medians.filter(pl.col("case") == case.key, pl.col("candidate").is_in(list(summaries)))
+    figures = picture.evaluation.figures.filter(pl.col("case") == case.key, pl.col("candidate").is_in(list(summaries)))
     datasets = {
-        "bins": bins(picture.samples[case.key], list(summaries), edges),
-        "medians": medians.select("candidate", "launch", pl.col("median_ns").round_sig_figs(5)).to_dicts(),
+        "bins": bins(picture.evaluation.valid[case.key], list(summaries), edges),
+        "figures": figures.select("candidate", "launch", pl.col("figure_ns").round_sig_figs(5)).to_dicts(),
         "typical": [typical(summary, edges[-1]) for summary in summaries.values()],
     }
     name = plots.case_name(case, picture.operation(case))
     total = f"{sum(summary.samples for summary in summaries.values()):,}".replace(",", " ")
-    title = f"{name}: all {total} samples and every launch's median"
+    title = f"{name}: all {total} samples and every launch"
     return Chart(form(picture.candidates), title, plots.circumstances(picture), datasets)
 
 
@@ -99,10 +99,10 @@ def form(candidates: tuple[str, ...]) -> Row:
         placed(names, "typical", BELOW)
         .mark_rule(strokeWidth=7, opacity=0.3)
         .encode(x=alt.X("low:Q", scale=TIME), x2="high:Q", color=hue),
-        placed(names, "medians", BELOW)
+        placed(names, "figures", BELOW)
         .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
-            x=alt.X("median_ns:Q", scale=TIME), shape=plots.shape(names), color=hue, tooltip=["candidate:N", "launch:Q"]
+            x=alt.X("figure_ns:Q", scale=TIME), shape=plots.shape(names), color=hue, tooltip=["candidate:N", "launch:Q"]
         ),
         placed(names, "typical", ABOVE)
         .mark_text(align="right", fontSize=11)

@@ -41,16 +41,16 @@ def chart(picture: Picture) -> Chart | None:
 
 
 def relative(picture: Picture) -> list[Row]:
-    """Return the geometric mean, per launch, of its medians over the candidate's typical values."""
+    """Return the geometric mean, per launch, of its figures over the candidate's typical values."""
     typical = pl.DataFrame(
         [(case.key, summary.candidate, summary.typical_ns) for case, summary in picture.summaries()],
         schema={"case": pl.String, "candidate": pl.String, "typical_ns": pl.Float64},
         orient="row",
     )
     means = (
-        picture.medians.join(typical, on=["case", "candidate"])
+        picture.evaluation.figures.join(typical, on=["case", "candidate"])
         .group_by("candidate", "launch")
-        .agg(ratio=(pl.col("median_ns") / pl.col("typical_ns")).log().mean().exp().round_sig_figs(5))
+        .agg(ratio=(pl.col("figure_ns") / pl.col("typical_ns")).log().mean().exp().round_sig_figs(5))
         .sort("launch")
     )
     return [{**row, "speed": format_ratio(row["ratio"])} for row in means.to_dicts()]

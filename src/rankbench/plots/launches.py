@@ -16,19 +16,23 @@ if TYPE_CHECKING:
     from rankbench.plots import Picture, Row
 
 TITLE = "Launches"
-HELP = "The median of every launch, in the order in which launches were made."
+HELP = (
+    "The figure of every launch (its median, unless the plan says otherwise), in the order in which launches were made."
+)
 SCOPE = "case"
 
 
 def chart(picture: Picture) -> Chart | None:
     """Draw one point per launch."""
     case = picture.cases[0]
-    medians = picture.medians.filter(pl.col("case") == case.key, pl.col("candidate").is_in(picture.candidates))
-    if medians.is_empty():
+    figures = picture.evaluation.figures.filter(
+        pl.col("case") == case.key, pl.col("candidate").is_in(picture.candidates)
+    )
+    if figures.is_empty():
         return None
     rows = [
-        {**row, "median_ns": plots.rounded(row["median_ns"]), "median": format_time(row["median_ns"])}
-        for row in medians.select("candidate", "launch", "median_ns").to_dicts()
+        {**row, "figure_ns": plots.rounded(row["figure_ns"]), "figure": format_time(row["figure_ns"])}
+        for row in figures.select("candidate", "launch", "figure_ns").to_dicts()
     ]
     name = plots.case_name(case, picture.operation(case))
     title = f"{name}: launches in order of time"
@@ -39,5 +43,5 @@ def chart(picture: Picture) -> Chart | None:
 def form(candidates: tuple[str, ...]) -> Row:
     """Return a thin line and a point per launch for each candidate."""
     scale = alt.Scale(type="log", nice=False, padding=12)
-    y = alt.Y("median_ns:Q", scale=scale, axis=plots.time_axis("median of a launch"))
-    return plots.form(plots.over_launches(candidates, y, "median"), 200)
+    y = alt.Y("figure_ns:Q", scale=scale, axis=plots.time_axis("figure of a launch"))
+    return plots.form(plots.over_launches(candidates, y, "figure"), 200)

@@ -34,7 +34,7 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     for name in wanted:
         if name not in FORMATS:
             raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, FORMATS)}")
-    whole = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    whole = plots.picture(evaluation)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for plot, key, chart in plots.charts(whole, evidence(evaluation)):

@@ -35,7 +35,7 @@ def write_html(path: Path, evaluation: Evaluation) -> None:
 def contents(evaluation: Evaluation) -> dict[str, Any]:
     """Return everything that the template shows."""
     campaign = evaluation.campaign
-    whole = plots.picture(campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    whole = plots.picture(evaluation)
     return {
         "campaign": campaign,
         "verdict": evaluation.verdict,

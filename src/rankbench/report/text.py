@@ -28,7 +28,7 @@ LATEX = {
 
 def markdown(evaluation: Evaluation) -> str:
     """Return verdict, findings, tables and failures as Markdown."""
-    whole = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    whole = plots.picture(evaluation)
     verdict = evaluation.verdict
     parts = [f"# {evaluation.campaign.plan.question}", " ".join(sentence.text for sentence in verdict.conclusion)]
     parts += [f"**{finding.title}** {finding.text} *{finding.advice}*" for finding in verdict.findings]
@@ -51,7 +51,7 @@ def markdown_cell(cell: Cell) -> str:
 
 def latex(evaluation: Evaluation) -> str:
     """Return one booktabs table per operation; the document needs `\\usepackage{booktabs}`."""
-    whole = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    whole = plots.picture(evaluation)
     return "\n\n".join(latex_table(table) for table in tables.results(whole)) + "\n"
 
 

@@ -9,37 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LAUNCH = ["case", "candidate", "block", "launch"]
 TIED = 0.05
 """Share of equal samples at the median from which on the clock's step matters."""
 SAME_STEP_NS = 2.0
 """Readings closer than this to the first of a step belong to it: they differ by rounding to whole nanoseconds."""
 LARGEST_STEP = 0.1
 """Steps are looked for within this share of the median on either side."""
-
-
-def launch_medians(samples: pl.LazyFrame) -> pl.DataFrame:
-    """Return one row per case, candidate, block and launch with `median_ns` over the samples not discarded."""
-    valid = samples.filter(~pl.col("discarded"))
-    centre = valid.group_by(LAUNCH).agg(
-        pl.col("time_ns").median().alias("median_ns"),
-        (pl.col("time_ns") == pl.col("time_ns").median()).mean().alias("tied"),
-    )
-    plain = centre.sort(LAUNCH).collect()
-    tied = plain.filter(pl.col("tied") > TIED)
-    if tied.is_empty():
-        return plain.drop("tied")
-    finer = valid.join(tied.lazy(), on=LAUNCH, how="semi").group_by(LAUNCH).agg(pl.col("time_ns")).collect()
-    finer = finer.with_columns(
-        pl.Series("finer_ns", [grouped_median(times.to_numpy()) for times in finer["time_ns"]], dtype=pl.Float64)
-    )
-    joined = plain.join(finer.drop("time_ns"), on=LAUNCH, how="left", maintain_order="left")
-    return joined.select(*LAUNCH, pl.coalesce("finer_ns", "median_ns").alias("median_ns"))
 
 
 def grouped_median(times_ns: NDArray[np.float64]) -> float:

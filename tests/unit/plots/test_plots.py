@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def picture(evaluation: Evaluation) -> Picture:
-    return plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    return plots.picture(evaluation)
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: Picture) 
     assert shares["beta"] == pytest.approx(1, abs=0.01)
     assert shares["alpha"] == pytest.approx(1, abs=0.01)
     assert bins["low"].min() == pytest.approx(502 * 0.9)
-    assert chart.title == "pingpong 8 B: all 392 samples and every launch's median"
+    assert chart.title == "pingpong 8 B: all 392 samples and every launch"
 
 
 def test_what_lies_beyond_the_picture_is_told_in_words(whole: Picture) -> None:
@@ -182,7 +182,7 @@ def test_what_lies_beyond_the_picture_is_told_in_words(whole: Picture) -> None:
 
 def test_every_launch_has_its_median(whole: Picture) -> None:
     rows = drawn(launches.chart(parts(whole, "case")[whole.cases[0].key])).datasets["launches"]
-    alpha = [(row["launch"], row["median_ns"]) for row in rows if row["candidate"] == "alpha"]
+    alpha = [(row["launch"], row["figure_ns"]) for row in rows if row["candidate"] == "alpha"]
     assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
 
 

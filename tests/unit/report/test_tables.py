@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def whole() -> Picture:
     evaluation = evaluations.evaluation()
-    return plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    return plots.picture(evaluation)
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -75,7 +75,7 @@ def test_false_alarms_of_the_control_are_listed(whole: Picture) -> None:
 
 def test_names_tell_the_placement_where_there_are_several() -> None:
     evaluation = evaluations.evaluation(("socket", "spread"))
-    both = plots.picture(evaluation.campaign, evaluation.launches, evaluation.verdict, evaluation.samples)
+    both = plots.picture(evaluation)
     names = list(tables.case_names(both).values())
     assert (names[0], names[9]) == ("pingpong 8 B at socket", "pingpong 8 B at spread")
 

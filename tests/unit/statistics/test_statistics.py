@@ -24,26 +24,11 @@ if TYPE_CHECKING:
 
 def _medians(times: dict[str, list[float]], case: str = "c") -> pl.DataFrame:
     rows = [
-        {"case": case, "candidate": name, "block": block, "launch": block, "median_ns": value}
+        {"case": case, "candidate": name, "block": block, "launch": block, "figure_ns": value}
         for name, values in times.items()
         for block, value in enumerate(values)
     ]
     return pl.DataFrame(rows)
-
-
-def test_the_launch_median_leaves_out_late_samples_and_keeps_overruns() -> None:
-    samples = pl.LazyFrame(
-        {
-            "case": ["c"] * 5,
-            "candidate": ["a"] * 5,
-            "block": [0] * 5,
-            "launch": [1] * 5,
-            "time_ns": [100.0, 200.0, 300.0, 9000.0, 9001.0],
-            "late": [False, False, False, True, True],
-            "overrun": [False, False, True, False, False],
-        }
-    )
-    assert statistics.launch_medians(samples)["median_ns"].to_list() == [200.0]
 
 
 @pytest.mark.parametrize("true_ns", [130.0, 131.5, 133.0, 134.9, 137.0, 139.9])
@@ -154,40 +139,6 @@ def test_false_discoveries_stay_rare_among_many_cases() -> None:
     assert sum(one.different for one in comparisons) <= 2
 
 
-def test_a_summary_says_when_there_are_few_launches() -> None:
-    times = [100.0, 110.0, 105.0]
-    samples = pl.LazyFrame(
-        {
-            "case": ["c"] * 3,
-            "candidate": ["a"] * 3,
-            "block": [0, 1, 2],
-            "launch": [1, 2, 3],
-            "time_ns": times,
-            "late": [False] * 3,
-        }
-    )
-    cases = pl.DataFrame(
-        {
-            "case": ["c"] * 4,
-            "candidate": ["a"] * 4,
-            "status": ["ok", "ok", "ok", "crashed"],
-            "late": [0, 2, 0, 0],
-            "overrun": [0, 0, 1, 0],
-            "sync_bound_ns": [0.0, 20.0, 0.0, 0.0],
-            "migrated": [False, True, False, False],
-        }
-    )
-    (summary,) = statistics.summarise(statistics.launch_medians(samples), samples, cases)
-    assert summary.typical_ns == 105.0
-    assert (summary.low_ns, summary.high_ns, summary.coverage) == (100.0, 110.0, 0.75)
-    assert (summary.samples, summary.late, summary.overrun, summary.failures) == (3, 2, 1, {"crashed": 1})
-    assert summary.warnings == [
-        "3 launches: the interval holds with 75.0% only; 6 or more give 95 %",
-        "starts are uncertain by up to 19% of the time; prefer larger messages or start none",
-        "a rank moved to another CPU in 1 launches; bind ranks to cores",
-    ]
-
-
 def test_looking_more_than_once_is_paid_for() -> None:
     """One comparison of equals, looked at after 5, 7, 10, 15, 22 and 30 blocks: called different in at most 5 %."""
     random = np.random.default_rng(2)
@@ -204,6 +155,6 @@ def test_looking_more_than_once_is_paid_for() -> None:
     assert misled <= 0.05 * 300
 
 
-def test_a_median_below_the_clocks_step_is_left_out() -> None:
+def test_a_figure_below_the_clocks_step_is_left_out() -> None:
     medians = _medians({"a": [0.0] * 5, "b": [100.0] * 5})
     assert statistics.compare(medians, [("a", "b")], threshold=0.03) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -173,7 +174,8 @@ def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], vers
     renamed = dict(zip(("alpha", "beta"), names, strict=True))
     candidates = [msgspec.structs.replace(one, name=renamed[one.name]) for one in made.campaign.candidates]
     summaries = [msgspec.structs.replace(one, candidate=renamed[one.candidate]) for one in made.verdict.summaries]
-    evaluated = made._replace(verdict=msgspec.structs.replace(made.verdict, summaries=summaries, comparisons=[]))
+    verdict = msgspec.structs.replace(made.verdict, summaries=summaries, comparisons=[])
+    evaluated = dataclasses.replace(made, verdict=verdict)
     assert said(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
         f"This holds on this machine (Example 9000, 2 cores), for {versions}, at default settings, "
         "from 6 launches of each."

@@ -1,0 +1,81 @@
+"""The state of the machine over the launches: how long two CPUs took to hand each other a cache line, without MPI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench import plots
+from rankbench.plots import Chart
+from rankbench.quantities import format_time
+from rankbench.statistics import states
+
+if TYPE_CHECKING:
+    from rankbench.plots import Picture, Row
+    from rankbench.statistics.states import Met
+
+TITLE = "State of the machine"
+HELP = (
+    "The time in which one CPU hands a cache line to another, measured without MPI before and after every launch. A bar "
+    "joins the two. Launches of a block are compared where they are at one height; hollow ones never, since the machine "
+    "changed while they ran."
+)
+SCOPE = "campaign"
+LEAST = 1.5
+"""The axis shows at least from the middle over this to this times the middle, so that a calm machine looks calm."""
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one point and one bar per launch."""
+    known = [one for one in states.met(picture.launches) if one.known]
+    if not known:
+        return None
+    ends = sorted(end for one in known for end in ends_of(one))
+    middle = ends[len(ends) // 2]
+    scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
+    return Chart(
+        plots.form(layers(picture.candidates, scale), 200),
+        "State of the machine during each launch, measured without MPI",
+        f"geometric mean over {len(known[0].level)} {'pairs' if len(known[0].level) > 1 else 'pair'} of CPUs in use",
+        {"launches": [row(picture, one) for one in known]},
+    )
+
+
+def ends_of(one: Met) -> tuple[float, float]:
+    """Return the exchange time before and after a launch; where one of them is not known, the other twice."""
+    return states.mean(one.before or one.after), states.mean(one.after or one.before)
+
+
+def row(picture: Picture, one: Met) -> Row:
+    """Return a launch's point; the A/A twin goes by the name of its original."""
+    original = {candidate.name: candidate.control_of or candidate.name for candidate in picture.campaign.candidates}
+    before_ns, after_ns = ends_of(one)
+    return {
+        "candidate": original[one.launch.candidate],
+        "launch": one.launch.number,
+        "block": one.launch.block,
+        "exchange_ns": plots.rounded(one.exchange_ns),
+        "before_ns": plots.rounded(before_ns),
+        "after_ns": plots.rounded(after_ns),
+        "before": format_time(before_ns),
+        "after": format_time(after_ns),
+        "changed": one.changing,
+    }
+
+
+def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
+    """Return bars from before to after, and points."""
+    order = alt.Scale(nice=False, zero=False, padding=12)
+    base = alt.Chart(plots.data("launches")).encode(
+        x=alt.X("launch:Q", title="launch, in order of time", scale=order, axis=alt.Axis(tickMinStep=1, grid=False)),
+        color=plots.colour(candidates),
+        tooltip=plots.tooltips("candidate", "launch", "block", "before", "after"),
+    )
+    axis = plots.time_axis("exchange of a cache line")
+    bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
+    hollow = alt.condition("datum.changed", alt.value(0), alt.value(1))
+    points = base.mark_point(size=45, filled=True, strokeWidth=1.5, strokeOpacity=1).encode(
+        y=alt.Y("exchange_ns:Q", scale=scale, axis=axis), shape=plots.shape(candidates), fillOpacity=hollow
+    )
+    return [bar, points]

@@ -1,0 +1,82 @@
+"""What one launch's samples come to: the figure that an estimator makes of them, and how well they began together.
+
+An estimator is named as in a plan: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`. The trimmed
+mean is MPIPerf's: the mean of what is left when the smallest and the largest quarter are dropped, whole samples only.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+from scipy import stats
+
+from rankbench.statistics.medians import TIED, grouped_median
+
+LAUNCH = ["case", "candidate", "block", "launch"]
+START_BOUND = 0.05
+"""Share of a launch's median time above which its start is too uncertain to be judged."""
+TRIMMED = "trimmed-mean"
+QUARTER = 4
+
+
+def launch_figures(samples: pl.LazyFrame, estimator: str = "median") -> pl.DataFrame:
+    """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
+
+    `figure_ns` is what the estimator makes of them, `middle_ns` their median. `skew_ns` and `skew_p90_ns` tell how far
+    apart ranks began, as measured; `bound_ns`, the median, how far their clocks may have differed; `uncertain` whether
+    that is too much to judge the figure. A median on a step of the clock is interpolated within it.
+    """
+    time, valid = pl.col("time_ns"), samples.filter(~pl.col("discarded"))
+    plain = (
+        valid.group_by(LAUNCH)
+        .agg(
+            estimate(estimator).alias("figure_ns"),
+            time.median().alias("middle_ns"),
+            pl.col("skew_ns").median(),
+            pl.col("skew_ns").quantile(0.9, "linear").alias("skew_p90_ns"),
+            pl.col("bound_ns").median().fill_null(0),
+            (time == time.median()).mean().alias("tied"),
+        )
+        .sort(LAUNCH)
+        .with_columns((pl.col("bound_ns") > START_BOUND * pl.col("middle_ns")).alias("uncertain"))
+        .collect()
+    )
+    return (_finer(plain, valid) if estimator == "median" else plain).drop("tied")
+
+
+def estimate(estimator: str) -> pl.Expr:
+    """Return the expression for an estimator's figure of the times of a group; percentiles are interpolated."""
+    time = pl.col("time_ns")
+    if estimator.startswith("p"):
+        return time.quantile(int(estimator[1:]) / 100, "linear")
+    return {"median": time.median(), "min": time.min(), "mean": time.mean(), TRIMMED: kept(time).mean()}[estimator]
+
+
+def kept(time: pl.Expr) -> pl.Expr:
+    """Return the times of a group that are left when a quarter is dropped at each end, rounded down as MPIPerf does."""
+    dropped = pl.len() // QUARTER
+    return time.sort().slice(dropped, pl.len() - 2 * dropped)
+
+
+def students_half(spread_ns: float, count: int, confidence: float) -> float:
+    """Return half of Student's interval of the mean of so many samples, not a number where there is one only.
+
+    Of what trimming leaves, this is the interval that MPIPerf states. It takes the samples left for independent draws
+    from a normal distribution. They are not: they were chosen by their size, and resemble each other within a launch.
+    So it is narrower than its confidence says, even for this launch; METHOD.md tells by how much.
+    """
+    return float(stats.t.isf((1 - confidence) / 2, count - 1) * spread_ns / math.sqrt(count)) if count > 1 else math.nan
+
+
+def _finer(plain: pl.DataFrame, valid: pl.LazyFrame) -> pl.DataFrame:
+    """Return launches with their medians interpolated where the clock's step makes many samples equal."""
+    tied = plain.filter(pl.col("tied") > TIED)
+    if tied.is_empty():
+        return plain
+    finer = valid.join(tied.lazy(), on=LAUNCH, how="semi").group_by(LAUNCH).agg(pl.col("time_ns")).collect()
+    finer = finer.with_columns(
+        pl.Series("finer_ns", [grouped_median(times.to_numpy()) for times in finer["time_ns"]], dtype=pl.Float64)
+    )
+    joined = plain.join(finer.drop("time_ns"), on=LAUNCH, how="left", maintain_order="left")
+    return joined.with_columns(pl.coalesce("finer_ns", "figure_ns").alias("figure_ns")).drop("finer_ns")

@@ -1,0 +1,65 @@
+"""What a start does to a case: cases that differ in nothing but their start, compared within one candidate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import polars as pl
+
+from rankbench.statistics import compare
+
+if TYPE_CHECKING:
+    from rankbench.model import Campaign, Case, Comparison
+
+
+class StartEffect(NamedTuple):
+    """What another start than the usual one does to the time of a case of one candidate."""
+
+    candidate: str
+    case: str
+    """Key of the case with the other start."""
+    usual: str
+    """Key of the case with the usual start."""
+    ratio: Comparison
+    """Its `base` and `other` are the names of the two starts."""
+
+
+def usual_starts(campaign: Campaign) -> dict[str, Case]:
+    """Return, by the key of every case, the case that is like it but for the start, and has the usual one.
+
+    That is the start that the core gives the operation; where this was not measured, the first that was.
+    """
+    own = {operation.name: operation.start for operation in campaign.operations}
+    chosen: dict[Case, Case] = {}
+    for case in campaign.cases:
+        if case.start == own[case.operation]:
+            chosen[_startless(case)] = case
+        else:
+            chosen.setdefault(_startless(case), case)
+    return {case.key: chosen[_startless(case)] for case in campaign.cases}
+
+
+def _startless(case: Case) -> Case:
+    return msgspec.structs.replace(case, start="")
+
+
+def start_effects(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:
+    """Return what each other start does to each case of each candidate, paired within blocks.
+
+    Args:
+        figures: result of `launch_figures`, less what is not to be judged.
+        campaign: the campaign; its A/A twins take no part.
+    """
+    usual = usual_starts(campaign)
+    keys = {(usual[case.key].key, case.start): case.key for case in campaign.cases}
+    pairs = dict.fromkeys((usual[key].start, start) for (key, start) in keys if usual[key].start != start)
+    cases = pl.DataFrame([(key, *at) for at, key in keys.items()], ["case", "usual", "start"], orient="row")
+    by_start = figures.join(cases, on="case").drop("case")
+    found: list[StartEffect] = []
+    for name in (candidate.name for candidate in campaign.candidates if pairs and not candidate.control_of):
+        own = by_start.filter(pl.col("candidate") == name)
+        frame = own.select("block", "figure_ns", case="usual", candidate="start")
+        ratios = compare(frame, list(pairs), campaign.plan.threshold, confidence=campaign.plan.confidence)
+        found += (StartEffect(name, keys[one.case, one.other], one.case, one) for one in ratios)
+    return found

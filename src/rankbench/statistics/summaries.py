@@ -1,0 +1,160 @@
+"""Summaries: what the launches of a case come to, for each candidate, with what limits their worth as warnings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from rankbench.model import Summary
+from rankbench.quantities import format_time
+from rankbench.statistics import estimators
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEVEL = 0.95
+KEY = ["case", "candidate"]
+POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
+OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns")
+
+
+def summarise(
+    figures: pl.DataFrame, samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+) -> list[Summary]:
+    """Return one summary per case and candidate that was tried, with or without figures.
+
+    Args:
+        figures: result of `launch_figures`. Launches whose start is uncertain count only where there are no others,
+            and then the summary says that it is not to be judged.
+        samples: the store's samples; quantiles are taken over all of those launches that are not discarded.
+        cases: the store's cases, one row per case and launch.
+        confidence: of the interval of the typical value.
+    """
+    tried = cases.group_by(KEY, maintain_order=True).agg(
+        pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
+        pl.col("late").sum(),
+        pl.col("overrun").sum(),
+        pl.col("sync_bound_ns").max(),
+        pl.col("migrated").sum(),
+    )
+    told = figures.with_columns(pl.col("uncertain").all().over(KEY).alias("doubted")).filter(
+        pl.col("doubted") | ~pl.col("uncertain")
+    )
+    discarded = samples.group_by(KEY).agg(pl.col("discarded").sum())
+    rows = (
+        tried.lazy()
+        .join(_launches(figures, told).lazy(), on=KEY, how="left")
+        .join(discarded, on=KEY, how="left")
+        .join(_pooled(samples, told), on=KEY, how="left")
+        .collect()
+    )
+    # A left join of lazy frames need not keep the order; the plan's is wanted.
+    order = {key: number for number, key in enumerate(tried.select(KEY).iter_rows())}
+    found = sorted(rows.iter_rows(named=True), key=lambda row: order[row["case"], row["candidate"]])
+    return [_summary(row, confidence) for row in found]
+
+
+def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
+    """Return low, high and true coverage of the narrowest interval of order statistics that covers the median.
+
+    Exact for any continuous distribution (Le Boudec, Performance Evaluation, 2010, section 2.2). Where no interval
+    reaches the level, which is so below six values for 95 %, it is the whole range, with the coverage that this has.
+    """
+    ordered = np.sort(values)
+    count = len(ordered)
+    outside = max(int(stats.binom.ppf((1 - level) / 2, count, 0.5)) - 1, -1)
+    while outside + 1 < count / 2 - 1 and _coverage(count, outside + 1) >= level:
+        outside += 1
+    rank = max(outside, 0)
+    return float(ordered[rank]), float(ordered[count - 1 - rank]), _coverage(count, rank)
+
+
+def _coverage(count: int, rank: int) -> float:
+    """Return the chance that the median lies between the order statistics `rank` from either end."""
+    return float(1 - 2 * stats.binom.cdf(rank, count, 0.5)) if count > 1 else 0.0
+
+
+def _launches(figures: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """Return what is taken over launches: the figures that are told, and how many launches are uncertain."""
+    over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
+    uncertain = figures.group_by(KEY).agg(pl.col("uncertain").sum())
+    return told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted").first(), *over).join(uncertain, on=KEY)
+
+
+def _pooled(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
+    """Return what is taken over all samples of the launches that are told."""
+    time = pl.col("time_ns")
+    left = estimators.kept(time)
+    quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
+    valid = samples.filter(~pl.col("discarded")).join(told.lazy(), on=estimators.LAUNCH, how="semi")
+    return valid.group_by(KEY).agg(
+        time.len().alias("samples"),
+        time.min().alias("min_ns"),
+        time.mean().alias("mean_ns"),
+        time.max().alias("max_ns"),
+        left.mean().alias("trimmed_mean_ns"),
+        left.std().alias("trimmed_spread_ns"),
+        left.len().alias("trimmed_samples"),
+        *quantiles,
+    )
+
+
+def _summary(row: dict[str, Any], confidence: float) -> Summary:
+    values = np.asarray(row["figure_ns"] or [], dtype=np.float64)
+    figures = _figures(row, values, confidence) if len(values) else {}
+    launches = 0 if row["doubted"] else len(values)
+    return Summary(
+        case=row["case"],
+        candidate=row["candidate"],
+        launches=launches,
+        samples=row["samples"] or 0,
+        late=row["late"],
+        overrun=row["overrun"],
+        discarded=row["discarded"] or 0,
+        **figures,
+        uncertain=row["uncertain"] or 0,
+        doubt=_doubt(row) if row["doubted"] else "",
+        failures={one["status"]: one["count"] for one in row["failures"]},
+        warnings=_warnings(row, launches, figures, confidence) if launches else [],
+    )
+
+
+def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float) -> dict[str, float]:
+    low, high, coverage = median_interval(values, confidence)
+    told = {name: float(row[name]) for name in (*POOLED, *OVER_LAUNCHES) if row[name] is not None}
+    half = estimators.students_half(row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"], confidence)
+    if len(values) == 1 and not math.isnan(half):
+        told |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
+    return told | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}
+
+
+def _doubt(row: dict[str, Any]) -> str:
+    bound, middle = row["bound_ns"], row["middle_ns"]
+    share = f"by {bound / middle:.0%} of its time" if middle else "by more than its time"
+    return f"start uncertain {share}: clocks agree within {format_time(bound)}, a call takes {format_time(middle)}"
+
+
+def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[str]:
+    typical, skew, bound = figures["typical_ns"], figures.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
+    said = []
+    if figures["coverage"] < confidence:
+        enough = math.ceil(1 - math.log2(1 - confidence))
+        said.append(
+            f"{launches} launches: the interval holds with {figures['coverage']:.1%} only; "
+            f"{enough} or more give {confidence:.0%}"
+        )
+    if row["uncertain"]:
+        said.append(f"{row['uncertain']} launches are left out: their starts are uncertain by more than 5% of the time")
+    if bound > estimators.START_BOUND * typical:
+        said.append(
+            f"starts are uncertain by up to {bound / typical:.0%} of the time; prefer larger messages or start none"
+        )
+    if skew > estimators.START_BOUND * typical:
+        said.append(f"ranks began {format_time(skew)} apart, {skew / typical:.0%} of the time, which is counted in it")
+    if row["migrated"]:
+        said.append(f"a rank moved to another CPU in {row['migrated']} launches; bind ranks to cores")
+    return said

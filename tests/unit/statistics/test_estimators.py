@@ -1,0 +1,135 @@
+"""What an estimator makes of a launch's samples, against other people's arithmetic and against known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from rankbench import statistics
+from rankbench.statistics.estimators import students_half
+
+
+def of_launch(
+    times_ns: list[float],
+    launch: int = 1,
+    discarded: int = 0,
+    *,
+    skew_ns: list[float] | float | None = None,
+    bound_ns: list[float] | float = 0.0,
+) -> pl.LazyFrame:
+    """Return the samples of a launch, the first few of them discarded."""
+    own = {"skew_ns": skew_ns, "bound_ns": bound_ns}
+    return pl.LazyFrame(
+        {
+            "case": "c",
+            "candidate": "a",
+            "block": launch,
+            "launch": launch,
+            "time_ns": pl.Series(times_ns, dtype=pl.Float64),
+            "discarded": pl.Series([index < discarded for index in range(len(times_ns))], dtype=pl.Boolean),
+            **{
+                name: pl.Series(value if isinstance(value, list) else [value] * len(times_ns), dtype=pl.Float32)
+                for name, value in own.items()
+            },
+        }
+    )
+
+
+def figure(times_ns: list[float], estimator: str, discarded: int = 0) -> float:
+    """Return what an estimator makes of one launch."""
+    return float(statistics.launch_figures(of_launch(times_ns, discarded=discarded), estimator)["figure_ns"].item())
+
+
+@pytest.mark.parametrize("estimator", ["median", "min", "mean", "trimmed-mean", "p1", "p50", "p99"])
+def test_discarded_samples_count_for_no_estimator(estimator: str) -> None:
+    counting = [100.0, 210.0, 320.0, 430.0]
+    assert figure([1.0, 99999.0, *counting], estimator, discarded=2) == pytest.approx(figure(counting, estimator))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 30, 101])
+def test_estimators_agree_with_numpy_and_scipy(count: int) -> None:
+    times = np.random.default_rng(count).lognormal(7, 0.3, count)
+    expected = {
+        "median": np.median(times),
+        "min": times.min(),
+        "mean": times.mean(),
+        "trimmed-mean": stats.trim_mean(times, 0.25),
+        "p1": np.percentile(times, 1),
+        "p90": np.percentile(times, 90),
+        "p99": np.percentile(times, 99),
+    }
+    for estimator, value in expected.items():
+        assert figure(list(times), estimator) == pytest.approx(value), estimator
+
+
+def test_the_trimmed_mean_of_eight_samples_by_hand() -> None:
+    """Of 1 to 8, two fall at each end; 3, 4, 5, 6 are left: mean 4.5, deviation 1.291, t(3) at 95 % 3.182."""
+    assert figure([8, 1, 7, 2, 6, 3, 5, 4], "trimmed-mean") == 4.5
+    assert students_half(float(np.std([3, 4, 5, 6], ddof=1)), 4, 0.95) == pytest.approx(3.182446 * 1.2909944 / 2)
+
+
+def test_mpiperf_leaves_sixteen_of_thirty_samples() -> None:
+    """As its reports tell in CRuns and FRuns: a quarter of 30 is seven whole samples."""
+    assert figure([0.0] * 7 + [1.0] * 16 + [1000.0] * 7, "trimmed-mean") == 1.0
+    assert figure([0.0] * 8 + [1.0] * 15 + [1000.0] * 7, "trimmed-mean") == pytest.approx(15 / 16)
+
+
+@pytest.mark.parametrize("confidence", [0.90, 0.95, 0.99])
+def test_students_interval_is_scipys(confidence: float) -> None:
+    left = np.random.default_rng(2).normal(100, 5, 16)
+    expected = stats.t.interval(confidence, 15, loc=left.mean(), scale=stats.sem(left))
+    half = students_half(float(left.std(ddof=1)), len(left), confidence)
+    assert (left.mean() - half, left.mean() + half) == pytest.approx(expected)
+
+
+def test_one_sample_bounds_nothing() -> None:
+    assert np.isnan(students_half(0.0, 1, 0.95))
+
+
+@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), (100, 0.67), (1000, 0.66)])
+def test_mpiperfs_interval_is_too_narrow_even_for_independent_samples(count: int, expected: float) -> None:
+    """The nominal 95 % interval holds the true mean of independent normal samples in two of three cases."""
+    drawn = np.sort(np.random.default_rng(count).normal(100, 5, (4000, count)), axis=1)[:, count // 4 : -(count // 4)]
+    halves = np.array([students_half(spread, drawn.shape[1], 0.95) for spread in drawn.std(axis=1, ddof=1)])
+    holds = np.mean(np.abs(drawn.mean(axis=1) - 100) <= halves)
+    assert holds == pytest.approx(expected, abs=0.02)
+
+
+def test_a_start_is_uncertain_if_clocks_may_differ_by_more_than_a_twentieth_of_the_time() -> None:
+    samples = pl.concat(
+        [
+            of_launch([100.0] * 4, 1, bound_ns=[4.0, 4.0, 4.0, 90.0]),
+            of_launch([100.0] * 4, 2, bound_ns=[6.0, 6.0, 6.0, 0.0]),
+            of_launch([200.0] * 4, 3, bound_ns=[6.0, 6.0, 6.0, 6.0]),
+        ]
+    )
+    figures = statistics.launch_figures(samples)
+    assert figures["uncertain"].to_list() == [False, True, False]
+    assert figures["bound_ns"].to_list() == [4.0, 6.0, 6.0]
+
+
+def test_a_time_of_nothing_is_uncertain_with_any_bound() -> None:
+    assert statistics.launch_figures(of_launch([0.0, 0.0], bound_ns=1.0))["uncertain"].to_list() == [True]
+    assert statistics.launch_figures(of_launch([0.0, 0.0], bound_ns=0.0))["uncertain"].to_list() == [False]
+
+
+def test_skew_is_told_by_launch_and_unknown_where_nobody_measured_it() -> None:
+    known = of_launch([100.0] * 11, 1, skew_ns=[float(index) for index in range(11)])
+    figures = statistics.launch_figures(pl.concat([known, of_launch([100.0], 2)]))
+    assert figures["skew_ns"].to_list() == [5.0, None]
+    assert figures["skew_p90_ns"].to_list() == [9.0, None]
+
+
+def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slower_machine() -> None:
+    """One launch in ten is 2 to 4 times slower: order statistics hold the level, Student's interval does not."""
+    random = np.random.default_rng(4)
+    slower = (random.random((4000, 30)) < 0.1) * np.log(random.uniform(2, 4, (4000, 30)))
+    drawn = np.exp(random.normal(0, 0.05, (4000, 30)) + slower)
+    truth = np.median(drawn)
+    half = stats.t.isf(0.025, 29) * drawn.std(axis=1, ddof=1) / np.sqrt(30)
+    student = np.mean(np.abs(drawn.mean(axis=1) - truth) <= half)
+    order = np.mean([low <= truth <= high for low, high, _ in map(statistics.median_interval, drawn)])
+    assert student < 0.85
+    assert order >= 0.945

@@ -1,0 +1,102 @@
+"""Summaries: what counts, what is told instead, and what limits its worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from unit.statistics.test_estimators import of_launch
+
+from rankbench import statistics
+
+if TYPE_CHECKING:
+    from rankbench.model import Summary
+
+
+def cases(*rows: dict[str, object]) -> pl.DataFrame:
+    """Return rows of the store's cases: well and without anything to tell, unless a row says otherwise."""
+    usual = {"status": "ok", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "migrated": False}
+    return pl.DataFrame([{"case": "c", "candidate": "a", **usual, **row} for row in rows])
+
+
+def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFrame | None = None) -> Summary:
+    """Summarise the only case of the only candidate."""
+    samples = pl.concat(launches)
+    figures = statistics.launch_figures(samples)
+    (found,) = statistics.summarise(figures, samples, cases({}) if rows is None else rows, confidence)
+    return found
+
+
+def test_a_summary_says_what_limits_its_worth() -> None:
+    launches = [of_launch([time] * 3, number, skew_ns=9.0) for number, time in enumerate((100.0, 110.0, 105.0))]
+    rows = cases({}, {"late": 2, "sync_bound_ns": 20.0, "migrated": True}, {"overrun": 1}, {"status": "crashed"})
+    found = summary(*launches, rows=rows)
+    assert found.typical_ns == 105.0
+    assert (found.low_ns, found.high_ns, found.coverage) == (100.0, 110.0, 0.75)
+    assert (found.launches, found.samples, found.late, found.overrun, found.failures) == (3, 9, 2, 1, {"crashed": 1})
+    assert found.warnings == [
+        "3 launches: the interval holds with 75.0% only; 6 or more give 95%",
+        "starts are uncertain by up to 19% of the time; prefer larger messages or start none",
+        "ranks began 9.00 ns apart, 9% of the time, which is counted in it",
+        "a rank moved to another CPU in 1 launches; bind ranks to cores",
+    ]
+
+
+@pytest.mark.parametrize(("confidence", "enough"), [(0.90, 5), (0.95, 6), (0.99, 8)])
+def test_the_interval_has_the_confidence_asked_for_from_so_many_launches_on(confidence: float, enough: int) -> None:
+    launches = [of_launch([100.0 + number], number) for number in range(enough)]
+    assert summary(*launches, confidence=confidence).coverage >= confidence
+    assert not summary(*launches, confidence=confidence).warnings
+    few = summary(*launches[1:], confidence=confidence)
+    assert few.coverage < confidence
+    assert few.warnings[0].endswith(f"{enough} or more give {confidence:.0%}")
+
+
+def test_a_lone_launch_has_mpiperfs_interval() -> None:
+    times = np.random.default_rng(3).lognormal(7, 0.2, 30)
+    found = summary(of_launch(list(times)), confidence=0.99)
+    left = np.sort(times)[7:-7]
+    low, high = stats.t.interval(0.99, len(left) - 1, loc=left.mean(), scale=stats.sem(left))
+    assert found.trimmed_mean_ns == pytest.approx(left.mean())
+    assert (found.trimmed_low_ns, found.trimmed_high_ns) == pytest.approx((low, high))
+
+
+def test_several_launches_have_no_interval_made_of_their_samples() -> None:
+    found = summary(of_launch([100.0, 101.0, 102.0]), of_launch([103.0, 104.0, 105.0], 2))
+    assert found.trimmed_mean_ns == 102.5
+    assert np.isnan([found.trimmed_low_ns, found.trimmed_high_ns]).all()
+
+
+def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() -> None:
+    certain = [of_launch([100.0, 102.0, 104.0], number, bound_ns=1.0) for number in (1, 2)]
+    found = summary(*certain, of_launch([10.0] * 3, 3, bound_ns=5.0))
+    assert (found.launches, found.uncertain, found.doubt) == (2, 1, "")
+    assert (found.typical_ns, found.min_ns, found.samples) == (102.0, 100.0, 6)
+    assert "1 launches are left out: their starts are uncertain by more than 5% of the time" in found.warnings
+
+
+def test_where_all_starts_are_uncertain_figures_are_told_and_not_judged() -> None:
+    found = summary(*(of_launch([29_300.0] * 3, number, bound_ns=12_000.0) for number in (1, 2)))
+    assert (found.launches, found.uncertain, found.typical_ns) == (0, 2, 29_300.0)
+    assert found.doubt == "start uncertain by 41% of its time: clocks agree within 12.0 µs, a call takes 29.3 µs"
+    assert found.warnings == []
+
+
+def test_a_time_of_nothing_has_no_share_to_tell() -> None:
+    found = summary(of_launch([0.0] * 3, bound_ns=40.0))
+    assert found.doubt == "start uncertain by more than its time: clocks agree within 40.0 ns, a call takes 0.00 ns"
+
+
+def test_what_was_discarded_is_counted() -> None:
+    assert summary(of_launch([1.0, 2.0, 3.0, 4.0], discarded=3)).discarded == 3
+
+
+def test_a_case_without_samples_is_a_row_without_figures() -> None:
+    samples = of_launch([1.0]).filter(pl.lit(value=False))
+    rows = cases({"status": "crashed"}, {"status": "crashed"})
+    (found,) = statistics.summarise(statistics.launch_figures(samples), samples, rows)
+    assert (found.launches, found.samples, found.failures, found.warnings) == (0, 0, {"crashed": 2}, [])
+    assert np.isnan(found.typical_ns)
