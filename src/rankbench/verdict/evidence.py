@@ -79,10 +79,13 @@ class Evidence:
 
     def title(self, case: Case) -> str:
         """Name a case without its size: only what tells it from the campaign's other cases."""
-        forms = {one.form for one in self.case.values() if one.operation == case.operation}
-        words = [case.operation, case.form if len(forms) > 1 else ""]
+        alike = [one for one in self.case.values() if one.operation == case.operation]
+        words = [case.operation, case.form if len({one.form for one in alike}) > 1 else ""]
         if len(self.campaign.plan.placements) > 1:
             words.append(f"at {case.placement}")
+        if len({one.start for one in alike}) > 1:
+            words.append(f"with start {case.start}")
+        words.append(f"({case.memory.label})" if case.memory.label else "")
         return " ".join(word for word in words if word)
 
     def full_title(self, case: Case) -> str:
@@ -92,7 +95,7 @@ class Evidence:
 
 def line_key(case: Case) -> tuple[str, ...]:
     """Return what cases have in common that differ in size only."""
-    return (case.placement, case.operation, case.form, case.datatype, case.start)
+    return (case.placement, case.operation, case.form, case.datatype, case.start, case.memory.suffix)
 
 
 def listed(words: Iterable[str]) -> str:
@@ -102,8 +105,8 @@ def listed(words: Iterable[str]) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return `1 case`, `2 cases`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """Return `1 case`, `2 cases`, `2 launches`."""
+    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
 def size_range(cases: list[Case]) -> str:
