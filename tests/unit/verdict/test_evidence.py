@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import msgspec
+from fakes import campaigns
+from fakes.verdicts import LINE
+
+from rankbench.model import Case, CaseVerdict, Memory
+from rankbench.verdict.evidence import Evidence
+
+COLD = [msgspec.structs.replace(case, memory=Memory(cache="cold")) for case in LINE]
+BARRIER = [msgspec.structs.replace(case, start="barrier") for case in LINE]
+
+
+def lines(cases: list[Case]) -> dict[str, list[int]]:
+    """Return the sizes of each line by its title."""
+    verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
+    evidence = Evidence(campaigns.campaign(cases=cases), verdicts, [], [], [], [])
+    return {title: [one.case.size_bytes for one in line] for title, line in evidence.lines()}
+
+
+def test_cases_that_differ_in_size_only_are_a_line() -> None:
+    assert lines(LINE) == {"allreduce": [8, 1024, 65536]}
+
+
+def test_another_start_is_another_line_and_named_where_there_are_several() -> None:
+    assert lines([*LINE, *BARRIER]) == {
+        "allreduce with start barrier": [8, 1024, 65536],
+        "allreduce with start window": [8, 1024, 65536],
+    }
+    assert lines(BARRIER) == {"allreduce": [8, 1024, 65536]}
+
+
+def test_another_state_of_memory_is_another_line_and_named() -> None:
+    assert lines([*LINE, *COLD]) == {"allreduce": [8, 1024, 65536], "allreduce (cold)": [8, 1024, 65536]}
