@@ -59,7 +59,7 @@ def start_effects(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect
     found: list[StartEffect] = []
     for name in (candidate.name for candidate in campaign.candidates if pairs and not candidate.control_of):
         own = by_start.filter(pl.col("candidate") == name)
-        frame = own.select("block", "figure_ns", case="usual", candidate="start")
+        frame = own.select("block", "launch", "figure_ns", case="usual", candidate="start")
         ratios = compare(frame, list(pairs), campaign.plan.threshold, confidence=campaign.plan.confidence)
         found += (StartEffect(name, keys[one.case, one.other], one.case, one) for one in ratios)
     return found

@@ -57,7 +57,7 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVe
     """Rank the candidates of one case. Winners: the fastest, and all that cannot be told apart from it.
 
     Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
-    candidate that once delivered wrong data has no place in the ranking.
+    candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
     """
     sound = (one for one in summaries if one.launches and CaseStatus.WRONG_DATA not in one.failures)
     names = [one.candidate for one in sorted(sound, key=lambda one: one.typical_ns)]
@@ -69,9 +69,11 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVe
         ranking=names,
         winners=[name for name in names if name not in behind],
         margin=min((pairs.ratio(case.key, names[0], name) or 1.0 for name in behind), default=1.0),
-        failures={
-            one.candidate: ", ".join(f"{status} in {count}" for status, count in sorted(one.failures.items()))
-            for one in summaries
-            if one.candidate not in names
-        },
+        failures={one.candidate: _reason(one) for one in summaries if one.candidate not in names},
     )
+
+
+def _reason(summary: Summary) -> str:
+    """Return why a candidate has no place in the ranking."""
+    statuses = [f"{status} in {count}" for status, count in sorted(summary.failures.items())]
+    return ", ".join([summary.doubt, *statuses] if summary.doubt else statuses)

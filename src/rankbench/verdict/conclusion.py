@@ -21,16 +21,18 @@ MOST_EXCEPTIONS = 4
 
 def conclude(evidence: Evidence) -> list[Sentence]:
     """Return the answer first, then distances, exceptions, doubts and scope."""
-    judged = [one for one in evidence.cases if len(one.ranking) > 1]
+    judged = [one for one in evidence.main if len(one.ranking) > 1]
     if not judged:
         text = "No two candidates have figures for the same case, so there is nothing to compare."
-        return [Sentence(text=text, cases=[]), *_control(evidence)]
+        return [Sentence(text=text, cases=[]), *_uncertain(evidence), *_control(evidence)]
     best = _best(evidence, judged)
     return [
         _answer(evidence, best, judged),
         *_distances(evidence, best, judged),
         *_exceptions(evidence, best),
         *_gaps(evidence, best),
+        *_uncertain(evidence),
+        *_other_starts(evidence),
         *_control(evidence),
         _scope(evidence),
     ]
@@ -122,7 +124,7 @@ def _exceptions(evidence: Evidence, best: str) -> Iterator[Sentence]:
 
 def _gaps(evidence: Evidence, best: str) -> Iterator[Sentence]:
     """Say where the best candidate failed, always or at times, and what it lacks: who takes it must know."""
-    keys = [one.case.key for one in evidence.cases]
+    keys = _keys(evidence.main)
     failures = {key: one.failures for key in keys if (one := evidence.summary.get((key, best))) and one.failures}
     lacking = [key for key, statuses in failures.items() if "lacking" in statuses]
     failed = [key for key in failures if key not in lacking]
@@ -130,6 +132,26 @@ def _gaps(evidence: Evidence, best: str) -> Iterator[Sentence]:
         yield Sentence(text=f"{best} failed in at least one launch of {counted(len(failed), 'case')}.", cases=failed)
     if lacking:
         yield Sentence(text=f"{best} lacks the call of {counted(len(lacking), 'case')}.", cases=lacking)
+
+
+def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
+    """Say where starts were too uncertain to judge every candidate."""
+    doubted = {one.case for one in evidence.summaries if one.doubt}
+    if cases := [key for key in _keys(evidence.main) if key in doubted]:
+        text = (
+            f"In {counted(len(cases), 'case')} the ranks' clocks agree too badly for calls so short to judge every "
+            "candidate; the figures are shown and not compared."
+        )
+        yield Sentence(text=text, cases=cases)
+
+
+def _other_starts(evidence: Evidence) -> Iterator[Sentence]:
+    """Say that cases with other starts take no part."""
+    others = [one.case for one in evidence.cases if evidence.usual[one.case.key] != one.case]
+    if others:
+        starts = listed(dict.fromkeys(case.start for case in others))
+        text = f"What was measured with another start ({starts}) takes no part in this; the report tells it apart."
+        yield Sentence(text=text, cases=[])
 
 
 def _control(evidence: Evidence) -> Iterator[Sentence]:

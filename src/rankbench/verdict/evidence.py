@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rankbench.quantities import format_size
+from rankbench.statistics.starts import usual_starts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,9 +71,19 @@ class Evidence:
         """Candidates without the A/A twin, in the plan's order."""
         return [candidate.name for candidate in self.campaign.candidates if not candidate.control_of]
 
+    @cached_property
+    def usual(self) -> dict[str, Case]:
+        """By the key of every case, the one that is like it but has the usual start."""
+        return usual_starts(self.campaign)
+
+    @cached_property
+    def main(self) -> list[CaseVerdict]:
+        """The cases that an answer rests on: each with its usual start only."""
+        return [one for one in self.cases if self.usual[one.case.key] == one.case]
+
     def lines(self) -> Iterator[tuple[str, list[CaseVerdict]]]:
-        """Yield the cases that differ in size only, in ascending size, with a title such as `allreduce persistent`."""
-        ordered = sorted(self.cases, key=lambda one: (line_key(one.case), one.case.size_bytes))
+        """Yield the main cases that differ in size only, by size, with a title such as `allreduce persistent`."""
+        ordered = sorted(self.main, key=lambda one: (line_key(one.case), one.case.size_bytes))
         for _, group in groupby(ordered, key=lambda one: line_key(one.case)):
             verdicts = list(group)
             yield self.title(verdicts[0].case), verdicts

@@ -1,0 +1,132 @@
+"""Cases whose starts are too uncertain: told with their reason, judged by nobody; and ranks seen to begin apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from fakes import campaigns, verdicts
+
+from rankbench.model import CaseVerdict, Summary
+from rankbench.verdict import judge
+from rankbench.verdict.evidence import Evidence
+from rankbench.verdict.findings import start_uncertain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.model import Case, Finding, Verdict
+
+DOUBT = "start uncertain by 41% of its time: clocks agree within 12.0 µs, a call takes 29.3 µs"
+
+
+def judged(folder: Path, change: Callable[[Summary], Summary], cases: list[Case] = verdicts.LINE) -> Verdict:
+    """Judge a campaign of three candidates, beta being twice as slow, with changes to its summaries."""
+    made = verdicts.evaluate(folder, verdicts.constant({"beta": 2.0}), cases=cases)
+    summaries = [change(one) for one in made.verdict.summaries]
+    doubted = {(one.case, one.candidate) for one in summaries if one.doubt}
+    comparisons = [
+        one for one in made.verdict.comparisons if not {(one.case, one.base), (one.case, one.other)} & doubted
+    ]
+    return judge(made.campaign, summaries, comparisons, [], made.launches)
+
+
+def uncertain(*names: str) -> Callable[[Summary], Summary]:
+    """Return a change that makes the 8-byte case of some candidates uncertain."""
+
+    def change(one: Summary) -> Summary:
+        if one.candidate not in names or ".8." not in one.case:
+            return one
+        return msgspec.structs.replace(one, launches=0, uncertain=6, bound_ns=12_000, doubt=DOUBT, typical_ns=29_300)
+
+    return change
+
+
+def found(verdict: Verdict) -> list[Finding]:
+    return [one for one in verdict.findings if one.kind == "start_uncertain"]
+
+
+def test_an_uncertain_candidate_takes_no_part_in_the_case(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, uncertain("alpha"))
+    small, middle, _ = verdict.cases
+    assert (small.ranking, small.winners, small.failures) == (["gamma", "beta"], ["gamma"], {"alpha": DOUBT})
+    assert set(middle.winners) == {"alpha", "gamma"}
+    assert "alpha takes the time" not in " ".join(one.text for one in verdict.conclusion)
+
+
+def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
+    (finding,) = found(judged(tmp_path, uncertain("alpha", "beta")))
+    assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
+    assert finding.text == (
+        "In 1 case (allreduce) ranks' clocks may differ by more than 5% of the time of a call; worst is alpha in "
+        f"allreduce, 8 B: {DOUBT}. These figures are shown, and take part in no comparison."
+    )
+    assert finding.advice == (
+        'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
+        "`rankbench clock` shows how well clocks agree here."
+    )
+
+
+def test_the_conclusion_says_so(tmp_path: Path) -> None:
+    said = [one for one in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in one.text]
+    assert [(one.text, one.cases) for one in said] == [
+        (
+            "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
+            "shown and not compared.",
+            [verdicts.LINE[0].key],
+        )
+    ]
+
+
+def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
+    assert [one.text for one in verdict.conclusion] == [
+        "No two candidates have figures for the same case, so there is nothing to compare.",
+        "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
+        "shown and not compared.",
+    ]
+    assert verdict.cases[0].winners == []
+
+
+def test_an_uncertain_case_that_also_crashed_says_both(tmp_path: Path) -> None:
+    def change(one: Summary) -> Summary:
+        changed = uncertain("alpha")(one)
+        return msgspec.structs.replace(changed, failures={"crashed": 2}) if changed.doubt else one
+
+    assert judged(tmp_path, change).cases[0].failures == {"alpha": f"{DOUBT}, crashed in 2"}
+
+
+def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None:
+    def change(one: Summary) -> Summary:
+        return msgspec.structs.replace(one, skew_ns=40.0 if one.candidate == "alpha" else 39.0)
+
+    verdict = judged(tmp_path, change)
+    (finding,) = found(verdict)
+    assert (finding.severity, finding.cases) == ("note", [verdicts.LINE[0].key, verdicts.LINE[1].key])
+    assert finding.text == (
+        "In 2 cases (allreduce) the last rank began later than the first by more than 5% of the time, at most by "
+        "40.0 ns of 502 ns (alpha, allreduce, 8 B). This is measured, and part of the time."
+    )
+    assert set(verdict.cases[0].winners) == {"alpha", "gamma"}
+
+
+def test_nothing_is_invented(tmp_path: Path) -> None:
+    def even(one: Summary) -> Summary:
+        return msgspec.structs.replace(one, skew_ns=1.0)
+
+    assert found(judged(tmp_path, even)) == []
+
+
+def test_with_a_start_that_agrees_on_no_time_beginning_apart_is_no_finding() -> None:
+    def titles(start: str) -> list[str]:
+        case = msgspec.structs.replace(verdicts.LINE[0], start=start)
+        verdict = CaseVerdict(case=case, ranking=[], winners=[], margin=1.0)
+        apart = Summary(
+            case=case.key, candidate="alpha", launches=6, samples=60, late=0, overrun=0, typical_ns=500.0, skew_ns=400.0
+        )
+        evidence = Evidence(campaigns.campaign(cases=[case]), [verdict], [apart], [], [], [])
+        return [one.title for one in start_uncertain.find(evidence)]
+
+    assert titles("window") == ["Ranks began measurably apart"]
+    assert titles("none") == []
