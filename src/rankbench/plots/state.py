@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 TITLE = "State of the machine"
 HELP = (
-    "The time in which one CPU hands a cache line to another, measured without MPI before and after every launch. A bar "
-    "joins the two. Launches of a block are compared where they are at one height; hollow ones never, since the machine "
-    "changed while they ran."
+    "The time in which one CPU hands a cache line to another, measured without MPI before and after every launch. "
+    "A bar joins the two. Launches of a block are compared where they are at one height. Hollow ones are not: "
+    "the machine changed while they ran."
 )
 SCOPE = "campaign"
 LEAST = 1.5
@@ -37,9 +37,16 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(
         plots.form(layers(picture.candidates, scale), 200),
         "State of the machine during each launch, measured without MPI",
-        f"geometric mean over {len(known[0].level)} {'pairs' if len(known[0].level) > 1 else 'pair'} of CPUs in use",
+        subtitle(known),
         {"launches": [row(picture, one) for one in known]},
     )
+
+
+def subtitle(known: list[Met]) -> str:
+    """Return which pairs of CPUs the figures are of."""
+    pairs = {pair for one in known for pair in one.level}
+    ((one, two),) = pairs if len(pairs) == 1 else [(0, 0)]
+    return f"geometric mean over {len(pairs)} pairs of CPUs" if len(pairs) > 1 else f"between CPUs {one} and {two}"
 
 
 def ends_of(one: Met) -> tuple[float, float]:
@@ -74,8 +81,10 @@ def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
     )
     axis = plots.time_axis("exchange of a cache line")
     bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
-    hollow = alt.condition("datum.changed", alt.value(0), alt.value(1))
-    points = base.mark_point(size=45, filled=True, strokeWidth=1.5, strokeOpacity=1).encode(
-        y=alt.Y("exchange_ns:Q", scale=scale, axis=axis), shape=plots.shape(candidates), fillOpacity=hollow
+    points = base.mark_point(size=45, opacity=1).encode(
+        y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),
+        shape=plots.shape(candidates),
+        fillOpacity=alt.condition("datum.changed", alt.value(0), alt.value(1)),
+        fill=alt.Fill("candidate:N", scale=plots.colours(candidates), title=None),
     )
     return [bar, points]

@@ -15,6 +15,7 @@ import polars as pl
 from scipy import stats
 
 from rankbench.model import Comparison
+from rankbench.statistics import states
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.summaries import LEVEL, median_interval, summarise
 
@@ -37,6 +38,7 @@ def compare(
     *,
     looks: int = 1,
     confidence: float = LEVEL,
+    unlike: pl.DataFrame | None = None,
 ) -> list[Comparison]:
     """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.
 
@@ -47,13 +49,12 @@ def compare(
     A campaign that may end at several `looks` at its figures has several chances to be misled: p-values are multiplied
     by their number and intervals widened to match (Bonferroni). `confidence` is that of the intervals; who differs is
     not a matter of it. Launches whose figure is below the clock's step are left out: a ratio to nothing says nothing.
+    So are the pairs of launches in `unlike` (`states.unlike`), which met the machine in unlike states; how many they
+    were is told.
     """
-    blocks = (
-        figures.filter(pl.col("figure_ns") > 0)
-        .group_by("case", "candidate", "block", maintain_order=True)
-        .agg(pl.col("figure_ns").median())
-    )
-    tables = [_paired(blocks, base, other) for base, other in pairs]
+    launches = figures.filter(pl.col("figure_ns") > 0)
+    apart = states.NONE if unlike is None else unlike
+    tables = [_paired(launches, base, other, apart) for base, other in pairs]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
@@ -65,15 +66,23 @@ def compare(
     ]
 
 
-def _paired(blocks: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
-    """Return one row per case: the log ratios other / base of the blocks that have both."""
-    one, two = (blocks.filter(pl.col("candidate") == name) for name in (base, other))
-    ratios = one.join(two, on=["case", "block"], suffix="_other", maintain_order="left").select(
-        "case", (pl.col("figure_ns_other") / pl.col("figure_ns")).log().alias("log_ratio")
+def _paired(launches: pl.DataFrame, base: str, other: str, unlike: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per case: the log ratios other / base of the blocks that have both from launches in like state."""
+    one, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
+    apart = unlike.cast(launches.schema["launch"]).with_columns(unlike=True)
+    ratios = one.join(two, on=["case", "block"], suffix="_other", maintain_order="left").join(
+        apart, on=["launch", "launch_other"], how="left", maintain_order="left"
     )
+    every = (pl.col("figure_ns_other") / pl.col("figure_ns")).log()
+    alike = every.filter(pl.col("unlike").is_null())
     return (
         ratios.group_by("case", maintain_order=True)
-        .agg(pl.len().alias("blocks"), pl.col("log_ratio").mean(), pl.col("log_ratio").std().alias("spread"))
+        .agg(
+            alike.len().alias("blocks"),
+            pl.col("unlike").count().alias("left_out"),
+            pl.coalesce(alike.mean(), every.mean()).alias("log_ratio"),
+            alike.std().alias("spread"),
+        )
         .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
     )
 
@@ -84,7 +93,7 @@ def _estimates(table: pl.DataFrame, looks: int, confidence: float) -> pl.DataFra
     spread = np.maximum(np.nan_to_num(table["spread"].to_numpy()), FINEST_SPREAD)
     enough = count >= 2
     degrees = np.where(enough, count - 1, 1)
-    error = spread / np.sqrt(count)
+    error = spread / np.sqrt(degrees + 1)
     p_value = np.where(enough, np.minimum(1.0, looks * 2 * stats.t.sf(np.abs(mean) / error, degrees)), 1.0)
     half = np.where(enough, stats.t.isf((1 - confidence) / looks / 2, degrees) * error, np.inf)
     return table.with_columns(
@@ -101,6 +110,7 @@ def _comparison(row: dict[str, object], p_adjusted: float, threshold: float) -> 
         base=str(row["base"]),
         other=str(row["other"]),
         blocks=int(row["blocks"]),  # type: ignore[call-overload]
+        left_out=int(row["left_out"]),  # type: ignore[call-overload]
         ratio=ratio,
         low=float(row["low"]),  # type: ignore[arg-type]
         # Of two infinities min takes the first: the record's default, which JSON leaves out.

@@ -21,6 +21,8 @@ ALIKE = 1.15
 """States whose exchange times differ by less are like. Where this was measured, 99 of 100 probes made one right after
 the other differed by less than 1.05, and the states between which that machine jumps by more than 1.3."""
 
+NONE = pl.DataFrame(schema={"launch": pl.Int32, "launch_other": pl.Int32})
+"""No pair of launches."""
 Exchanges = dict[tuple[int, int], float]
 """Exchange times in nanoseconds by pair of CPUs."""
 
@@ -105,7 +107,7 @@ def unlike(launches: Iterable[Launch]) -> pl.DataFrame:
         for one, two in itertools.permutations(together, 2)
         if not like(one, two)
     ]
-    return pl.DataFrame(rows, schema={"launch": pl.Int32, "launch_other": pl.Int32}, orient="row")
+    return pl.DataFrame(rows, schema=NONE.schema, orient="row")
 
 
 def groups(states: Sequence[Met]) -> list[list[Met]]:

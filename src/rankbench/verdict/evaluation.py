@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import msgspec
 import polars as pl
 
 from rankbench import plan, statistics
+from rankbench.statistics import states
 from rankbench.statistics.ranks import single_ranks
 from rankbench.statistics.starts import start_effects, usual_starts
 from rankbench.verdict import judge
@@ -64,10 +65,15 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0) -> Eval
     planned = campaign.plan
     figures = statistics.launch_figures(samples, planned.estimator)
     looks = len(plan.looks(planned.stop)) if planned.stop.until == "decided" else 1
-    comparisons, control = (
-        statistics.compare(judged(figures), pairs, planned.threshold, looks=looks, confidence=planned.confidence)
-        for pairs in (list(combinations(names, 2)), twins)
+    compare = partial(
+        statistics.compare,
+        judged(figures),
+        threshold=planned.threshold,
+        looks=looks,
+        confidence=planned.confidence,
+        unlike=states.unlike(launches),
     )
+    comparisons, control = compare(pairs=list(combinations(names, 2))), compare(pairs=twins)
     summaries = statistics.summarise(figures, samples, store.cases(), planned.confidence)
     verdict = judge(campaign, summaries, comparisons, control, launches)
     return Evaluation(campaign, launches, verdict, samples, store.rank_samples(), figures)
