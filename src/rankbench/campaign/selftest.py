@@ -12,7 +12,19 @@ import msgspec
 from rankbench import build, launch, libraries, plan
 from rankbench.campaign import doctor, launching
 from rankbench.campaign.history import Turn
-from rankbench.model import FORMS, Candidate, Case, CaseResult, CaseStatus, Placement, RankbenchError, Sampling, Step
+from rankbench.model import (
+    FORMS,
+    ROTATING,
+    Candidate,
+    Case,
+    CaseResult,
+    CaseStatus,
+    Memory,
+    Placement,
+    RankbenchError,
+    Sampling,
+    Step,
+)
 from rankbench.samples import study
 
 if TYPE_CHECKING:
@@ -28,6 +40,8 @@ if TYPE_CHECKING:
 
 SIZES = "8,64K"
 """Of data checks: a message that most libraries send at once, and one that waits until it is asked for."""
+MEMORY = (Memory(), Memory(buffers="in-place"), Memory(root=ROTATING))
+"""Of data checks: what may make a library take another path."""
 SAMPLES = 100
 LAUNCHES = 3
 """Of a start whose figures are wrong in the first: one launch may have been disturbed, the median of three was not."""
@@ -80,7 +94,7 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
 
 def data(bench: Bench) -> list[CaseResult]:
     """Run every operation in every form once, for the sake of its data checks."""
-    wanted = planned(bench, forms=list(FORMS), sampling=Sampling(good=1, least=1))
+    wanted = planned(bench, forms=list(FORMS), memory=list(MEMORY), sampling=Sampling(good=1, least=1))
     cases, _ = plan.cases(wanted, bench.description, bench.machine)
     return run(bench, wanted, cases)
 
@@ -114,16 +128,28 @@ def planned(bench: Bench, **others: object) -> Plan:
 
 def run(bench: Bench, wanted: Plan, cases: Sequence[Case]) -> list[CaseResult]:
     """Launch cases as a campaign does; where one crashes or hangs, those after it in a launch of their own."""
-    candidate = Candidate(name=bench.library.name, library=bench.library.name)
-    turn = Turn(1, candidate.name, bench.placement.name)
     results: list[CaseResult] = []
     left = list(cases)
     while left:
-        order = launching.Order(1, turn, 0, candidate, bench.library, bench.placement, wanted, bench.build.binary, left)
-        record, rows = launching.make(order, bench.folder)
-        if not rows:
-            rows = [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=record.reason) for case in left]
+        rows = launched(bench, wanted, left)
         results += rows
         ended = {row.case.key for row in rows}
         left = [case for case in left if case.key not in ended]
     return results
+
+
+def launched(bench: Bench, wanted: Plan, cases: list[Case]) -> list[CaseResult]:
+    """Launch cases once; return the results of those that had their turn, or of all if none had."""
+    library, place = bench.library, bench.placement
+    candidate = Candidate(name=library.name, library=library.name)
+    turn = Turn(1, candidate.name, place.name)
+    order = launching.Order(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
+    job, stream, output = launching.prepared(order, bench.folder)
+    program = [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
+    family = libraries.family_of(library)
+    command = family.launch_line(library, place, {}, program)
+    ending = launching.perform(order, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))
+    if rows := launching.rows(order, ending):
+        return rows
+    reason = "; ".join(filter(None, [ending.reason, family.explain(launching.tail(output))]))
+    return [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in cases]

@@ -49,7 +49,7 @@ def clock(
     ] = None,
     ranks: Annotated[int | None, typer.Option(min=2, help="How many; else the cores of a socket.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="How often each method synchronises by each source.")] = 20,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds until each offset is asked for again.")] = 1,
+    wait: Annotated[float, typer.Option(min=0.001, help="Seconds until each offset is asked for again.")] = 0.2,
     all_sources: Annotated[bool, typer.Option("--all-sources", help="Not only by the source auto takes.")] = False,  # noqa: FBT002
     save: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Keep all that was found.")] = None,
     prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
@@ -154,10 +154,10 @@ def show_synchronisation(found: Found, source: str) -> None:
             table.add_row(one.synchronisation, stage(one, found), *known, *bounds, outside)
     console.print()
     console.print(table)
-    table = columns("method", "takes", "rounds", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
+    table = columns("method", "takes", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
     for cost in found.costs:
         if cost.source == source:
-            counts = (cost.rounds, cost.rank_0_messages, cost.most_messages, cost.rank_0_bytes, cost.most_bytes)
+            counts = (cost.rank_0_messages, cost.most_messages, cost.rank_0_bytes, cost.most_bytes)
             table.add_row(cost.synchronisation, format_time(cost.duration_ns), *(f"{count:,}" for count in counts))
     console.print()
     console.print(table)

@@ -97,15 +97,16 @@ def tested_data(bench: Bench) -> Iterator[str]:
     sizes = sorted({result.case.size_bytes for result in results} - {0})
     console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
     table = columns("operation", *FORMS)
-    for operation in dict.fromkeys(result.case.operation for result in results):
-        mine = [result for result in results if result.case.operation == operation]
-        table.add_row(operation, *(cell([one for one in mine if one.case.form == form]) for form in FORMS))
+    for name in dict.fromkeys(map(named, results)):
+        mine = [result for result in results if named(result) == name]
+        table.add_row(name, *(cell([one for one in mine if one.case.form == form]) for form in FORMS))
     console.print(table)
-    for result in results:
-        if result.status == CaseStatus.REFUSED:
-            console.print(f"{called(result)} refused: {result.reason}", soft_wrap=True, markup=False)
-        if result.status not in HARMLESS:
-            yield f"FAILED {bench.library.name}: {called(result)}: {result.status}: {result.reason}; {ADVICE}"
+    for group in alike(results):
+        what, status, reason = called(group), group[0].status, group[0].reason
+        if status == CaseStatus.REFUSED:
+            console.print(f"{what} refused: {reason}", soft_wrap=True, markup=False)
+        elif status not in HARMLESS:
+            yield f"FAILED {bench.library.name}: {what}: {status}: {reason}; {ADVICE}"
 
 
 ADVICE = "do not use this call of this library, and tell those who make it"
@@ -117,10 +118,24 @@ def cell(results: Sequence[CaseResult]) -> str:
     return WORDS[max((result.status for result in results), key=order.index)] if results else ""
 
 
-def called(result: CaseResult) -> str:
-    """Return which call a result is of: `allgather, persistent, 64 KiB`."""
-    case = result.case
-    return ", ".join([case.operation, case.form, *([format_size(case.size_bytes)] if case.size_bytes else [])])
+def named(result: CaseResult) -> str:
+    """Return what a result is of, less form and size: `allreduce, in-place`."""
+    return ", ".join(filter(None, [result.case.operation, result.case.memory.label]))
+
+
+def alike(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
+    """Return the results in groups that differ only by size."""
+    groups: dict[tuple[str, str, str], list[CaseResult]] = {}
+    for result in results:
+        groups.setdefault((named(result), result.case.form, result.status), []).append(result)
+    return list(groups.values())
+
+
+def called(results: Sequence[CaseResult]) -> str:
+    """Return which call results that differ by size are of: `allgather persistent, in-place, 8 B and 64 KiB`."""
+    case = results[0].case
+    sizes = " and ".join(format_size(result.case.size_bytes) for result in results if result.case.size_bytes)
+    return ", ".join(filter(None, [f"{case.operation} {case.form}", case.memory.label, sizes]))
 
 
 # --- times ------------------------------------------------------------------------------------------------------------
@@ -181,18 +196,25 @@ def wrong(bench: Bench, source: SourceFact, trial: Trial) -> Iterator[str]:
     if not trial.keeps_enough:
         yield (
             f"{trial.discarded:.1%} of the rounds {by} discarded, less than {judge.MOST_DISCARDED:.0%} must be; "
-            f"{advice(bench, source, trial)}"
+            f"{crowded(bench) or BUSY}"
         )
+
+
+BUSY = "something else runs on these cores: test again when it has ended; if it stays so, use what passes"
+
+
+def crowded(bench: Bench) -> str:
+    """Return what to do about ranks that share cores."""
+    ranks, cores = bench.placement.ranks, bench.machine.cores
+    return f"{ranks} ranks share {cores} cores: use fewer, --ranks {cores}" if ranks > cores else ""
 
 
 def advice(bench: Bench, source: SourceFact, trial: Trial) -> str:
-    """Return what a user can do, by what is most likely the reason."""
-    if bench.placement.ranks > bench.machine.cores:
-        return (
-            f"{bench.placement.ranks} ranks share {bench.machine.cores} cores: use fewer, --ranks {bench.machine.cores}"
-        )
+    """Return what a user can do about a wrong time, by what is most likely its reason."""
+    if said := crowded(bench):
+        return said
     if source.resolution_ns > judge.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
     if trial.bound_ns > judge.TOLERANCE_NS:
         return f"clocks are compared within {format_time(trial.bound_ns)} only: use a start without a schedule, barrier"
-    return "something else runs on these cores: test again when it has ended; if it stays so, use what passes"
+    return BUSY

@@ -15,6 +15,8 @@ from rankbench.model import Stream  # noqa: TC001 - msgspec resolves the annotat
 if TYPE_CHECKING:
     from pathlib import Path
 
+ROUNDING_NS = 1.0
+
 
 class Clock(samples.Line, frozen=True, kw_only=True, tag="clock"):
     """One time source as one rank sees it."""
@@ -52,8 +54,12 @@ class Offset(samples.Line, frozen=True, kw_only=True, tag="offset"):
 
     @property
     def excess_ns(self) -> float:
-        """Return how far the truth lies outside the bound; 0 where it lies within, or is not known."""
-        return max(0.0, (self.error_ns or 0.0) - self.bound_ns)
+        """Return how far the truth lies outside the bound; 0 where it lies within, or is not known.
+
+        Readings are whole nanoseconds, so that one of them is no error.
+        """
+        excess = (self.error_ns or 0.0) - self.bound_ns
+        return excess if excess > ROUNDING_NS else 0.0
 
 
 class Synchronisation(samples.Line, frozen=True, kw_only=True, tag="synchronisation"):
@@ -63,7 +69,6 @@ class Synchronisation(samples.Line, frozen=True, kw_only=True, tag="synchronisat
     synchronisation: str
     run: int
     duration_ns: float
-    rounds: int
     rank_0_messages: int
     most_messages: int
     """Of the busiest rank."""

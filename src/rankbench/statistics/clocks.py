@@ -48,7 +48,6 @@ class Cost(Record, frozen=True):
     source: str
     synchronisation: str
     duration_ns: float
-    rounds: int
     rank_0_messages: int
     most_messages: int
     rank_0_bytes: int
@@ -94,12 +93,14 @@ def costs(synchronisations: Iterable[Synchronisation]) -> list[Cost]:
 
 
 def drifts(offsets: Iterable[Offset]) -> list[Drift]:
-    """Return the drift of each rank as each method that has a model of it found it."""
+    """Return the drift of each rank by each source, as the method told it that is the surest of it."""
     parts: defaultdict[tuple[str, str, int], dict[int, float]] = defaultdict(dict)
     for one in offsets:
         if one.rank:
-            parts[one.source, one.synchronisation, one.rank].setdefault(one.run, one.drift_ppm)
-    return [_drift(*key, np.array(list(part.values()))) for key, part in parts.items() if any(part.values())]
+            parts[one.source, one.synchronisation, one.rank][one.run] = one.drift_ppm
+    found = sorted((_drift(*key, np.array(list(part.values()))) for key, part in parts.items()), key=_width)
+    surest = {(one.source, one.rank): one for one in reversed(found)}
+    return [surest[key] for key in dict.fromkeys((source, rank) for source, _, rank in parts)]
 
 
 def shared(offsets: Iterable[Offset], source: str) -> bool | None:
@@ -142,7 +143,6 @@ def _cost(source: str, synchronisation: str, part: list[Synchronisation]) -> Cos
         source=source,
         synchronisation=synchronisation,
         duration_ns=float(np.median([one.duration_ns for one in part])),
-        rounds=max(one.rounds for one in part),
         rank_0_messages=max(one.rank_0_messages for one in part),
         most_messages=max(one.most_messages for one in part),
         rank_0_bytes=max(one.rank_0_bytes for one in part),
@@ -162,3 +162,7 @@ def _drift(source: str, synchronisation: str, rank: int, ppm: np.ndarray[tuple[i
         high_ppm=high,
         coverage=coverage,
     )
+
+
+def _width(drift: Drift) -> float:
+    return drift.high_ppm - drift.low_ppm

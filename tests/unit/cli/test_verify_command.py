@@ -61,12 +61,17 @@ def test_all_is_well(run: Command) -> None:
 
 
 def test_wrong_data_fail(run: Command) -> None:
-    code, lines, _ = run(wrong=["allgather.8"])
+    code, lines, _ = run(wrong=["allgather.8", "barrier.0"])
     assert code == 1
     assert "allgather WRONG WRONG WRONG" in lines
+    assert "alltoall right right right" in lines
+    advice = "do not use this call of this library, and tell those who make it"
     assert failed(lines) == [
-        f"FAILED mpich-9.9: allgather, {form}, 8 B: wrong-data: byte 3 is 7, expected 9; do not use this call of this "
-        "library, and tell those who make it"
+        f"FAILED mpich-9.9: {call}: wrong-data: byte 3 is 7, expected 9; {advice}"
+        for form in ("blocking", "nonblocking", "persistent")
+        for call in (f"allgather {form}, 8 B", f"allgather {form}, in-place, 8 B")
+    ] + [
+        f"FAILED mpich-9.9: barrier {form}: wrong-data: byte 3 is 7, expected 9; {advice}"
         for form in ("blocking", "nonblocking", "persistent")
     ]
 
@@ -76,8 +81,10 @@ def test_a_crash_is_told_and_the_calls_after_it_are_tested(run: Command) -> None
     assert code == 1
     assert "allreduce crashed crashed crashed" in lines
     assert "alltoall right right right" in lines
-    assert len(failed(lines)) == 3
-    assert failed(lines)[0].startswith("FAILED mpich-9.9: allreduce, blocking, 8 B: crashed: ")
+    assert failed(lines)[0] == (
+        "FAILED mpich-9.9: allreduce blocking, 8 B: crashed: ended before its last case: exit code -11 (SIGSEGV); "
+        "do not use this call of this library, and tell those who make it"
+    )
 
 
 def test_a_wrong_time_fails_after_three_launches(run: Command) -> None:
