@@ -68,8 +68,8 @@ def _left_out(evidence: Evidence, lost: int) -> Iterator[str]:
         share = left_out / sum(one.blocks + one.left_out for one in comparisons)
         yield f"Only launches in like state are compared, which leaves out {share:.0%} of the pairs."
     if lost:
-        remain = f"{counted(lost, 'comparison')} of {len(comparisons)} {'has' if lost == 1 else 'have'}"
-        yield f"{remain} fewer than {FEWEST_BLOCKS} pairs left and cannot be judged."
+        which = f"{lost} of {counted(len(comparisons), 'comparison')} {'has' if lost == 1 else 'have'}"
+        yield f"{which} fewer than {FEWEST_BLOCKS} pairs left and cannot be judged."
 
 
 def _stolen(evidence: Evidence) -> Iterator[Finding]:

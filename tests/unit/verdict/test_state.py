@@ -1,0 +1,177 @@
+"""What is said of the state of the machine: found, word for word, where it is, and not found where it is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+
+from rankbench.model import Finding, State
+from rankbench.verdict import evaluation, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.model import Launch, Verdict
+    from rankbench.verdict.evaluation import Evaluation
+
+HANDING = "Without MPI, handing a cache line from one CPU to another"
+ADVICE = (
+    "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware change how near "
+    "two virtual CPUs are."
+)
+
+
+def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> Evaluation:
+    """Evaluate a campaign of two candidates in which the state of the machine was as told; beta takes twice as long."""
+    made = campaigns.make_campaign(
+        folder / "made",
+        campaigns.slower_beta(2.0),
+        launches,
+        cases=verdicts.LINE,
+        control=False,
+        samples=10,
+        exchange_ns=exchange_ns,
+    )
+    return evaluation.evaluate(made)
+
+
+def findings(verdict: Verdict) -> list[Finding]:
+    return [one for one in verdict.findings if one.kind == "state"]
+
+
+def again(evaluated: Evaluation, change: Callable[[Launch], Launch]) -> list[Finding]:
+    """Judge the same figures with other launches."""
+    verdict, launches = evaluated.verdict, [change(launch) for launch in evaluated.launches]
+    return findings(judge(evaluated.campaign, verdict.summaries, verdict.comparisons, verdict.control, launches))
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return evaluate(tmp_path_factory.mktemp("quiet"), lambda _candidate, block: (50.0 + block, 51.0 + block))
+
+
+def test_one_state_with_a_little_scatter_is_no_finding(quiet: Evaluation) -> None:
+    assert findings(quiet.verdict) == []
+
+
+def test_blocks_in_another_state_are_told_and_all_compared(tmp_path: Path) -> None:
+    verdict = evaluate(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
+    assert findings(verdict) == [
+        Finding(
+            kind="state",
+            title="The machine was not in one state",
+            text=f"{HANDING} took 50.0 ns in 8 launches and 210 ns in 4 launches.",
+            advice=ADVICE,
+            cases=[],
+            severity="note",
+        )
+    ]
+    assert {(one.blocks, one.left_out, one.different) for one in verdict.comparisons} == {(6, 0, True)}
+
+
+def test_launches_that_are_left_out_are_told(tmp_path: Path) -> None:
+    def exchange_ns(candidate: str, block: int) -> tuple[float, float]:
+        return (50.0, 210.0) if (candidate, block) == ("beta", 3) else (50.0, 50.0)
+
+    verdict = evaluate(tmp_path, exchange_ns).verdict
+    assert [(one.text, one.severity, one.cases) for one in findings(verdict)] == [
+        (
+            f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. "
+            "Only launches in like state are compared, which leaves out 17% of the pairs.",
+            "note",
+            [],
+        )
+    ]
+    assert {(one.blocks, one.left_out, one.different) for one in verdict.comparisons} == {(5, 1, True)}
+
+
+def test_a_campaign_that_cannot_compare_in_like_state_says_so(tmp_path: Path) -> None:
+    verdict = evaluate(tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)).verdict
+    (found,) = findings(verdict)
+    assert found.text == (
+        f"{HANDING} took 50.0 ns in 6 launches and 210 ns in 6 launches. Only launches in like state are compared, "
+        "which leaves out 100% of the pairs. 3 of 3 comparisons have fewer than 3 pairs left and cannot be judged."
+    )
+    assert (found.severity, sorted(found.cases)) == ("warning", sorted(case.key for case in verdicts.LINE))
+    assert [one.winners for one in verdict.cases] == [["alpha", "beta"]] * 3
+
+
+def test_too_few_blocks_are_not_blamed_on_the_state(tmp_path: Path) -> None:
+    verdict = evaluate(tmp_path, lambda _, block: (50.0 if block > 1 else 210.0,) * 2, launches=2).verdict
+    assert [one.severity for one in findings(verdict)] == ["note"]
+
+
+def test_a_machine_that_changed_in_every_launch_has_no_level(tmp_path: Path) -> None:
+    (found,) = findings(evaluate(tmp_path, lambda _candidate, _block: (50.0, 210.0)).verdict)
+    assert found.text.startswith(f"{HANDING} changed during 12 launches. Only ")
+
+
+# --- stolen time ------------------------------------------------------------------------------------------------------
+
+
+def test_stolen_time_is_told_of_the_cpus_in_use(quiet: Evaluation) -> None:
+    """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2 % of that."""
+
+    def change(launch: Launch) -> Launch:
+        return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))
+
+    worst = next(launch for launch in quiet.launches if launch.number == 7)
+    assert again(quiet, change) == [
+        Finding(
+            kind="state",
+            title="The hypervisor took CPU time",
+            text=(
+                "In 2 of 12 launches the hypervisor took more than 2% of the ranks' CPU time, at most 10.0% "
+                f"(launch 7, {worst.candidate})."
+            ),
+            advice="Other guests compete for the same CPUs: choose a quieter hour or a machine of your own.",
+            cases=[],
+            severity="warning",
+        )
+    ]
+
+
+def test_a_launch_that_did_not_start_lost_no_share(quiet: Evaluation) -> None:
+    assert again(quiet, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
+
+
+# --- not known --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "why"),
+    [
+        (None, "core --state: tells no state: killed", "core --state: tells no state: killed"),
+        (None, "", "it was not measured"),
+        (State(cpus=[0, 1]), "", "no two CPUs were free at once"),
+    ],
+)
+def test_states_that_are_not_known_are_told_with_the_reason(
+    quiet: Evaluation, state: State | None, reason: str, why: str
+) -> None:
+    def change(launch: Launch) -> Launch:
+        known = launch.number > 4
+        return launch if known else msgspec.structs.replace(launch, before=state, after=state, state_reason=reason)
+
+    assert again(quiet, change) == [
+        Finding(
+            kind="state",
+            title="The state of the machine is not known throughout",
+            text=(
+                f"Of 4 of 12 launches it is not known in what state the machine was: {why}. "
+                "They are compared as if it had been alike."
+            ),
+            advice="Run the core with --state by hand, and see what it says.",
+            cases=[],
+            severity="note",
+        )
+    ]
+
+
+def test_one_cpu_has_no_other_to_exchange_with(quiet: Evaluation) -> None:
+    alone = State(cpus=[0])
+    assert again(quiet, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []
