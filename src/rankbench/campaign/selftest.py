@@ -42,7 +42,7 @@ SIZES = "8,64K"
 """Of data checks: a message that most libraries send at once, and one that waits until it is asked for."""
 MEMORY = (Memory(), Memory(buffers="in-place"), Memory(root=ROTATING))
 """Of data checks: what may make a library take another path."""
-SAMPLES = 100
+SAMPLES = 1000
 LAUNCHES = 3
 """Of a start whose figures are wrong in the first: one launch may have been disturbed, the median of three was not."""
 

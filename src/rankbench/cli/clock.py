@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 ORDER = 26
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
 """When an offset was asked for, in a word or two."""
+STAGES_HELP = (
+    "What is measured lies between two synchronisations. After one, offsets are extrapolated by the drift found, "
+    "and their bounds grow until the next."
+)
 QUANTILES = ("error: median", "95 %", "largest")
 BOUNDS = ("bound: median", "largest")
 
@@ -154,6 +158,7 @@ def show_synchronisation(found: Found, source: str) -> None:
             table.add_row(one.synchronisation, stage(one, found), *known, *bounds, outside)
     console.print()
     console.print(table)
+    console.print(f"\n{STAGES_HELP}", soft_wrap=True, markup=False)
     table = columns("method", "takes", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
     for cost in found.costs:
         if cost.source == source:

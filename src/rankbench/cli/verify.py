@@ -152,7 +152,7 @@ def tested_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[str]:
                     bench, list(judge.TRUTHS_NS), source.name, lambda by_launch: judge.wrong_starts(by_launch, starts)
                 )
             rows += [(source, trial) for trial in judge.trials(by_launch, starts)]
-    console.print("\nTimes measured, and how far they are from the true ones, which the table's head names\n")
+    console.print("\nTimes in ns: measured, and how far off from the true ones, which stand in the head\n")
     console.print(wait_table(rows))
     for source in sources:
         if not source.usable:
@@ -165,20 +165,19 @@ def tested_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[str]:
 def wait_table(rows: Sequence[tuple[SourceFact, Trial]]) -> Table:
     """Return what was measured of all operations, by source and start."""
     waits = rows[0][1].waits if rows else []
-    truths = [f"{wait.operation}: {wait.truth_ns:g} ns" for wait in waits]
-    table = columns("time source", "start", *truths, "discarded", "clocks agree", "launches", left=2)
+    truths = [f"{wait.operation} {wait.truth_ns:g}" for wait in waits]
+    table = columns("time source", "start", *truths, "discarded", "clocks ±", "launches", left=2)
     for source, trial in rows:
         figures = [figure(wait) for wait in trial.waits]
         discarded = "–" if trial.discarded is None else f"{trial.discarded:.1%}"
         discarded = discarded if trial.keeps_enough else f"[red]{discarded}[/]"
-        agree = f"within {format_time(trial.bound_ns)}" if trial.bound_ns else "exactly"
-        table.add_row(source.name, trial.start.name, *figures, discarded, agree, str(trial.launches))
+        table.add_row(source.name, trial.start.name, *figures, discarded, f"{trial.bound_ns:.0f}", str(trial.launches))
     return table
 
 
 def figure(wait: Wait) -> str:
-    """Return what was measured, and how far off that is: `2031 ns (+31)`."""
-    text = "none" if wait.error_ns is None else f"{wait.measured_ns:.0f} ns ({wait.error_ns:+.0f})"
+    """Return what was measured, and how far off that is: `2031 (+31)`."""
+    text = "none" if wait.error_ns is None else f"{wait.measured_ns:.0f} ({wait.error_ns:+.0f})"
     return text if wait.right else f"[red]{text}[/]"
 
 
