@@ -22,7 +22,7 @@ from rankbench.model import RankbenchError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Library
+    from rankbench.model import Library, RankFact
 
 console = Console(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -48,8 +48,17 @@ def columns(*titles: str, left: int = 1) -> Table:
     """Return a table whose first columns hold text and the others figures."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for place, title in enumerate(titles):
-        table.add_column(title, justify="left" if place < left else "right", overflow="fold")
+        text = place < left
+        table.add_column(title, justify="left" if text else "right", overflow="fold", no_wrap=text)
     return table
+
+
+def placed(ranks: Sequence[RankFact]) -> str:
+    """Return where ranks ran: `2 ranks on n1 (CPUs 0 1)`."""
+    hosts = dict.fromkeys(rank.host for rank in ranks)
+    cpus = {host: " ".join(str(rank.cpu) for rank in ranks if rank.host == host) for host in hosts}
+    places = ", ".join(f"{host} (CPU{'s' * (len(cpus[host].split()) > 1)} {cpus[host]})" for host in hosts)
+    return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
 
 
 def application() -> typer.Typer:

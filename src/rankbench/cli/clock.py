@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli import chosen, columns, console, home
+from rankbench.cli import chosen, columns, console, home, placed
 from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
@@ -125,13 +125,6 @@ def show(found: Found) -> None:
     for name in dict.fromkeys(one.source for one in found.accuracies):
         show_synchronisation(found, name)
     show_drift(found, stream.ranks)
-
-
-def placed(ranks: Sequence[RankFact]) -> str:
-    """Return where ranks ran: `2 ranks on n1 (CPUs 0 1)`."""
-    hosts = dict.fromkeys(rank.host for rank in ranks)
-    cpus = {host: " ".join(str(rank.cpu) for rank in ranks if rank.host == host) for host in hosts}
-    return f"{len(ranks)} ranks on " + ", ".join(f"{host} (CPUs {cpus[host]})" for host in hosts)
 
 
 def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli import chosen, columns, console, home
+from rankbench.cli import chosen, columns, console, home, placed
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
 from rankbench.statistics import selftest as judge
@@ -73,8 +73,7 @@ def tested(library: Library, ranks: int, clocks: Sequence[str], folder: Path) ->
     except RankbenchError as error:
         return [f"FAILED {error}"]
     sources = chosen_sources(bench, clocks)
-    hosts = ", ".join(dict.fromkeys(rank.host for rank in bench.ranks))
-    console.print(Text(f"{library.name}, {ranks} ranks on {hosts}", style="bold"), soft_wrap=True)
+    console.print(Text(f"{library.name}, {placed(bench.ranks)}", style="bold"), soft_wrap=True)
     return [*tested_data(bench), *tested_waits(bench, sources)]
 
 
@@ -101,11 +100,11 @@ def tested_data(bench: Bench) -> Iterator[str]:
         mine = [result for result in results if named(result) == name]
         table.add_row(name, *(cell([one for one in mine if one.case.form == form]) for form in FORMS))
     console.print(table)
+    for reason in dict.fromkeys(result.reason for result in results if result.status == CaseStatus.REFUSED):
+        console.print(f"refused: {reason}", soft_wrap=True, markup=False)
     for group in alike(results):
         what, status, reason = called(group), group[0].status, group[0].reason
-        if status == CaseStatus.REFUSED:
-            console.print(f"{what} refused: {reason}", soft_wrap=True, markup=False)
-        elif status not in HARMLESS:
+        if status not in HARMLESS:
             yield f"FAILED {bench.library.name}: {what}: {status}: {reason}; {ADVICE}"
 
 

@@ -48,7 +48,7 @@ def test_the_core_has_no_test_of_itself_whose_truth_is_not_known() -> None:
 def test_all_is_well(run: Command) -> None:
     code, lines, _ = run()
     assert code == 0
-    assert lines[0] == "mpich-9.9, 2 ranks on fake"
+    assert lines[0] == "mpich-9.9, 2 ranks on fake (CPUs 0 1)"
     assert "Data, in messages of 8 B and 64 KiB" in lines
     assert "allreduce right right right" in lines
     assert "pingpong right" in lines
