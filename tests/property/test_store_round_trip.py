@@ -17,6 +17,7 @@ from rankbench.model import (
     ROTATING,
     CaseResult,
     CaseStatus,
+    Exchange,
     Launch,
     LaunchFacts,
     LaunchStatus,
@@ -24,6 +25,7 @@ from rankbench.model import (
     RankbenchError,
     RankFact,
     Series,
+    State,
 )
 
 MEMORIES = [Memory(), Memory(cache="cold", root=ROTATING)]
@@ -76,6 +78,16 @@ RESULTS = st.lists(
     max_size=4,
 )
 FACTS = st.builds(LaunchFacts, library_version=st.text(), resolution_ns=FINITE, cost_ns=FINITE)
+STATE = st.builds(
+    State,
+    cpus=st.lists(st.integers(0, 1023), max_size=3),
+    exchange=st.lists(st.builds(Exchange, median_ns=FINITE, min_ns=FINITE), max_size=3),
+    copy_bytes_per_s=st.none() | FINITE,
+    stolen_s=FINITE,
+    frequency_hz=st.lists(st.none() | FINITE, max_size=3),
+    load=FINITE,
+    running=st.integers(0, 2**31 - 1),
+)
 LAUNCH = st.builds(
     Launch,
     number=st.just(0),
@@ -88,6 +100,9 @@ LAUNCH = st.builds(
     ranks=st.lists(st.builds(RankFact), max_size=3),
     load_before=FINITE,
     stolen_s=FINITE,
+    before=st.none() | STATE,
+    after=st.none() | STATE,
+    state_reason=st.text(),
     log=st.text(),
 )
 

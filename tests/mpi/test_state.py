@@ -1,0 +1,124 @@
+"""The real probe of the state of the machine. It is asked for ratios and for an end, never for times of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from rankbench import build, launch
+from rankbench.model import CommandLine, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.model import Library
+
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+@pytest.fixture(scope="module")
+def probe(reach: list[Library], home: Path) -> list[str]:
+    """Return the command that prints the state, as built with the first library in reach."""
+    return [str(build.build(reach[0], home).binary), "--state"]
+
+
+@contextlib.contextmanager
+def busy(cpu: int) -> Iterator[None]:
+    """Keep a CPU busy with another process that is pinned to it."""
+    code = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nprint(flush=True)\nwhile True: pass"
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        assert other.stdout
+        other.stdout.readline()
+        yield
+    finally:
+        other.kill()
+        other.communicate()
+
+
+def measured(probe: list[str], *arguments: str) -> State:
+    answer = subprocess.run([*probe, *arguments], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    return msgspec.json.decode(answer.stdout, type=State)
+
+
+def pairs_of(cpus: list[int]) -> int:
+    return len(cpus) * (len(cpus) - 1) // 2
+
+
+def test_every_library_s_core_tells_the_state_without_mpi(reach: list[Library], home: Path) -> None:
+    for library in reach:
+        binary = build.build(library, home).binary
+        state = launch.state(CommandLine(arguments=[str(binary), "--state"], environment=library.environment))
+        assert state.cpus == CPUS, library.name
+        assert len(state.frequency_hz) == len(CPUS)
+        assert state.copy_bytes_per_s is not None
+        assert state.copy_bytes_per_s > 0
+        assert (state.stolen_s >= 0, state.running >= 0, state.load >= 0) == (True, True, True)
+
+
+def test_two_cpus_exchange_a_line_in_more_than_no_time(probe: list[str]) -> None:
+    state = measured(probe, "--cpus", ",".join(map(str, CPUS[:4])))
+    assert len(state.exchange) == pairs_of(CPUS[:4])
+    for one in state.exchange:
+        assert one.cpus[0] < one.cpus[1]
+        assert 0 < one.min_ns <= one.median_ns
+        assert one.median_ns < 100 * one.min_ns
+
+
+def test_one_cpu_has_no_other_to_exchange_with(probe: list[str]) -> None:
+    state = measured(probe, "--cpus", str(CPUS[0]))
+    assert (state.cpus, state.exchange) == (CPUS[:1], [])
+    assert state.copy_bytes_per_s is not None
+
+
+def test_all_cpus_copy_at_least_as_much_as_half_of_one(probe: list[str]) -> None:
+    """More CPUs move more bytes; the half is for a machine whose other CPUs are at other work."""
+    one, every = measured(probe, "--cpus", str(CPUS[0])), measured(probe)
+    assert one.copy_bytes_per_s is not None
+    assert every.copy_bytes_per_s is not None
+    assert every.copy_bytes_per_s > one.copy_bytes_per_s / 2
+
+
+def test_it_ends_though_a_cpu_is_busy_with_something_else(probe: list[str]) -> None:
+    with busy(CPUS[0]):
+        state = measured(probe, "--cpus", ",".join(map(str, CPUS[:2])))
+    assert state.cpus == CPUS[:2]
+    assert all(one.min_ns > 0 for one in state.exchange)
+    assert state.running >= 1
+
+
+def test_it_ends_though_all_its_cpus_are_busy(probe: list[str]) -> None:
+    with contextlib.ExitStack() as others:
+        for cpu in CPUS[:2]:
+            others.enter_context(busy(cpu))
+        state = measured(probe, "--cpus", ",".join(map(str, CPUS[:2])))
+    assert state.copy_bytes_per_s is None or state.copy_bytes_per_s > 0
+
+
+def test_it_leaves_no_process_behind(probe: list[str]) -> None:
+    process = subprocess.Popen(probe, stdout=subprocess.DEVNULL, start_new_session=True)
+    assert process.wait() == 0
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "said"),
+    [
+        ("x", "--cpus 'x' is no list of CPUs such as 0,2-5"),
+        ("1-0", "--cpus '1-0' is no list of CPUs such as 0,2-5"),
+        ("0,,1", "--cpus '0,,1' is no list of CPUs such as 0,2-5"),
+        ("1023", "--cpus '1023': this process may not run on CPU 1023"),
+    ],
+)
+def test_what_is_no_list_of_cpus_is_one_line(probe: list[str], cpus: str, said: str) -> None:
+    answer = subprocess.run([*probe, "--cpus", cpus], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"rankbench-core: {said}\n")

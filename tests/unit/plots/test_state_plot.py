@@ -1,0 +1,74 @@
+"""The plot of states: a point and a bar per launch whose state is known."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import msgspec
+import pytest
+from fakes import campaigns, evaluations
+
+from rankbench import plots
+from rankbench.model import Exchange, Launch, State
+from rankbench.plots import Chart, state
+
+
+def chart(*launches: Launch) -> Chart | None:
+    """Draw launches of alpha, beta and alpha's twin."""
+    return state.chart(plots.picture(dataclasses.replace(evaluations.evaluation(), launches=list(launches))))
+
+
+def launch(number: int, before: State | None, after: State | None, candidate: str = "alpha") -> Launch:
+    made = campaigns.launch(number, 1, 0, candidate, "socket")
+    return msgspec.structs.replace(made, before=before, after=after)
+
+
+def rows(*launches: Launch) -> list[plots.Row]:
+    drawn = chart(*launches)
+    assert drawn is not None
+    return drawn.datasets["launches"]
+
+
+def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
+    (row,) = rows(launch(7, campaigns.state(50), campaigns.state(52)))
+    assert row == {
+        "candidate": "alpha",
+        "launch": 7,
+        "block": 1,
+        "exchange_ns": plots.rounded(math.sqrt(50 * 52)),
+        "before_ns": 50.0,
+        "after_ns": 52.0,
+        "before": "50.0 ns",
+        "after": "52.0 ns",
+        "changed": False,
+    }
+
+
+def test_a_launch_that_is_not_compared_is_hollow() -> None:
+    changed = [
+        row["changed"] for row in rows(launch(1, campaigns.state(50), campaigns.state(210)), launch(2, None, None))
+    ]
+    assert changed == [True]
+
+
+def test_the_twin_goes_by_its_original() -> None:
+    twin = launch(1, campaigns.state(50), None, "alpha (again)")
+    assert [(row["candidate"], row["before"], row["after"]) for row in rows(twin)] == [("alpha", "50.0 ns", "50.0 ns")]
+
+
+def test_without_any_state_there_is_nothing_to_draw() -> None:
+    assert chart(launch(1, None, None), launch(2, State(cpus=[0]), None)) is None
+
+
+@pytest.mark.parametrize(
+    ("cpus", "subtitle"), [(2, "between CPUs 0 and 1"), (3, "geometric mean over 3 pairs of CPUs")]
+)
+def test_the_title_owes_the_cpus(cpus: int, subtitle: str) -> None:
+    pairs = [(a, b) for a in range(cpus) for b in range(a + 1, cpus)]
+    known = State(exchange=[Exchange(cpus=pair, median_ns=50, min_ns=40) for pair in pairs])
+    made = launch(1, known, known)
+    ranks = [msgspec.structs.replace(made.ranks[0], rank=cpu, cpu=cpu) for cpu in range(cpus)]
+    drawn = chart(msgspec.structs.replace(made, ranks=ranks))
+    assert drawn is not None
+    assert drawn.subtitle == subtitle
