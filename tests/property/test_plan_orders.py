@@ -57,7 +57,9 @@ def test_sizes_are_the_same_as_text_and_as_numbers(sizes: list[int]) -> None:
 
 @given(st.text(max_size=12))
 def test_no_text_makes_the_parsers_fail_otherwise_than_by_value_error(text: str) -> None:
-    for parse in (notation.sizes, notation.seconds, notation.share, notation.until):
+    parsers = (notation.sizes, notation.seconds, notation.share, notation.until, notation.alignment,
+               notation.estimator, notation.confidence)  # fmt: skip
+    for parse in parsers:
         try:
             parse(text)
         except ValueError:

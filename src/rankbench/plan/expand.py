@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from rankbench.model import FORMS, Case, Memory, RankbenchError
+from rankbench.model import FORMS, Case, RankbenchError
+from rankbench.plan.variants import usable_memory, usable_starts
 from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Description, Form, Machine, Named, Operation, Placement, Plan
+    from rankbench.model import Description, Form, Machine, Memory, Named, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8
 """Of a node's memory, what message buffers may take."""
-ALONE = "none"
-"""The start of operations that rank 0 alone times."""
 
 
 def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
@@ -32,7 +29,7 @@ def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[
             for size_bytes in usable_sizes(plan, description, operation, placement, notes):
                 check_memory(plan, operation, size_bytes, placement, machine)
                 for start in usable_starts(plan, operation, notes):
-                    for memory in usable_memory(plan, operation, size_bytes, placement, notes):
+                    for memory in usable_memory(plan, operation, form, size_bytes, placement, notes):
                         case = make(operation, form, size_bytes, placement, start, memory)
                         found[case.key] = case
     if not found:
@@ -135,46 +132,6 @@ def usable_sizes(
         wanted = f"a multiple of {unit} B, the size of {operation.datatype}" if unit > 1 else "1 B or more"
         notes[f"{operation.name}: {', '.join(left_out)} left out; a size here is {wanted}"] = None
     return usable
-
-
-def usable_starts(plan: Plan, operation: Operation, notes: dict[str, None]) -> list[str]:
-    """Return the starts with which cases of an operation are made.
-
-    What rank 0 alone times needs none: the other rank waits for its message, whenever they began.
-    """
-    wanted = list(dict.fromkeys(operation.start if start == "auto" else start for start in plan.starts))
-    if operation.start != ALONE or wanted == [ALONE]:
-        return wanted
-    others = ", ".join(start for start in wanted if start != ALONE)
-    notes[f"{operation.name}: rank 0 alone times it, so it is measured with start {ALONE}, not {others}"] = None
-    return [ALONE]
-
-
-def usable_memory(
-    plan: Plan, operation: Operation, size_bytes: int, placement: Placement, notes: dict[str, None]
-) -> Iterator[Memory]:
-    """Yield the states of memory in which an operation can be measured; what makes no difference is as by default."""
-    name, ranks = operation.name, placement.ranks
-    for memory in plan.memory:
-        if memory.buffers == "in-place" and not operation.in_place:
-            notes[f"{name}: there is no in-place form; left out"] = None
-        elif operation.rooted and memory.root >= ranks:
-            notes[f"{name}: root {memory.root} is none of the {ranks} ranks of {placement.name}; left out"] = None
-        else:
-            yield effective(memory, operation, size_bytes, notes)
-
-
-def effective(memory: Memory, operation: Operation, size_bytes: int, notes: dict[str, None]) -> Memory:
-    """Return what of the state of memory makes a difference: equal cases under two names would be measured twice."""
-    found = memory
-    if not operation.rooted and memory.root:
-        notes[f"{operation.name}: has no root; measured once, whatever the root"] = None
-        found = msgspec.structs.replace(found, root=0)
-    if not size_bytes and (memory.cache, memory.pages, memory.alignment) != ("warm", "touched", 0):
-        what = f"{operation.name} of 0 B" if operation.sized else operation.name
-        notes[f"{what}: has no data; measured once, whatever cache, pages and alignment"] = None
-        found = Memory(buffers=found.buffers, root=found.root)
-    return found
 
 
 def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement) -> int:

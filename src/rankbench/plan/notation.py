@@ -13,8 +13,9 @@ SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s" or "2m"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
 UNTIL_HELP = '"decided", "blocks", "precision 2%" or "time 30m"'
-LARGEST_ALIGNMENT = 2 << 20
-ALIGNMENT_HELP = 'a power of two such as 64 or "4K", up to "2M", or 0 for the beginning of a page'
+ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
+"""From the largest element of a datatype to a huge page; 0: the beginning of a page."""
+ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ESTIMATOR_HELP = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
@@ -83,9 +84,9 @@ def share(raw: object) -> float:
 
 
 def alignment(raw: object) -> int:
-    """Return the bytes of an alignment, 0 for the beginning of a page."""
+    """Return the bytes of an alignment, one of ALIGNMENTS."""
     found = size(raw)
-    if found > LARGEST_ALIGNMENT or found & (found - 1):
+    if found not in ALIGNMENTS:
         raise ValueError(raw)
     return found
 

@@ -169,6 +169,17 @@ def test_an_operation_without_root_is_measured_once_whatever_the_root() -> None:
     )
 
 
+def test_a_persistent_request_keeps_its_buffers_and_its_root() -> None:
+    assert memories("reduce.persistent", 'cache = ["warm", "cold"]\nroot = [1, "rotating"]', sizes="0,8") == (
+        [Memory(root=1), Memory(root=1)],
+        [
+            "reduce: a persistent request keeps its root, so it cannot rotate; left out",
+            "reduce of 0 B: has no data; measured once, whatever cache, pages and alignment",
+            "reduce: a persistent request keeps its buffers, so they cannot be cold; left out",
+        ],
+    )
+
+
 def test_a_root_that_is_not_there_is_left_out() -> None:
     assert memories("bcast", "root = [1, 2]") == (
         [Memory(root=1)],

@@ -86,7 +86,7 @@ library = "openmpi"
 cache = ["warm", "cold", "warm"]
 buffers = "in-place"
 pages = "huge"
-alignment = [0, "4K"]
+alignment = [0, "2M"]
 root = "rotating"
 
 [stop]
@@ -107,9 +107,9 @@ until = "precision 2%"
     usual = Memory(buffers="in-place", pages="huge", root=ROTATING)
     assert found.memory == [
         usual,
-        msgspec.structs.replace(usual, alignment=4096),
+        msgspec.structs.replace(usual, alignment=2 << 20),
         msgspec.structs.replace(usual, cache="cold"),
-        msgspec.structs.replace(usual, cache="cold", alignment=4096),
+        msgspec.structs.replace(usual, cache="cold", alignment=2 << 20),
     ]
     assert (found.clock, found.synchronisation, found.estimator, found.confidence) == ("tsc", "ring", "p90", 0.99)
     assert found.stop == Stop(blocks_min=3, blocks_max=4, until="precision 2%")
@@ -183,7 +183,7 @@ SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIMES = 'a time such as 0.5, "500ms", "30s" or "2m"'
 UNTIL = '"decided", "blocks", "precision 2%" or "time 30m"'
 SHARE = 'a share such as "3%" or 0.03, below 100 %'
-ALIGNMENT = 'a power of two such as 64 or "4K", up to "2M", or 0 for the beginning of a page'
+ALIGNMENT = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ROOT = 'a rank such as 0, or "rotating"'
 ESTIMATOR = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
 CONFIDENCE = '"90%", "95%" or "99%"'
@@ -224,6 +224,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until)"
         ('[memory]\npages = "hugh"', 'memory.pages: found "hugh"; did you mean huge? '
          "(allowed: touched, untouched, huge)"),
         ("[memory]\npages = []", "memory.pages: found [], expected a value, or a list of them"),
+        ("[memory]\nalignment = 4", f"memory.alignment: found 4, expected {ALIGNMENT}"),
         ("[memory]\nalignment = 96", f"memory.alignment: found 96, expected {ALIGNMENT}"),
         ('[memory]\nalignment = [64, "4M"]', f'memory.alignment[1]: found "4M", expected {ALIGNMENT}'),
         ("[memory]\nroot = -1", f"memory.root: found -1, expected {ROOT}"),
