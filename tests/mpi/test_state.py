@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import math
 import os
+import statistics
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -13,6 +16,7 @@ import pytest
 
 from rankbench import build, launch
 from rankbench.model import CommandLine, State
+from rankbench.statistics import states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,3 +126,10 @@ def test_it_leaves_no_process_behind(probe: list[str]) -> None:
 def test_what_is_no_list_of_cpus_is_one_line(probe: list[str], cpus: str, said: str) -> None:
     answer = subprocess.run([*probe, "--cpus", cpus], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"rankbench-core: {said}\n")
+
+
+def test_probes_made_one_after_the_other_agree(probe: list[str]) -> None:
+    """Half of them within the square root of what counts as another state: a probe scatters less than states differ."""
+    probed = [states.exchanges(measured(probe)) for _ in range(20)]
+    apart = [states.distance(one, two) for one, two in itertools.pairwise(probed)]
+    assert statistics.median(apart) < math.log(states.ALIKE) / 2
