@@ -59,7 +59,7 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
         "different": comparison.different,
         "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
         "interval": f"{format_ratio(low)} to {format_ratio(high)}" if known else "unknown",
-        "blocks": comparison.blocks,
+        "blocks": f"{comparison.blocks}" + (f", {comparison.left_out} left out" if comparison.left_out else ""),
         "adjusted p": f"{comparison.p_adjusted:.2g}",
     }
 

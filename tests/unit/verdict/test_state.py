@@ -172,6 +172,18 @@ def test_states_that_are_not_known_are_told_with_the_reason(
     ]
 
 
+def test_launches_of_an_older_rankbench_have_no_state(quiet: Evaluation) -> None:
+    def change(launch: Launch) -> Launch:
+        told = msgspec.to_builtins(launch)
+        older = {key: value for key, value in told.items() if key not in {"before", "after", "state_reason"}}
+        return msgspec.convert(older, type(launch))
+
+    (found,) = again(quiet, change)
+    assert found.text.startswith(
+        "Of 12 of 12 launches it is not known in what state the machine was: it was not measured."
+    )
+
+
 def test_one_cpu_has_no_other_to_exchange_with(quiet: Evaluation) -> None:
     alone = State(cpus=[0])
     assert again(quiet, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []
