@@ -362,14 +362,14 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
 /* --- options --- */
 
 /* An option with a key says something of the cases. */
-struct option {
+struct flag {
     const char *name;
     const char *value;
     const char *key;
     const char *help;
 };
 
-static const struct option options[] = {
+static const struct flag options[] = {
     {"--op", "NAME[,NAME...]", NULL, "operations to time"},
     {"--form", "NAME[,NAME...]", NULL, "blocking, nonblocking, persistent; else each operation's first"},
     {"--sizes", "SIZES", NULL, "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these"},
@@ -417,7 +417,7 @@ void print_help(FILE *out) {
     PRINT_UNITS("synchronisations", synchronisation);
 }
 
-static const struct option *find_option(const char *name) {
+static const struct flag *find_option(const char *name) {
     for (int i = 0; i < LENGTH(options); i++)
         if (strcmp(options[i].name, name) == 0)
             return &options[i];
@@ -432,7 +432,7 @@ static bool take_number(const char *name, const char *value, double *number, cha
     return true;
 }
 
-static bool take_value(struct job *job, struct arguments *given, const struct option *option, const char *value,
+static bool take_value(struct job *job, struct arguments *given, const struct flag *option, const char *value,
                        char error[LINE_BYTES]) {
     const struct { const char *name; const char **into; } kept[] = {
         {"--op", &given->operations}, {"--form", &given->forms}, {"--sizes", &given->sizes}, {"--job", &given->job}};
@@ -472,7 +472,7 @@ static bool take_arguments(int argc, char **argv, struct job *job, struct argume
         {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
         {"--separate-clocks", &job->separate_clocks}};
     for (int i = 1; i < argc; i++) {
-        const struct option *option = find_option(argv[i]);
+        const struct flag *option = find_option(argv[i]);
         if (!option)
             return fail(error, "option '%s' is not known (--help lists all)", argv[i]);
         if (option->value && i + 1 < argc && strlen(argv[i + 1]) >= LINE_BYTES)

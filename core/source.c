@@ -4,7 +4,7 @@
 #include "core.h"
 
 static int64_t smallest_step(const struct source *source) {
-    enum { STEPS = 100, READS = 10000000 };
+    enum { STEPS = 30, READS = 10000000 };
     int64_t smallest = INT64_MAX;
     for (int i = 0; i < STEPS; i++) {
         const int64_t before = source->read_ns();
@@ -18,7 +18,7 @@ static int64_t smallest_step(const struct source *source) {
 }
 
 static double smallest_cost(const struct source *source) {
-    enum { READS = 1000, TRIES = 20 };
+    enum { READS = 200, TRIES = 20 };
     double smallest = 1e30;
     for (int try = 0; try < TRIES; try++) {
         const int64_t before = source->read_ns();
@@ -31,12 +31,17 @@ static double smallest_cost(const struct source *source) {
     return smallest;
 }
 
-struct source_fact read_source_fact(const struct source *source) {
+static struct source_fact prepare(const struct source *source) {
     struct source_fact fact = {.usable = true};
     snprintf(fact.name, sizeof fact.name, "%s", source->name);
     snprintf(fact.reason, sizeof fact.reason, "%s", source->help);
     if (source->prepare)
         fact.usable = source->prepare(fact.reason);
+    return fact;
+}
+
+struct source_fact read_source_fact(const struct source *source) {
+    struct source_fact fact = prepare(source);
     if (!fact.usable)
         return fact;
     fact.resolution_ns = smallest_step(source);
@@ -56,7 +61,7 @@ static void merge_unusable(void *into, const void *from, int bytes) {
 void read_sources(const struct team *team, struct source_fact facts[MOST_SOURCES]) {
     memset(facts, 0, sizeof *facts * MOST_SOURCES);
     for (int i = 0; i < source_count(); i++)
-        facts[i] = read_source_fact(__start_rb_source[i]);
+        facts[i] = team->rank == 0 ? read_source_fact(__start_rb_source[i]) : prepare(__start_rb_source[i]);
     tree_combine(team, facts, (int)sizeof *facts * source_count(), merge_unusable);
     tree_broadcast(team, facts, (int)sizeof *facts * source_count());
 }

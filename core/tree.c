@@ -37,7 +37,7 @@ void receive_bytes(const struct team *team, void *data, int bytes, int from, int
 }
 
 void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag) {
-    enum { LOOKS = 1000 };
+    enum { LOOKS = 100 };
     const struct timespec nap = {.tv_nsec = 200000};
     for (int look = 0, arrived = 0; !arrived; look++) {
         must(MPI_Iprobe(from, tag, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");

@@ -33,11 +33,12 @@ def test_the_core_knows_no_scheduler() -> None:
 
 
 def test_the_core_talks_to_itself_without_the_collectives_under_test() -> None:
+    """But for the start that is there to show what the library's own barrier does."""
     collectives = re.compile(r"MPI_(Barrier|Bcast|Reduce|Allreduce|Gather|Allgather|Alltoall|Scatter|Scan)\w*\(")
     found = [
         f"{path.name}: {call}"
         for path in SOURCES
-        if path.parent.name != "ops"
+        if path.parent.name != "ops" and path.name != "library_barrier.c"
         for call in collectives.findall(path.read_text())
     ]
     assert not found
