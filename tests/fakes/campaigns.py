@@ -94,6 +94,8 @@ class Truth:
     """...and its time over the first hump's."""
     late_share: float = 0.0
     """Share of samples that started late; they take ten times as long."""
+    bound_ns: float = 0.0
+    """How far ranks' clocks may differ, in all samples."""
     status: CaseStatus = CaseStatus.OK
     """How the case ends, in `status_share` of the launches; it is well in the others."""
     status_share: float = 1.0
@@ -181,6 +183,7 @@ class Draw:
             taken=self.samples,
             valid=self.samples - len(late),
             late=len(late),
+            sync_bound_ns=truth.bound_ns,
             stopped="samples",
             series=[self.series(case, truth, state, late)],
         )
@@ -200,6 +203,7 @@ class Draw:
             late=late.tolist(),
             overrun=[],
             skew_ns=[] if alone else np.linspace(0, 50, self.samples).round(1).tolist(),
+            bound_ns=[truth.bound_ns] * self.samples if truth.bound_ns else [],
         )
 
 

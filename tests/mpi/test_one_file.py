@@ -34,7 +34,7 @@ static const struct operation noop_example = {
 };
 REGISTER(operation, noop_example);
 """
-PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 20\ncase_limit = 1\n'
+PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 20\ncase_limit = "30s"\n'
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
