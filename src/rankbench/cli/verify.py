@@ -183,36 +183,40 @@ def figure(wait: Wait) -> str:
 def wrong(bench: Bench, source: SourceFact, trial: Trial) -> Iterator[str]:
     """Yield what is wrong with a start by a source: what was measured, what is true, what can be done."""
     by = f"by {source.name} with start {trial.start.name}"
+    why = crowded(bench) or imprecise(source, trial) or busy(bench)
     for wait in trial.waits:
         if wait.measured_ns is None:
-            yield f"{wait.operation} {by}: no figure ({wait.reason}); {advice(bench, source, trial)}"
+            yield f"{wait.operation} {by}: no figure ({wait.reason}); {why}"
         elif not wait.right:
             yield (
                 f"{wait.operation} {by}: {wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, "
-                f"{wait.tolerance_ns:g} ns off are allowed; {advice(bench, source, trial)}"
+                f"{wait.tolerance_ns:g} ns off are allowed; {why}"
             )
     if not trial.keeps_enough:
         yield (
             f"{trial.discarded:.1%} of the rounds {by} discarded, less than {judge.MOST_DISCARDED:.0%} must be; "
-            f"{crowded(bench) or BUSY}"
+            f"{crowded(bench) or busy(bench)}"
         )
 
 
-BUSY = "something else runs on these cores: test again when it has ended; if it stays so, use what passes"
-
-
 def crowded(bench: Bench) -> str:
-    """Return what to do about ranks that share cores."""
+    """Return what to do about ranks that share cores, if they do."""
     ranks, cores = bench.placement.ranks, bench.machine.cores
     return f"{ranks} ranks share {cores} cores: use fewer, --ranks {cores}" if ranks > cores else ""
 
 
-def advice(bench: Bench, source: SourceFact, trial: Trial) -> str:
-    """Return what a user can do about a wrong time, by what is most likely its reason."""
-    if said := crowded(bench):
-        return said
+def imprecise(source: SourceFact, trial: Trial) -> str:
+    """Return what to do about a clock that cannot tell times well enough, if that is so."""
     if source.resolution_ns > judge.TOLERANCE_NS:
         return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
     if trial.bound_ns > judge.TOLERANCE_NS:
         return f"clocks are compared within {format_time(trial.bound_ns)} only: use a start without a schedule, barrier"
-    return BUSY
+    return ""
+
+
+def busy(bench: Bench) -> str:
+    """Return what to do where ranks may not have been alone on their cores."""
+    return (
+        f"does something else run here (load average {launch.load():.1f} on {bench.machine.cores} cores)? "
+        "test again without it; what fails then is not to be used"
+    )

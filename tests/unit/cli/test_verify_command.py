@@ -87,14 +87,17 @@ def test_a_crash_is_told_and_the_calls_after_it_are_tested(run: Command) -> None
     )
 
 
-def test_a_wrong_time_fails_after_three_launches(run: Command) -> None:
+def test_a_wrong_time_fails_after_three_launches(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankbench.launch.machine", fakes.machine)
+    monkeypatch.setattr("rankbench.launch.load", lambda: 5.25)
     code, lines, _ = run(times_ns={"wait-up.window": 2500}, noise=0.0)
     assert code == 1
     assert "tsc window 20 (+20) 25 (+25) 2500 (+500) 0.1% 0 3" in lines
     assert "tsc barrier 20 (+20) 25 (+25) 2030 (+30) – 0 1" in lines
     assert failed(lines) == [
         "FAILED mpich-9.9: wait-up by tsc with start window: 2500 ns measured, 2000 ns are true, 200 ns off are "
-        "allowed; something else runs on these cores: test again when it has ended; if it stays so, use what passes"
+        "allowed; does something else run here (load average 5.2 on 2 cores)? test again without it; what fails then "
+        "is not to be used"
     ]
 
 
