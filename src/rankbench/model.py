@@ -559,8 +559,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """A case of one candidate over all its launches.
 
     `typical_ns` is the median over launches of the figure that the plan's estimator makes of each launch, by default
-    its median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless a
-    warning says that there were too few launches. Where no launch has figures the times are not a number; JSON, which
+    its median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless
+    a warning says that there were too few launches. Where no launch has figures the times are not a number; JSON, which
     has no such thing, leaves them out.
     """
 
