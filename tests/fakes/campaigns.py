@@ -96,6 +96,8 @@ class Truth:
     """Share of samples that started late; they take ten times as long."""
     bound_ns: float = 0.0
     """How far ranks' clocks may differ, in all samples."""
+    rank_ends: tuple[float, ...] = ()
+    """Shares of the time after which single ranks end, where their samples are kept; the last one's is 1."""
     status: CaseStatus = CaseStatus.OK
     """How the case ends, in `status_share` of the launches; it is well in the others."""
     status_share: float = 1.0
@@ -177,6 +179,7 @@ class Draw:
         if truth.status != CaseStatus.OK and self.random.random() < truth.status_share:
             return CaseResult(case=case, status=truth.status, reason=REASONS[truth.status])
         late = np.flatnonzero(self.random.random(self.samples) < truth.late_share)
+        own = self.series(case, truth, state, late)
         return CaseResult(
             case=case,
             status=CaseStatus.OK,
@@ -185,7 +188,7 @@ class Draw:
             late=len(late),
             sync_bound_ns=truth.bound_ns,
             stopped="samples",
-            series=[self.series(case, truth, state, late)],
+            series=[own, *single_ranks(own, truth)],
         )
 
     def series(self, case: Case, truth: Truth, state: float, late: np.ndarray) -> Series:
@@ -205,6 +208,14 @@ class Draw:
             skew_ns=[] if alone else np.linspace(0, 50, self.samples).round(1).tolist(),
             bound_ns=[truth.bound_ns] * self.samples if truth.bound_ns else [],
         )
+
+
+def single_ranks(own: Series, truth: Truth) -> Iterator[Series]:
+    """Yield what single ranks saw of the samples: each began as late as its number says, in nanoseconds."""
+    for rank, share in enumerate(truth.rank_ends):
+        ends = [round(share * time_ns, 1) for time_ns in own.time_ns]
+        skew_ns = [float(rank)] * len(ends)
+        yield Series(rank=rank, time_ns=ends, last_rank=[], late=own.late, overrun=own.overrun, skew_ns=skew_ns)
 
 
 def launches_of(results: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:

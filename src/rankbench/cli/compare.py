@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rankbench import plots, store
 from rankbench.cli import console
-from rankbench.cli.show import by_case_and_candidate, failed, plain_table, spread
+from rankbench.cli.show import by_case_and_candidate, missing, plain_table, spread
 from rankbench.model import Comparison, RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
@@ -116,10 +116,11 @@ def table(whole: Picture, base: str, other: str, found: dict[str, Comparison]) -
 def figure(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
-        return Text(failed(summary), "red")
+        return missing(whole, verdict, summary)
     operation = whole.operation(verdict.case)
     unit = " MB/s" if operation.metric == "bandwidth" else ""
-    return Text(tables.quantity(verdict, operation, summary.typical_ns) + unit + spread(summary))
+    value = tables.quantity(verdict.case, operation, summary.typical_ns)
+    return Text(value + unit + spread(summary, whole.campaign.plan.estimator))
 
 
 def judged(one: Comparison | None) -> tuple[Text, str, str]:

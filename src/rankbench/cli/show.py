@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import msgspec
 import polars as pl
@@ -16,16 +16,22 @@ from rich.text import Text
 from rankbench import plots, store
 from rankbench.cli import console
 from rankbench.model import RankbenchError
+from rankbench.plan import notation
 from rankbench.report import derived, tables
+from rankbench.report.rank_tables import rank_tables
 from rankbench.units import suggestion
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankbench.model import Case, CaseVerdict, Summary
     from rankbench.plots import Picture
 
 ORDER = 40
+Kind = TypeVar("Kind")
 SENTENCES_SHOWN = 3
+WIDEST = 999
 LEAST_COVERAGE = 0.75
 """Intervals that are less sure than this, which are those of two launches, are not shown."""
 
@@ -36,17 +42,41 @@ def show(
     ] = None,
     operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
     form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
+    estimator: Annotated[
+        str,
+        typer.Option(help="What is made of a launch, if not the plan's: median, min, mean, trimmed-mean, p1 to p99."),
+    ] = "",
+    confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
+    ranks: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--ranks", help="Show single ranks: which was the last to end, and when each began and ended."),
+    ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
-    whole = plots.picture(evaluate(store.open(folder or store.newest(Path("results")))))
-    chosen = chosen_cases(whole.cases, operation or [], form or [])
-    picked = dataclasses.replace(whole, cases=chosen)
+    chosen = evaluate(
+        store.open(folder or store.newest(Path("results"))),
+        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
+        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
+    )
+    whole = plots.picture(chosen)
+    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or []))
     if csv:
-        print(figures(picked).write_csv(), end="")  # noqa: T201 - for programs, not for a console
+        frame = single_ranks(picked) if ranks else figures(picked)
+        print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
+    elif ranks:
+        show_ranks(picked)
     else:
         show_answer(whole)
         show_figures(picked)
+
+
+def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
+    """Return what an option says, nothing where it is not given. Raises RankbenchError for what it cannot mean."""
+    try:
+        return parse(text) if text else None
+    except ValueError:
+        raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None
 
 
 def chosen_cases(cases: list[Case], operations: list[str], forms: list[str]) -> list[Case]:
@@ -115,24 +145,56 @@ def plain_table(*titles: str) -> Table:
 def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
     """Return a candidate's figure, in bold green if nobody is told to be faster, or why there is none."""
     if summary is None or not summary.launches:
-        return Text(failed(summary), "red")
+        return missing(part, verdict, summary)
     told = len(verdict.winners) < len(verdict.ranking)
-    text = tables.quantity(verdict, part.operation(verdict.case), summary.typical_ns) + spread(summary)
+    text = typical(part, verdict, summary)
     return Text(text, "bold green" if told and name in verdict.winners else "")
 
 
-def failed(summary: Summary | None) -> str:
-    """Return in words how a case without figures ended."""
+def typical(whole: Picture, verdict: CaseVerdict, summary: Summary) -> str:
+    """Return the typical value and half its interval."""
+    value = tables.quantity(verdict.case, whole.operation(verdict.case), summary.typical_ns)
+    return value + spread(summary, whole.campaign.plan.estimator)
+
+
+def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
+    """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
+    if summary and summary.doubt:
+        return Text(f"{tables.quantity(verdict.case, whole.operation(verdict.case), summary.typical_ns)} ?", "yellow")
     statuses = summary.failures if summary else ()
-    return ", ".join(status.replace("-", " ") for status in statuses) or "not run"
+    return Text(", ".join(status.replace("-", " ") for status in statuses) or "not run", "red")
 
 
-def spread(summary: Summary) -> str:
+def spread(summary: Summary, estimator: str) -> str:
     """Return half the interval relative to the typical value, ` ±1.2%`; nothing where too few launches give one."""
-    if summary.coverage < LEAST_COVERAGE or not summary.typical_ns:
+    low, high = tables.interval(summary, estimator)
+    if not summary.typical_ns or (
+        summary.coverage < LEAST_COVERAGE and (low, high) == (summary.low_ns, summary.high_ns)
+    ):
         return ""
-    percent = 50 * (summary.high_ns - summary.low_ns) / summary.typical_ns
-    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
+    percent = 50 * (high - low) / summary.typical_ns
+    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
+
+
+def show_ranks(picked: Picture) -> None:
+    """Print a block per operation, form and placement with what is known of single ranks."""
+    found = rank_tables(picked)
+    if not found:
+        raise RankbenchError("--ranks: none of these cases is timed over all ranks; choose a collective by --operation")
+    for content in found:
+        console.print()
+        console.print(Text(content.caption, "bold"))
+        table = plain_table(*content.columns)
+        for row in content.rows:
+            table.add_row(*(Text(cell.text) for cell in row))
+        console.print(table)
+
+
+def single_ranks(picked: Picture) -> pl.DataFrame:
+    """Return one row per case, candidate and rank with all that is known of it."""
+    return picked.evaluation.ranks.filter(
+        pl.col("case").is_in([case.key for case in picked.cases]), pl.col("candidate").is_in(list(picked.candidates))
+    )
 
 
 def figures(picked: Picture) -> pl.DataFrame:

@@ -16,6 +16,7 @@ import altair as alt
 
 from rankbench import plots, units
 from rankbench.quantities import format_size, format_time
+from rankbench.statistics.estimators import TRIMMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -175,18 +176,28 @@ def case_name(case: Case, operation: Operation) -> str:
     return call_name(case, operation) + size + memory_name(case)
 
 
-def circumstances(picture: Picture, interval: str = "") -> str:
+def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
     """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
     case = picture.cases[0]
     summaries = [summary for _, summary in picture.summaries()]
     launches = sorted({summary.launches for summary in summaries}) or [0]
     counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
     coverage = min((summary.coverage for summary in summaries), default=0)
-    starts = " or ".join(dict.fromkeys(case.start for case in picture.cases))
-    covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else "too few for intervals"
+    begun = start or f"start: {' or '.join(dict.fromkeys(case.start for case in picture.cases))}"
+    covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else uncovered(picture, summaries)
     estimator = picture.campaign.plan.estimator
     by = " each" if estimator == "median" else f", each by its {estimator}"
-    return f"{case.ranks} ranks ({case.placement}), start: {starts}, {counts} launches{by}, {interval or covered}"
+    return f"{case.ranks} ranks ({case.placement}), {begun}, {counts} launches{by}, {interval or covered}"
+
+
+def uncovered(picture: Picture, summaries: Sequence[Summary]) -> str:
+    """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
+    planned = picture.campaign.plan
+    if not summaries:
+        return "none that can be judged"
+    if planned.estimator != TRIMMED:
+        return "too few for intervals"
+    return f"with MPIPerf's {planned.confidence:.0%} interval of the samples within it, not of the next launch"
 
 
 def initials(names: Sequence[str]) -> dict[str, str]:

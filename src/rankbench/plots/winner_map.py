@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ SHARED = "tied"
 
 def chart(picture: Picture) -> Chart | None:
     """Draw one placement: operations downwards, message sizes to the right."""
-    verdicts = picture.verdicts()
+    verdicts = [verdict for verdict in picture.verdicts() if picture.own_start(verdict.case)]
     if not verdicts:
         return None
     letters = plots.initials(picture.candidates)
@@ -37,7 +38,7 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(
         plots.form(layers(picture, letters, lines, sizes), 36 * len(lines), least_width=140 + 42 * len(sizes)),
         "Fastest candidate by operation and message size",
-        plots.circumstances(picture),
+        plots.circumstances(dataclasses.replace(picture, cases=[verdict.case for verdict in verdicts])),
         {"cells": rows},
     )
 

@@ -9,6 +9,7 @@ import vl_convert
 
 from rankbench import plots, units
 from rankbench.model import RankbenchError
+from rankbench.report.start_tables import smallest_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,7 +29,8 @@ PAPER = {**plots.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"
 def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) -> list[Path]:
     """Write the charts in every format into a folder, and return the files in the order of writing.
 
-    Charts of single cases are written for those that the conclusion or a finding names as evidence.
+    Charts of single cases are written for those that the conclusion or a finding names as evidence, and of each line
+    that has several starts for the smallest size.
     """
     wanted = list(dict.fromkeys(formats))
     for name in wanted:
@@ -37,7 +39,7 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     whole = plots.picture(evaluation)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for plot, key, chart in plots.charts(whole, evidence(evaluation)):
+    for plot, key, chart in plots.charts(whole, {*evidence(evaluation), *smallest_cases(whole)}):
         spec = chart.spec(PAPER)
         for name in wanted:
             path = folder / f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}.{name}"

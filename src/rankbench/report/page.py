@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ import vl_convert
 from rankbench import plots, units
 from rankbench.quantities import format_size
 from rankbench.report import tables
+from rankbench.report.rank_tables import rank_tables
+from rankbench.report.start_tables import smallest_cases, start_tables
+from rankbench.verdict.starts import read_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +50,10 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots).items()},
         "results": tables.results(whole),
         "failures": tables.failures(whole),
+        "begun": begun(whole),
+        "single": rank_tables(
+            dataclasses.replace(whole, cases=[case for case in whole.cases if whole.own_start(case)])
+        ),
         "broken": [launch for launch in evaluation.launches if launch.status != "ok"],
         "provenance": [tables.libraries(whole), tables.ranks(whole), tables.clocks(whole)],
         "control": tables.control(whole),
@@ -57,12 +65,26 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
+def begun(whole: Picture) -> dict[str, Any]:
+    """Return what is told of starts where cases were measured with several."""
+    names = {name for effect in whole.evaluation.starts for name in (effect.ratio.base, effect.ratio.other)}
+    return {
+        "said": list(read_out(whole.campaign, whole.evaluation.starts, whole.verdict.summaries)),
+        "starts": [start for start in whole.campaign.starts if start.name in names],
+        "tables": start_tables(whole),
+        "figures": smallest_cases(whole),
+    }
+
+
 def key_figures(whole: Picture) -> dict[str, str]:
     """Return what a reader wants to know of the effort behind the verdict."""
     verdict = whole.verdict
     alarms = sum(comparison.different for comparison in verdict.control)
-    counted = [(summary.samples, summary.late, summary.overrun) for summary in verdict.summaries]
-    samples, late, overrun = (sum(column) for column in zip(*counted, strict=True)) if counted else (0, 0, 0)
+    samples, late, overrun, discarded = (
+        sum(getattr(summary, name) for summary in verdict.summaries)
+        for name in ("samples", "late", "overrun", "discarded")
+    )
+    overran = {"discarded": discarded - late, "kept": overrun - (discarded - late)}
     return {
         "candidates": str(len(whole.candidates)),
         "cases": thousands(len(whole.cases)),
@@ -70,7 +92,7 @@ def key_figures(whole: Picture) -> dict[str, str]:
         "samples": thousands(samples),
         "A/A false alarms": f"{alarms} of {len(verdict.control)}" if verdict.control else "no control",
         "late starts discarded": thousands(late),
-        "overran their window, kept": thousands(overrun),
+        **{f"overran their window, {fate}": thousands(count) for fate, count in overran.items() if count},
     }
 
 

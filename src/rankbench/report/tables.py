@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from rankbench import plots
 from rankbench.quantities import format_rate, format_ratio, format_time
+from rankbench.statistics.estimators import TRIMMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankbench.model import Case, CaseVerdict, Launch, Operation, Summary
     from rankbench.plots import Picture
+
+
+LEFT_OUT = "start too uncertain"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +55,10 @@ def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     rows = [
         [
             Cell(plots.size_name(verdict.case, operation), case=verdict.case.key),
-            *(figure(verdict, operation, name, summaries.get((verdict.case.key, name))) for name in part.candidates),
+            *(
+                figure(verdict, operation, name, summaries.get((verdict.case.key, name)), part.campaign.plan.estimator)
+                for name in part.candidates
+            ),
             Cell(winner(verdict)),
         ]
         for verdict in part.verdicts()
@@ -58,21 +66,30 @@ def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     return Table(caption, columns, rows)
 
 
-def figure(verdict: CaseVerdict, operation: Operation, candidate: str, summary: Summary | None) -> Cell:
+def figure(verdict: CaseVerdict, operation: Operation, candidate: str, summary: Summary | None, estimator: str) -> Cell:
     """Return a typical value with its interval, or why there is none."""
     if summary is None or candidate not in verdict.ranking:
-        return Cell("–", verdict.failures.get(candidate, "not measured"))
-    values = (summary.typical_ns, summary.low_ns, summary.high_ns)
-    text, low, high = (quantity(verdict, operation, value) for value in values)
-    if operation.metric == "bandwidth":
-        low, high = high, low
-    return Cell(text, f"{low} to {high}", candidate in verdict.winners)
+        doubted = summary is not None and summary.doubt
+        text = f"{quantity(verdict.case, operation, summary.typical_ns)} ?" if summary and doubted else "–"
+        return Cell(text, verdict.failures.get(candidate, "not measured"))
+    low, high = interval(summary, estimator)
+    ends = sorted((low, high), reverse=operation.metric == "bandwidth")
+    spelt = " to ".join(quantity(verdict.case, operation, end) for end in ends)
+    detail = spelt if summary.coverage else f"one launch: {spelt} within it" if low < high else "one launch"
+    return Cell(quantity(verdict.case, operation, summary.typical_ns), detail, candidate in verdict.winners)
 
 
-def quantity(verdict: CaseVerdict, operation: Operation, time_ns: float) -> str:
+def interval(summary: Summary, estimator: str) -> tuple[float, float]:
+    """Return the interval of the typical value; of one launch, MPIPerf's where its estimator is wanted."""
+    if estimator == TRIMMED and math.isfinite(summary.trimmed_low_ns):
+        return summary.trimmed_low_ns, summary.trimmed_high_ns
+    return summary.low_ns, summary.high_ns
+
+
+def quantity(case: Case, operation: Operation, time_ns: float) -> str:
     """Return a time as the operation reports it: as a time or as a bandwidth."""
     if operation.metric == "bandwidth":
-        return format_rate(plots.bandwidth(verdict.case, operation, time_ns))
+        return format_rate(plots.bandwidth(case, operation, time_ns))
     return format_time(time_ns)
 
 
@@ -87,12 +104,17 @@ def winner(verdict: CaseVerdict) -> str:
 def failures(whole: Picture) -> Table:
     """Return what went wrong by candidate and reason, with the cases it befell."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    doubts = {(one.case, one.candidate): one for one in whole.verdict.summaries if one.doubt and not one.failures}
     for verdict in whole.verdicts():
         for candidate, reason in verdict.failures.items():
-            found[candidate, reason].append(verdict.case.key)
+            doubted = [one for (_, name), one in doubts.items() if name == candidate]
+            told = not_judged(doubted) if (verdict.case.key, candidate) in doubts else reason
+            found[candidate, told].append(verdict.case.key)
     for case, summary in whole.summaries():
-        for status, count in summary.failures.items():
-            found[summary.candidate, f"{status} in {count} of {count + summary.launches} launches"].append(case.key)
+        for status, count in {**summary.failures, LEFT_OUT: summary.uncertain}.items():
+            of = sum(summary.failures.values()) + summary.launches + summary.uncertain
+            if count:
+                found[summary.candidate, f"{status} in {count} of {of} launches"].append(case.key)
     names = case_names(whole)
     rows = [
         [Cell(candidate), Cell(reason), Cell(listed([names[key] for key in keys]), case=keys[0])]
@@ -101,9 +123,16 @@ def failures(whole: Picture) -> Table:
     return Table("Cases without figures, or with fewer", ["candidate", "what happened", "cases"], rows)
 
 
+def not_judged(doubted: list[Summary]) -> str:
+    """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
+    worst = max(doubted, key=lambda one: one.bound_ns / one.typical_ns if one.typical_ns else math.inf)
+    return f"not judged: {'at worst ' if len(doubted) > 1 else ''}{worst.doubt}"
+
+
 def placed(whole: Picture, case: Case) -> str:
-    """Return where a case ran, as the tail of a name, if the plan has more than one placement."""
-    return f" at {case.placement}" if len(whole.campaign.plan.placements) > 1 else ""
+    """Return start and placement of a case, as the tail of a name, where they tell it from others."""
+    start = "" if whole.own_start(case) else f", start {case.start}"
+    return start + (f" at {case.placement}" if len(whole.campaign.plan.placements) > 1 else "")
 
 
 def line_name(part: Picture) -> str:
@@ -172,16 +201,21 @@ def ranks(whole: Picture) -> Table:
 
 def clocks(whole: Picture) -> Table:
     """Return the time sources in use, their resolution and cost, and how far ranks share a clock."""
-    seen: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for launch in whole.launches:
-        if launch.facts:
-            identities = len({rank.clock for rank in launch.ranks})
-            shared = "one, nothing to synchronise" if identities == 1 else f"{identities}, synchronised linearly"
-            key = (launch.facts.source, format_time(launch.facts.resolution_ns), shared)
-            seen[key].append(launch.facts.cost_ns)
+    seen: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    for facts, launch in ((launch.facts, launch) for launch in whole.launches if launch.facts):
+        identities = len({rank.clock for rank in launch.ranks})
+        compared = facts.synchronisation or "linear"
+        shared = "one, nothing to synchronise" if identities == 1 else f"{identities}, synchronised by {compared}"
+        key = (facts.source, facts.source_reason, format_time(facts.resolution_ns), shared)
+        seen[key].append(facts.cost_ns)
     rows = [
-        [Cell(source), Cell(resolution), Cell(f"{format_time(min(costs))} to {format_time(max(costs))}"), Cell(shared)]
-        for (source, resolution, shared), costs in seen.items()
+        [
+            Cell(source, reason),
+            Cell(resolution),
+            Cell(f"{format_time(min(costs))} to {format_time(max(costs))}"),
+            Cell(shared),
+        ]
+        for (source, reason, resolution, shared), costs in seen.items()
     ]
     return Table("Time", ["source", "resolution", "cost of a reading", "clocks of the ranks"], rows)
 

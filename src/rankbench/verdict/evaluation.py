@@ -46,6 +46,11 @@ class Evaluation:
         """By the key of every case, the one that is like it but has the usual start."""
         return usual_starts(self.campaign)
 
+    def alike(self, case: Case) -> list[Case]:
+        """Return the cases that are like one but for their start, itself among them, the usual start first."""
+        found = [one for one in self.campaign.cases if self.usual[one.key] == self.usual[case.key]]
+        return sorted(found, key=lambda one: one != self.usual[one.key])
+
     @cached_property
     def starts(self) -> list[StartEffect]:
         """What each start does to the same case."""

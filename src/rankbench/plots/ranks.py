@@ -1,0 +1,109 @@
+"""Ranks: when each began and ended in one case; or, where only that is known, how often each was the last to end."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from rankbench import plots
+from rankbench.plots import Chart
+from rankbench.quantities import format_time
+
+if TYPE_CHECKING:
+    from rankbench.plots import Picture, Row
+
+TITLE = "Single ranks"
+HELP = (
+    "Each rank's bar runs from when it began to when it ended; a thin line goes on to the 90th percentile of ends. "
+    "Where the samples of single ranks were not kept: how often each was the last to end; dashed is an even share."
+)
+SCOPE = "case"
+HEIGHT = 220
+MOST_NUMBERS = 32
+"""Ranks whose numbers have room below the axis."""
+BESIDE = 0.6
+"""The part of a rank's width over which candidates stand beside each other."""
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw the ranks of one case."""
+    case = picture.cases[0]
+    found = picture.evaluation.ranks.filter(
+        pl.col("case") == case.key, pl.col("candidate").is_in(list(picture.candidates))
+    )
+    if found.is_empty():
+        return None
+    kept = found.filter(pl.col("median_ns").is_not_null())
+    name = plots.case_name(case, picture.operation(case))
+    if kept.is_empty():
+        rows = [share(picture, one) for one in found.to_dicts()]
+        chosen, title = shares(picture.candidates, case.ranks), f"{name}: how often each rank was the last"
+    else:
+        rows = [times(picture, one) for one in kept.to_dicts()]
+        chosen, title = (
+            spans(picture.candidates, case.ranks, heading(picture)),
+            f"{name}: from beginning to end of each rank",
+        )
+    return Chart(chosen, title, plots.circumstances(picture), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
+
+
+def place(picture: Picture, one: Row) -> Row:
+    """Return whose rank it is and where it stands: candidates beside each other."""
+    count = len(picture.candidates)
+    beside = (picture.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
+    last = f"{one['last']:.0%} of {one['samples']} samples"
+    return {"candidate": one["candidate"], "rank": one["rank"], "place": one["rank"] + beside, "last": last}
+
+
+def share(picture: Picture, one: Row) -> Row:
+    """Return how often a rank was the last."""
+    return {**place(picture, one), "share": plots.rounded(one["last"])}
+
+
+def times(picture: Picture, one: Row) -> Row:
+    """Return when a rank began and ended."""
+    known = {name: one[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
+    return {
+        **place(picture, one),
+        **{name: plots.rounded(value) for name, value in known.items()},
+        "began": f"{format_time(known['began_ns'])} late, 90 % within {format_time(known['began_p90_ns'])}",
+        "ended": f"after {format_time(known['median_ns'])}, 90 % within {format_time(known['p90_ns'])}",
+    }
+
+
+def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
+    """Return the ranks to the right, candidates beside each other."""
+    step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
+    axis = alt.Axis(title="rank", values=list(range(0, ranks, step)), grid=False, format="d")
+    return alt.Chart(plots.data("ranks")).encode(
+        x=alt.X("place:Q", scale=alt.Scale(domain=[-BESIDE, ranks - 1 + BESIDE], nice=False), axis=axis),
+        color=plots.colour(candidates),
+        tooltip=plots.tooltips("candidate", "rank", *told),
+    )
+
+
+def heading(picture: Picture) -> str:
+    """Return what times are counted from."""
+    scheduled = {start.name for start in picture.campaign.starts if start.scheduled}
+    return "after the common start" if picture.cases[0].start in scheduled else "after its own beginning"
+
+
+def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
+    """Draw a bar from a rank's beginning to its end."""
+    axis = alt.Axis(title=heading, labelExpr=plots.TIME_LABEL)
+    base = beside(candidates, ranks, "began", "ended", "last")
+    bar = base.mark_rule(strokeWidth=5).encode(y=alt.Y("began_ns:Q", axis=axis), y2="median_ns:Q")
+    tail = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("median_ns:Q"), y2="p90_ns:Q")
+    end = base.mark_point(size=45, filled=True, opacity=1).encode(y="median_ns:Q", shape=plots.shape(candidates))
+    return plots.form([bar, tail, end], HEIGHT)
+
+
+def shares(candidates: tuple[str, ...], ranks: int) -> Row:
+    """Draw the share of samples in which a rank was the last."""
+    y = alt.Y("share:Q", axis=alt.Axis(title="was the last to end", format=".0%"), scale=alt.Scale(domainMin=0))
+    point = beside(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
+    even = alt.Chart(plots.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")
+    return plots.form([even, point.encode(y=y, shape=plots.shape(candidates))], HEIGHT)

@@ -1,0 +1,81 @@
+"""Starts: one case begun in every way that was measured, so that it is seen what the start alone does to a figure."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench import plots
+from rankbench.plots import Chart
+from rankbench.quantities import format_time
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Summary
+    from rankbench.plots import Picture, Row
+
+TITLE = "Starts"
+HELP = (
+    "The same case begun in different ways: typical time with its interval. Hollow: clocks agree too badly for "
+    "the time to be judged."
+)
+SCOPE = "case"
+ROW = 17
+"""Height of the row of one candidate with one start."""
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw the cases that are like this one but for their start; it is drawn for the usual start only."""
+    case = picture.cases[0]
+    alike = [one for one in picture.evaluation.alike(case) if picture.own_start(case)]
+    if len(alike) < 2:
+        return None
+    figures = {one.key: one for one in alike}
+    rows = [
+        row(figures[summary.case], summary)
+        for summary in picture.verdict.summaries
+        if summary.case in figures and summary.candidate in picture.candidates and (summary.launches or summary.doubt)
+    ]
+    if not rows:
+        return None
+    name = plots.case_name(case, picture.operation(case))
+    return Chart(
+        form(picture.candidates, [one.start for one in alike]),
+        f"{name}: time by start",
+        plots.circumstances(dataclasses.replace(picture, cases=alike), start=f"{len(alike)} starts"),
+        {"points": rows},
+    )
+
+
+def row(case: Case, summary: Summary) -> Row:
+    """Return one point."""
+    values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
+    return {
+        **plots.figures(summary),
+        **{name: plots.rounded(value) for name, value in values.items()},
+        "start": case.start,
+        "judged": not summary.doubt,
+        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else "not known",
+    }
+
+
+def form(candidates: tuple[str, ...], starts: list[str]) -> Row:
+    """Draw a row per start, in which each candidate has its own height."""
+    scale = alt.Scale(type="log", nice=False, padding=20)
+    base = alt.Chart(plots.data("points")).encode(
+        y=alt.Y("start:N", sort=starts, title=None, scale=alt.Scale(paddingInner=0.3)),
+        yOffset=alt.YOffset("candidate:N", sort=list(candidates)),
+        color=plots.colour(candidates),
+    )
+    interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
+        x=alt.X("low:Q", scale=scale, axis=plots.time_axis("time per call")), x2="high:Q"
+    )
+    point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
+        x=alt.X("value:Q", scale=scale),
+        shape=plots.shape(candidates),
+        fill=alt.Fill("candidate:N", scale=plots.colours(candidates), title=None),
+        fillOpacity=alt.condition("datum.judged", alt.value(1), alt.value(0)),
+        tooltip=plots.tooltips("candidate", "start", "typical", "interval", "ranks began apart", "launches", "samples"),
+    )
+    return plots.form([interval, point], (ROW * len(candidates) + 8) * len(starts))

@@ -1,0 +1,75 @@
+"""What the measured starts do to the same cases, read out in sentences that hold nothing but figures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbench.model import Sentence
+from rankbench.quantities import format_ratio, format_time
+from rankbench.verdict.evidence import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Campaign, Summary
+    from rankbench.statistics.starts import StartEffect
+
+WORTH_TELLING = 0.01
+"""Share of samples discarded from which on it is told."""
+
+
+def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]) -> Iterator[Sentence]:
+    """Yield a sentence for each start that was measured beside the usual one."""
+    figures = {(one.case, one.candidate): one for one in summaries}
+    for usual, start in dict.fromkeys((one.ratio.base, one.ratio.other) for one in effects):
+        found = [one for one in effects if (one.ratio.base, one.ratio.other) == (usual, start)]
+        own = [figures[one.case, one.candidate] for one in found]
+        theirs = [figures[one.usual, one.candidate] for one in found]
+        said = [
+            _time(start, usual, found),
+            *_apart(campaign, start, usual, own, theirs),
+            *_discards(own, theirs, usual),
+        ]
+        yield Sentence(text=" ".join(said), cases=[one.case for one in found])
+
+
+def _time(start: str, usual: str, found: Sequence[StartEffect]) -> str:
+    ratios = [one.ratio.ratio for one in found]
+    differ = sum(one.ratio.different for one in found)
+    if not differ:
+        return f"{start} cannot be told from {usual} in any of {counted(len(found), 'figure')}."
+    span = f"median of {len(ratios)} figures, {format_ratio(min(ratios))} to {format_ratio(max(ratios))}; "
+    told = f"{span if len(ratios) > 1 else ''}{differ} {'differs' if differ == 1 else 'differ'}"
+    return f"{start} reads {format_ratio(float(np.median(ratios)))} of {usual} ({told})."
+
+
+def _apart(
+    campaign: Campaign, start: str, usual: str, own: Sequence[Summary], theirs: Sequence[Summary]
+) -> Iterator[str]:
+    """Say whether a start agrees on a time, and how far apart ranks began, where that is known of both."""
+    pairs = [(one.skew_ns, two.skew_ns) for one, two in zip(own, theirs, strict=True)]
+    known = [pair for pair in pairs if all(map(math.isfinite, pair))]
+    scheduled = {one.name: one.scheduled for one in campaign.starts}
+    loose = scheduled.get(usual) and not scheduled.get(start, True)
+    free = "It agrees on no time at which all ranks begin" if loose else ""
+    if known:
+        one, two = np.median(np.array(known), axis=0)
+        began = f"began {format_time(one)} apart, against {format_time(two)} with {usual} (medians)."
+        yield f"{free}: they {began}" if free else f"Its ranks {began}"
+    elif free:
+        yield f"{free}."
+
+
+def _discards(own: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[str]:
+    one, two = discarded(own), discarded(theirs)
+    if max(one, two) >= WORTH_TELLING:
+        yield f"It discards {one:.1%} of its samples, {usual} {two:.1%}."
+
+
+def discarded(summaries: Sequence[Summary]) -> float:
+    """Return the share of samples that were not used."""
+    dropped, used = sum(one.discarded for one in summaries), sum(one.samples for one in summaries)
+    return dropped / (dropped + used) if dropped else 0.0

@@ -1,0 +1,80 @@
+"""What starts do to the same cases: the ratios, and the sentences that read them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns
+from fakes.campaigns import Truth
+
+from rankbench.verdict import evaluation
+from rankbench.verdict.starts import read_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.verdict.evaluation import Evaluation
+
+WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 65536))
+FACTORS = {"none": 0.42, "roundtime": 1.0, "barrier": 1.25}
+
+
+def evaluated(folder: Path, *starts: str) -> Evaluation:
+    """Evaluate a campaign in which a start has its own factor on all times, beta's twice as high once."""
+    cases = [*WINDOW, *(msgspec.structs.replace(case, start=start) for start in starts for case in WINDOW)]
+
+    def truth(candidate: str, case: Case) -> Truth:
+        beta = candidate == "beta" and case.size_bytes == 8 and case.start == "none"
+        return Truth(factor=FACTORS.get(case.start, 1.0) * (2 if beta else 1), late_share=0.2 * (case.start == "none"))
+
+    return evaluation.evaluate(campaigns.make_campaign(folder / "made", truth, 6, cases=cases))
+
+
+def said(found: Evaluation) -> list[str]:
+    return [one.text for one in read_out(found.campaign, found.starts, found.verdict.summaries)]
+
+
+def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, "none", "roundtime")
+    ratios = {(one.candidate, one.case, one.usual): one.ratio.ratio for one in found.starts}
+    assert len(ratios) == 8
+    for size in (8, 65536):
+        window = f"allreduce.blocking.{size}.float.socket.window"
+        none = window.replace("window", "none")
+        assert ratios["alpha", none, window] == pytest.approx(0.42, rel=0.03)
+        assert ratios["beta", none, window] == pytest.approx(0.84 if size == 8 else 0.42, rel=0.03)
+    assert {one.ratio.base for one in found.starts} == {"window"}
+
+
+def test_without_another_start_there_is_nothing_to_say(tmp_path: Path) -> None:
+    found = evaluated(tmp_path)
+    assert found.starts == []
+    assert said(found) == []
+
+
+def test_a_twin_takes_no_part(tmp_path: Path) -> None:
+    assert {one.candidate for one in evaluated(tmp_path, "none").starts} == {"alpha", "beta"}
+
+
+def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
+    made = campaigns.make_campaign(
+        tmp_path / "made",
+        lambda _candidate, case: Truth(bound_ns=100.0 * (case.start == "window" and case.size_bytes == 8)),
+        cases=[*WINDOW, *(msgspec.structs.replace(case, start="none") for case in WINDOW)],
+    )
+    assert {one.case for one in evaluation.evaluate(made).starts} == {"allreduce.blocking.65536.float.socket.none"}
+
+
+def test_what_is_found_is_read_out(tmp_path: Path) -> None:
+    none, roundtime, barrier = said(evaluated(tmp_path, "none", "roundtime", "barrier"))
+    assert none == (
+        "none reads 0.42× of window (median of 4 figures, 0.42× to 0.84×; 4 differ). It agrees on no time at which all "
+        "ranks begin: they began 25.1 ns apart, against 25.0 ns with window (medians). It discards 21.4% of its "
+        "samples, window 0.0%."
+    )
+    assert roundtime.startswith("roundtime cannot be told from window in any of 4 figures. Its ranks began ")
+    assert barrier.startswith("barrier reads 1.25× of window (median of 4 figures, ")
+    assert "discards" not in roundtime + barrier
