@@ -186,8 +186,9 @@ def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
     begun = start or f"start: {' or '.join(dict.fromkeys(case.start for case in picture.cases))}"
     covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else uncovered(picture, summaries)
     estimator = picture.campaign.plan.estimator
-    by = " each" if estimator == "median" else f", each by its {estimator}"
-    return f"{case.ranks} ranks ({case.placement}), {begun}, {counts} launches{by}, {interval or covered}"
+    by = " each" if estimator == "median" else f" each by its {estimator}"
+    several = "launch" if launches == [1] else "launches"
+    return f"{case.ranks} ranks ({case.placement}), {begun}, {counts} {several}{by}, {interval or covered}"
 
 
 def uncovered(picture: Picture, summaries: Sequence[Summary]) -> str:

@@ -157,3 +157,131 @@ def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, l
     with pytest.raises(RankbenchError) as error:
         show(folder=stored.folder, operation=asked.get("operation"), form=asked.get("form"))
     assert str(error.value) == told
+
+
+# --- estimators, uncertain starts, single ranks -----------------------------------------------------------------------
+
+
+def table_of(capsys: pytest.CaptureFixture[str], **asked: str) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the rows of the CSV by case and candidate."""
+    show(csv=True, folder=Path(asked.pop("folder")), **asked)  # type: ignore[arg-type]
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    return {(row["case"], row["candidate"]): row for row in rows}
+
+
+def test_a_stored_campaign_is_evaluated_again_with_another_estimator(
+    stored: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = ("pingpong.blocking.8.byte.socket.none", "alpha")
+    typical = {
+        name: float(table_of(capsys, folder=str(stored.folder), estimator=name)[key]["typical_ns"])
+        for name in ("min", "p10", "median", "trimmed-mean", "p90")
+    }
+    assert list(typical) == sorted(typical, key=lambda name: typical[name])
+    assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
+    show(folder=stored.folder, operation=["pingpong"], estimator="p90", confidence="90%")
+    assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, intervals of" in " ".join(
+        shown(capsys)
+    )
+
+
+def test_confidence_widens_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(make_campaign(tmp_path / "c", launches=20).folder)
+    key = ("pingpong.blocking.8.byte.socket.none", "alpha")
+    rows = [table_of(capsys, folder=folder, confidence=level)[key] for level in ("90%", "", "99%")]
+    widths = [float(row["high_ns"]) - float(row["low_ns"]) for row in rows]
+    assert widths == sorted(widths)
+    assert [float(row["coverage"]) >= level for row, level in zip(rows, (0.9, 0.95, 0.99), strict=True)] == [True] * 3
+
+
+def test_every_estimator_and_what_a_case_is_made_of_are_in_the_csv(
+    stored: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = next(iter(table_of(capsys, folder=str(stored.folder)).values()))
+    figures = ("min_ns", "p10_ns", "trimmed_mean_ns", "mean_ns", "p90_ns", "p99_ns", "max_ns")
+    assert all(float(row[name]) > 0 for name in figures)
+    assert (row["memory"], row["cache"], row["buffers"], row["root"]) == ("", "warm", "separate", "0")
+    assert (row["trimmed_low_ns"], row["doubt"], row["uncertain"]) == ("NaN", "", "0")
+
+
+def test_a_lone_launch_has_mpiperfs_interval_and_says_what_it_is_worth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_campaign(tmp_path / "c", launches=1).folder
+    show(folder=folder, operation=["barrier"], estimator="trimmed-mean", confidence="99%")
+    lines = " ".join(shown(capsys))
+    assert (
+        "1 launch each by its trimmed-mean, with MPIPerf's 99% interval of the samples within it, not of the next "
+        "launch"
+    ) in lines
+    assert "±0.2%" in lines
+    row = table_of(capsys, folder=str(folder))["barrier.blocking.0.byte.socket.window", "alpha"]
+    assert float(row["trimmed_low_ns"]) < float(row["trimmed_mean_ns"]) < float(row["trimmed_high_ns"])
+
+
+def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def uncertain(candidate: str, case: Case) -> Truth:
+        return Truth(noise=0, spread=0, bound_ns=200.0 if candidate == "beta" and case.operation == "barrier" else 0.0)
+
+    show(folder=make_campaign(tmp_path / "c", uncertain, launches=6).folder, operation=["barrier"])
+    lines = shown(capsys)
+    assert [line.split() for line in lines if line.startswith("–")] == [
+        ["–", "500", "ns", "±0.0%", "500", "ns", "?", "alpha"]
+    ]
+    assert lines[-2:] == [
+        "beta: not judged: start uncertain by 40% of its time: clocks agree within 200 ns, a call takes 500",
+        "ns (barrier)",
+    ]
+
+
+def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
+    show(folder=made.folder, operation=["barrier"], ranks=True)
+    assert shown(capsys) == [
+        "",
+        "barrier: single ranks, start: window",
+        "message size  candidate  rank  host  CPU  ends after     p90  last  begins late by      p90",
+        "───────────────────────────────────────────────────────────────────────────────────────────",
+        "–                 alpha     0    n1    0      250 ns  250 ns   53%         0.00 ns  0.00 ns",
+        "–                 alpha     1    n1    1      500 ns  500 ns   47%         1.00 ns  1.00 ns",
+        "–                  beta     0    n1    0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
+        "–                  beta     1    n1    1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
+    ]
+    show(folder=made.folder, operation=["barrier"], ranks=True, csv=True)
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["candidate"], row["rank"], row["median_ns"]) for row in rows] == [
+        ("alpha", "0", "250.0"),
+        ("alpha", "1", "500.0"),
+        ("beta", "0", "250.0"),
+        ("beta", "1", "500.0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (
+            {"estimator": "avg"},
+            "--estimator avg: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
+        ),
+        (
+            {"estimator": "p100"},
+            "--estimator p100: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
+        ),
+        ({"confidence": "97%"}, "--confidence 97%: expected 90%, 95% or 99%"),
+    ],
+)
+def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], told: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        show(folder=stored.folder, estimator=asked.get("estimator", ""), confidence=asked.get("confidence", ""))
+    assert str(error.value) == told
+
+
+def test_ranks_of_what_one_rank_times_are_told_in_one_line(stored: Store) -> None:
+    with pytest.raises(RankbenchError) as error:
+        show(folder=stored.folder, operation=["pingpong"], ranks=True)
+    assert (
+        str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operation"
+    )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import vl_convert
 from fakes import evaluations
 
 from rankbench import plots, units
-from rankbench.plots import Chart, Picture, curves, distribution, launches, ratios, winner_map
+from rankbench.plots import Chart, Picture, curves, distribution, launches, ranks, ratios, winner_map
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,3 +204,54 @@ def test_initials_tell_names_apart(names: list[str], letters: list[str]) -> None
 
 def test_no_bytes_stand_one_step_left_of_the_smallest_size() -> None:
     assert [plots.size_position(size, [0, 8, 16]) for size in (0, 8, 16)] == [4, 8, 16]
+
+
+# --- starts and ranks -------------------------------------------------------------------------------------------------
+
+
+def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
+    made = picture(evaluations.evaluation(starts=("none",)))
+    drawn_cases = {key: chart for plot, key, chart in plots.charts(made) if plot == "starts"}
+    assert list(drawn_cases) == [f"allreduce.blocking.{size}.float.socket.window" for size in (8, 65536)]
+    rows = drawn_cases["allreduce.blocking.8.float.socket.window"].datasets["points"]
+    assert {(row["start"], row["candidate"], row["value"]) for row in rows} == {
+        ("window", "alpha", 502.0),
+        ("window", "beta", 1004.0),
+        ("none", "alpha", 200.8),
+        ("none", "beta", 401.6),
+    }
+
+
+def test_ranks_stand_beside_each_other_from_beginning_to_end(whole: Picture) -> None:
+    part = parts(whole, "case")["barrier.blocking.0.byte.socket.window"]
+    rows = drawn(ranks.chart(part)).datasets["ranks"]
+    assert [(row["candidate"], row["rank"], round(row["place"], 2)) for row in rows] == [
+        ("alpha", 0, -0.15),
+        ("alpha", 1, 0.85),
+        ("beta", 0, 0.15),
+        ("beta", 1, 1.15),
+    ]
+    assert (rows[1]["began_ns"], rows[1]["median_ns"]) == (5.0, 250.0)
+
+
+def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(whole: Picture) -> None:
+    evaluation = dataclasses.replace(whole.evaluation, rank_samples=whole.evaluation.rank_samples.clear())
+    part = parts(picture(evaluation), "case")["barrier.blocking.0.byte.socket.window"]
+    chart = drawn(ranks.chart(part))
+    assert chart.title == "barrier: how often each rank was the last"
+    assert [row["share"] for row in chart.datasets["ranks"]] == [0.7449, 0.2551] * 2
+    assert chart.datasets["even"] == [{"share": 0.5}]
+
+
+def test_what_one_rank_times_has_no_picture_of_ranks(whole: Picture) -> None:
+    assert ranks.chart(parts(whole, "case")["pingpong.blocking.8.byte.socket.none"]) is None
+
+
+def test_another_estimator_is_named_in_every_title(whole: Picture) -> None:
+    evaluation = whole.evaluation
+    plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
+    other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
+    line = parts(picture(other), "line")["allreduce.blocking.float.socket.window"]
+    assert plots.circumstances(line) == (
+        "2 ranks (socket), start: window, 4 launches each by its p90, intervals of 95 % or more"
+    )

@@ -1,0 +1,51 @@
+"""Tables of single ranks, with and without their samples."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from fakes import evaluations
+
+from rankbench import plots
+from rankbench.report import rank_tables
+
+if TYPE_CHECKING:
+    from rankbench.plots import Picture
+    from rankbench.verdict.evaluation import Evaluation
+
+
+def whole(evaluation: Evaluation) -> Picture:
+    return plots.picture(evaluation)
+
+
+def without_rank_samples() -> Evaluation:
+    made = evaluations.evaluation()
+    return dataclasses.replace(made, rank_samples=made.rank_samples.clear())
+
+
+def test_a_row_tells_where_a_rank_ran_and_when_it_began_and_ended() -> None:
+    table = rank_tables.rank_tables(whole(evaluations.evaluation()))[0]
+    assert table.caption == "barrier: single ranks, start: window"
+    assert table.columns[:5] == ["message size", "candidate", "rank", "host", "CPU"]
+    assert [[cell.text for cell in row] for row in table.rows[:2]] == [
+        ["–", "alpha", "0", "n1", "0", "500 ns", "538 ns", "74%", "0.00 ns", "0.00 ns"],
+        ["–", "alpha", "1", "n1", "1", "250 ns", "269 ns", "26%", "5.00 ns", "5.00 ns"],
+    ]
+
+
+def test_what_one_rank_times_has_no_table() -> None:
+    names = {table.caption.split(":")[0] for table in rank_tables.rank_tables(whole(evaluations.evaluation()))}
+    assert names == {"barrier", "allreduce", "allreduce nonblocking"}
+
+
+def test_without_samples_of_ranks_it_is_told_who_was_last() -> None:
+    table = rank_tables.rank_tables(whole(without_rank_samples()))[0]
+    assert table.caption == "barrier: which rank was the last to end, start: window"
+    assert [cell.text for cell in table.rows[0]] == ["–", "rank 0: 74%, rank 1: 26%", "rank 0: 74%, rank 1: 26%"]
+
+
+def test_many_ranks_are_summed_up() -> None:
+    ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.1, 0.4, 0.2, 0.15, 0.15))]
+    assert rank_tables.last(ranks) == "rank 1: 40%, rank 2: 20%, rank 3: 15%, 2 others: 25%"
+    assert rank_tables.last([]) == "–"

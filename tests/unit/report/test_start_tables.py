@@ -1,0 +1,69 @@
+"""Tables of starts: ratios to the usual start, how ranks began, what is not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns
+from fakes.campaigns import Truth
+
+from rankbench import plots
+from rankbench.report.start_tables import smallest_cases, start_tables
+from rankbench.verdict import evaluation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.plots import Picture
+
+WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
+SMALL = "allreduce.blocking.8.float.socket.window"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Picture:
+    """A campaign without scatter: none reads 0.4 of window; beta's clocks agree badly in the small allreduce."""
+    allreduces = [case for case in WINDOW if case.operation == "allreduce"]
+    none = [msgspec.structs.replace(case, start="none") for case in allreduces]
+
+    def truth(candidate: str, case: Case) -> Truth:
+        uncertain = candidate == "beta" and case.key == SMALL
+        return Truth(factor=0.4 if case.start == "none" else 1, noise=0, spread=0, bound_ns=251.0 if uncertain else 0.0)
+
+    folder: Path = tmp_path_factory.mktemp("starts") / "made"
+    made = campaigns.make_campaign(folder, truth, 6, cases=[*WINDOW, *none], control=False)
+    return plots.picture(evaluation.evaluate(made))
+
+
+def test_only_lines_with_several_starts_have_a_table(whole: Picture) -> None:
+    assert [table.caption for table in start_tables(whole)] == [
+        "allreduce: time by start, as a ratio to that with start window"
+    ]
+    assert smallest_cases(whole) == [SMALL]
+
+
+def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: Picture) -> None:
+    (table,) = start_tables(whole)
+    assert table.columns == ["message size", "candidate", "window", "none"]
+    alpha = table.rows[0]
+    assert [cell.text for cell in alpha] == ["8 B", "alpha", "502 ns", "0.40× (201 ns)"]
+    assert alpha[3].detail == "began 25.0 ns apart, p90 45.0 ns; 0.0% discarded"
+    assert [cell.best for cell in alpha] == [False, False, False, True]
+
+
+def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: Picture) -> None:
+    beta = start_tables(whole)[0].rows[1]
+    assert [cell.text for cell in beta] == ["8 B", "beta", "502 ns ?", "201 ns"]
+    assert beta[2].detail == "start uncertain by 50% of its time: clocks agree within 251 ns, a call takes 502 ns"
+
+
+def test_other_starts_are_on_no_map_and_named_elsewhere(whole: Picture) -> None:
+    drawn = {plot: chart for plot, _, chart in plots.charts(whole, only=[])}
+    assert [row["case"] for row in drawn["winner_map"].datasets["cells"]] == [
+        "allreduce 8 B",
+        "allreduce 64 KiB",
+        "barrier",
+    ]
