@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from fakes import evaluations
 
@@ -79,3 +81,26 @@ def test_forms_are_kept_once(page: str) -> None:
     book = json.loads(found[1])
     assert len({entry[0] for entry in book["charts"]["distribution"].values()}) == 1
     assert len(book["charts"]["distribution"]) == 9
+
+
+def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: str, tmp_path: Path) -> None:
+    assert 'id="starts"' not in page
+    assert 'id="ranks"' in page
+    made = evaluations.evaluation(starts=("none",))
+    write_html(tmp_path / "report.html", made)
+    html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
+    section = html[html.index('<section id="starts"') : html.index('<section id="ranks"')]
+    assert "none reads 0.40× of window (median of 4 figures, 0.40× to 0.40×; 4 differ)." in section
+    assert "one call after the other" in section
+    assert 'data-key="allreduce.blocking.8.float.socket.window"' in section
+    assert "allreduce: time by start, as a ratio to that with start window" in section
+    assert '<a href="#starts">Starts</a>' in html
+
+
+def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: Path) -> None:
+    made = evaluations.evaluation()
+    alone = made.samples.filter(pl.col("series") == 0)
+    write_html(tmp_path / "report.html", dataclasses.replace(made, samples=alone))
+    html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert 'id="ranks"' not in html
+    assert 'data-plot="ranks"' not in html
