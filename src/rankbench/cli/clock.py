@@ -64,7 +64,8 @@ def clock(
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
     arguments += ["--clock", "all" if all_sources else "auto"]
     found = []
-    for library in chosen(names or [], prefix or [])[: len(names or [1])]:
+    reach = chosen(names or [], prefix or [])
+    for library in reach if names else reach[:1]:
         with console.status(f"{library.name}: {runs} runs …"):
             found.append(studied(library, wanted, arguments, wait))
         show(found[-1])

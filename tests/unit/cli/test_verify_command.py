@@ -124,6 +124,14 @@ def test_a_clock_that_is_not_there_is_an_error(run: Command) -> None:
     )
 
 
+def test_a_clock_that_cannot_be_used_is_an_error_if_it_was_asked_for(run: Command) -> None:
+    code, _, err = run("--clock", "MPI_Wtime")
+    assert (code, err) == (
+        2,
+        "rankbench: --clock MPI_Wtime: cannot be used here (it steps); name another, or none\n",
+    )
+
+
 def test_only_the_clocks_named_are_tested(run: Command) -> None:
     code, lines, _ = run("--clock", "tsc")
     assert code == 0
