@@ -57,6 +57,7 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "broken": [launch for launch in evaluation.launches if launch.status != "ok"],
         "provenance": [tables.libraries(whole), tables.ranks(whole), tables.clocks(whole)],
         "control": tables.control(whole),
+        "probed": any(launch.before or launch.after for launch in evaluation.launches),
         "starts": sorted({case.start for case in campaign.cases}),
         "requirements": [f"{one.family}=={one.version}" for one in campaign.libraries if one.source == "pypi"],
         "memory": format_size(campaign.machine.memory_bytes),
