@@ -1,6 +1,6 @@
 """The core's study of the clocks, as `rankbench-core --clocks` streams it, read back whole or broken off.
 
-The lines are the records: what is written about them in ARCHITECTURE.md holds for both.
+Its lines are the records; `core/study.c` writes them.
 """
 
 from __future__ import annotations
