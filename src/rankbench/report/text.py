@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from rankbench import plots
 from rankbench.report import tables
+from rankbench.report.start_tables import start_tables
+from rankbench.verdict.starts import read_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,12 +29,14 @@ LATEX = {
 
 
 def markdown(evaluation: Evaluation) -> str:
-    """Return verdict, findings, tables and failures as Markdown."""
+    """Return verdict, findings, tables, failures and what starts do as Markdown."""
     whole = plots.picture(evaluation)
     verdict = evaluation.verdict
     parts = [f"# {evaluation.campaign.plan.question}", " ".join(sentence.text for sentence in verdict.conclusion)]
     parts += [f"**{finding.title}** {finding.text} *{finding.advice}*" for finding in verdict.findings]
     parts += [markdown_table(table) for table in [*tables.results(whole), tables.failures(whole)] if table.rows]
+    parts += [one.text for one in read_out(evaluation.campaign, evaluation.starts, verdict.summaries)]
+    parts += [markdown_table(table) for table in start_tables(whole)]
     return "\n\n".join(parts) + "\n"
 
 
