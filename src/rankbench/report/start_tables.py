@@ -55,12 +55,14 @@ def cell(part: Picture, case: Case | None, candidate: str, summaries: dict[tuple
         return Cell(f"{time} ?", summary.doubt)
     effects = (one.ratio for one in part.evaluation.starts if (one.case, one.candidate) == (case.key, candidate))
     ratio = next(effects, None)
-    told = f"{format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'} ({time})" if ratio else time
-    return Cell(told, began(summary), best=bool(ratio and ratio.different))
+    if ratio is None:
+        return Cell(time, began(summary))
+    told = format_ratio(ratio.ratio) + ("" if ratio.different else " ~")
+    return Cell(told, f"{time}; {began(summary)}", best=ratio.different)
 
 
 def began(summary: Summary) -> str:
     """Return how far apart ranks began, and what was discarded."""
     known = math.isfinite(summary.skew_ns)
-    apart = f"began {format_time(summary.skew_ns)} apart, p90 {format_time(summary.skew_p90_ns)}; " if known else ""
+    apart = f"ranks {format_time(summary.skew_ns)} apart (p90 {format_time(summary.skew_p90_ns)}); " if known else ""
     return f"{apart}{discarded([summary]):.1%} discarded"
