@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 from mpi.conftest import WHEELS, home, reach
 
+from cluster.study import Core
 from rankbench import build, libraries
 
 if TYPE_CHECKING:
@@ -14,14 +15,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-__all__ = ["WHEELS", "Core", "core", "home", "reach"]
-
-
-class Core(NamedTuple):
-    """The core built for one library."""
-
-    library: Library
-    binary: Path
+__all__ = ["WHEELS", "core", "home", "reach"]
 
 
 @pytest.fixture(scope="package", params=WHEELS)

@@ -29,7 +29,7 @@ PACKAGES = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", 
 SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 NETWORK = "10.77.0"
 HUNG_S = 120
-"""A launch that says nothing for so long is ended; no test takes a tenth of it."""
+"""What takes so long hangs, in a test."""
 
 
 class NoNodesError(Exception):
@@ -65,6 +65,8 @@ class Cluster(NamedTuple):
     offsets_ns: tuple[int, ...]
     """How far each node's monotonic clock is ahead of the machine's."""
     head_pid: int
+    limit_s: float
+    """What runs longer is ended."""
 
     @property
     def remote_shell(self) -> Path:
@@ -80,7 +82,7 @@ class Cluster(NamedTuple):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=HUNG_S,
+            timeout=self.limit_s,
             check=False,
         )
         return Done(done.returncode, done.stdout)
@@ -138,19 +140,24 @@ def launch_line(
 
 @contextlib.contextmanager
 def cluster(
-    folder: Path, offsets_ns: Sequence[int], *, delay: Delay | None = None, shared: Sequence[Path] = ()
+    folder: Path,
+    offsets_ns: Sequence[int],
+    *,
+    delay: Delay | None = None,
+    shared: Sequence[Path] = (),
+    limit_s: float = HUNG_S,
 ) -> Iterator[Cluster]:
     """Bring up a node for each clock offset; with `delay` a switch takes its time, else a bridge does not.
 
-    Nodes see the machine's files, but have a `/tmp` and a `/dev/shm` of their own. Of what lies there on the machine they
-    see only `folder`, `shared` and this repository.
+    Nodes see the machine's files, but have a `/tmp` and a `/dev/shm` of their own. Of what lies there on the machine
+    they see only `folder`, `shared` and this repository.
     """
     require()
     nodes = tuple(f"n{number}" for number in range(1, len(offsets_ns) + 1))
     _prepare(folder, nodes, delay, shared)
     told = [f"{node}={offset_ns}" for node, offset_ns in zip(nodes, offsets_ns, strict=True)]
     with _head(folder, told) as head_pid:
-        yield Cluster(folder, nodes, tuple(offsets_ns), head_pid)
+        yield Cluster(folder, nodes, tuple(offsets_ns), head_pid, limit_s)
 
 
 @contextlib.contextmanager

@@ -18,8 +18,8 @@ from cluster.nodes import Delay, NoNodesError, cluster, preload, program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cluster.conftest import Core
     from cluster.nodes import Cluster
+    from cluster.study import Core
 
 TESTS = Path(__file__).parents[1]
 OFFSETS_NS = (0, 5_000_000_001, 123_456_789)
@@ -174,7 +174,8 @@ def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Cluster) -> None:
 def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: Path, tmp_path: Path) -> None:
     """Many times more is sent than passes through the node's loopback network."""
     stream = tmp_path / "nodes" / "stream"
-    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--quiet", "--stream", str(stream)]
+    told = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
+    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", *told]
     with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
         done = single.launch(core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))

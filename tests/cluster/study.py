@@ -1,0 +1,96 @@
+"""The core's study of the clocks on emulated nodes, beside what their clocks truly are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from cluster.nodes import Cluster
+    from rankbench.model import Library
+
+METHODS = ("linear", "ring", "tree")
+STAGES = ("fresh", "aged", "between")
+
+
+class Core(NamedTuple):
+    """The core built for one library."""
+
+    library: Library
+    binary: Path
+
+
+class Clock(NamedTuple):
+    """What a rank's clock tells at each moment of the machine's own."""
+
+    ahead_ns: int = 0
+    """By its time namespace."""
+    ppm: float = 0
+    """How fast it runs, by `tests/fakes/drift.c`, from the moment when it tells `origin_ns`."""
+    origin_ns: int = 0
+
+    def reading_ns(self, machine_ns: float) -> float:
+        """Return what it tells."""
+        monotonic_ns = machine_ns + self.ahead_ns
+        return monotonic_ns + (monotonic_ns - self.origin_ns) * self.ppm / 1e6
+
+    def machine_ns(self, reading_ns: float) -> float:
+        """Return when it tells that."""
+        return self.origin_ns + (reading_ns - self.origin_ns) / (1 + self.ppm / 1e6) - self.ahead_ns
+
+
+class Offset(msgspec.Struct, frozen=True):
+    """A rank's clock less rank 0's, as a synchronisation found it for the moment when the rank's clock told `at_ns`."""
+
+    source: str
+    synchronisation: str
+    run: int
+    rank: int
+    stage: str
+    at_ns: int
+    offset_ns: float
+    bound_ns: float
+    drift_ppm: float
+    drift_bound_ppm: float
+    truth_ns: float | None
+
+    def off_ns(self, clocks: Sequence[Clock]) -> float:
+        """Return how far it is from the truth."""
+        moment_ns = clocks[self.rank].machine_ns(self.at_ns)
+        return self.offset_ns - (self.at_ns - clocks[0].reading_ns(moment_ns))
+
+
+def clocks_apart(count: int) -> tuple[Clock, ...]:
+    """Return clocks of which no two are alike; they are seconds apart, and not in the order of ranks."""
+    return tuple(Clock(1_000_000_007 * ((5 * number + 3) % count) + 12_345 * number) for number in range(count))
+
+
+def offsets(
+    nodes: Cluster,
+    core: Core,
+    clocks: Sequence[Clock],
+    options: Sequence[str],
+    *,
+    of_nodes: bool = False,
+    preload: Path | None = None,
+) -> list[Offset]:
+    """Launch a study with a clock for each rank, unless they are `of_nodes`, and return what it found.
+
+    `preload` is the library that lets clocks run fast.
+    """
+    stream = nodes.folder / "stream"
+    program = [str(core.binary), "--clocks", "--quiet", "--stream", str(stream), *options]
+    if preload:
+        ppm = ",".join(str(clock.ppm) for clock in clocks)
+        drift = [f"LD_PRELOAD={preload}", f"DRIFT_PPM={ppm}", f"DRIFT_ORIGIN_NS={clocks[0].origin_ns}"]
+        program = ["env", *drift, *program]
+    ahead_ns = () if of_nodes else [clock.ahead_ns for clock in clocks]
+    done = nodes.launch(core.library, len(clocks), program, clocks_ns=ahead_ns)
+    assert done.exit_code == 0, done.printed
+    lines = stream.read_bytes().splitlines()
+    assert lines[-1].startswith(b'{"record":"end"')
+    return [msgspec.json.decode(line, type=Offset) for line in lines if line.startswith(b'{"record":"offset"')]
