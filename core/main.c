@@ -205,7 +205,8 @@ static void tell_end(const struct world *world, const struct job *job, FILE *str
 /* The time source that was asked for, if every rank can use it; `auto` always finds one. */
 static bool choose(struct world *world, const struct job *job, char error[LINE_BYTES]) {
     const struct source_fact *wanted = fact_of(world->sources, job->source);
-    world->synchronisation = find_synchronisation(job->synchronisation);
+    /* A study may be of all of them. */
+    world->synchronisation = find_synchronisation(job->study ? "tree" : job->synchronisation);
     world->source = choose_source(world->sources, world->why);
     if (!wanted)
         return true;

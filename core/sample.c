@@ -259,6 +259,7 @@ static void decide(const struct timing *timing, struct control *control, const s
     agenda->synchronise = timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns);
     agenda->rounds = rounds_ahead(timing, control, so_far, left_ns);
     agenda->window_ns = on_a_step(timing, agenda->window_ns);
+    agenda->slack_ns = on_a_step(timing, agenda->slack_ns);
     agenda->first_ns = on_a_step(timing, now_ns + control->margin_ns + timing->start->lead * agenda->window_ns);
 }
 

@@ -3,8 +3,8 @@
  *   0 --> 1 --> 2 --> ... --> p-1 --> 0
  *
  * Two comparisons a rank, however many ranks there are; bounds add up too, and what both directions say together counts. */
-#include "../clock.h"
-#include "../exchange.h"
+#include "clock.h"
+#include "exchange.h"
 
 /* What two points of one clock say together, at the moment of the second. */
 static struct point together(const struct clock *clock, struct point first, struct point second) {
