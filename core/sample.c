@@ -14,7 +14,7 @@
 #include "core.h"
 
 enum { MOST_LEAD = 4, FEW_ROUNDS = 8, MOST_ROUNDS = MOST_STAGE, MOST_REPEATS = 64, CHUNK = 1024 };
-enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };
+enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };
 static const double MOST_WARM_UP = 0.1;
 /* How many times its time limit a case may last that has no valid sample yet. */
 static const double PATIENCE = 9;
@@ -212,6 +212,13 @@ static int count_state(const struct sample *samples, int count, int state) {
     return found;
 }
 
+/* How long the news of a stage takes to reach all: doubled when it came too late, and less again when it came in time, since
+ * one interruption says little of the next stage. */
+static int64_t learned_margin_ns(int64_t margin_ns, bool late) {
+    const int64_t next_ns = late ? 2 * margin_ns : margin_ns - margin_ns / 8;
+    return next_ns < FIRST_MARGIN_NS ? FIRST_MARGIN_NS : next_ns > MOST_MARGIN_NS ? MOST_MARGIN_NS : next_ns;
+}
+
 /* Bad rounds make windows longer and stages shorter, since one long interruption spoils the rest of its stage. Where most
  * rounds are bad, the warm-up has misled, and the window must find its length quickly. */
 static void learn(const struct start *start, struct control *control, const struct sample *samples) {
@@ -219,8 +226,7 @@ static void learn(const struct start *start, struct control *control, const stru
     const int bad = count_state(samples + start->lead, agenda->rounds, ROUND_LATE | ROUND_OVERRUN);
     const bool restless = bad > start->bad_share * agenda->rounds;
     const bool misled = start->rounds == 0 && bad * 2 > agenda->rounds;
-    if (samples[0].state & ROUND_LATE && control->margin_ns < 1000000000)
-        control->margin_ns *= 2;
+    control->margin_ns = learned_margin_ns(control->margin_ns, samples[0].state & ROUND_LATE);
     if (restless && start->scheduled) {
         agenda->window_ns = (int64_t)((misled ? 2 : start->growth) * (double)agenda->window_ns);
         agenda->slack_ns = (int64_t)((misled ? 2 : start->growth) * (double)agenda->slack_ns);
