@@ -551,6 +551,10 @@ class Campaign(Record, frozen=True):
         """Return whether samples of the case that lasted longer than their window do not count."""
         return any(start.discards_overruns for start in self.starts if start.name == case.start)
 
+    def scheduled(self, case: Case) -> bool:
+        """Return whether times of the case are counted from a moment that ranks agreed on."""
+        return any(start.scheduled for start in self.starts if start.name == case.start)
+
 
 # --- what the numbers say -------------------------------------------------------------------------------------------
 

@@ -180,22 +180,22 @@ def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
     """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
     case = picture.cases[0]
     summaries = [summary for _, summary in picture.summaries()]
-    launches = sorted({summary.launches for summary in summaries}) or [0]
-    counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
-    coverage = min((summary.coverage for summary in summaries), default=0)
+    launches = sorted({summary.launches for summary in summaries})
     begun = start or f"start: {' or '.join(dict.fromkeys(case.start for case in picture.cases))}"
-    covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else uncovered(picture, summaries)
+    setting = f"{case.ranks} ranks ({case.placement}), {begun}"
+    if not launches:
+        return f"{setting}, no launch that counts"
+    counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
+    coverage = min(summary.coverage for summary in summaries)
+    covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else uncovered(picture)
     estimator = picture.campaign.plan.estimator
     by = " each" if estimator == "median" else f" each by its {estimator}"
-    several = "launch" if launches == [1] else "launches"
-    return f"{case.ranks} ranks ({case.placement}), {begun}, {counts} {several}{by}, {interval or covered}"
+    return f"{setting}, {counts} {'launch' if launches == [1] else 'launches'}{by}, {interval or covered}"
 
 
-def uncovered(picture: Picture, summaries: Sequence[Summary]) -> str:
+def uncovered(picture: Picture) -> str:
     """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
     planned = picture.campaign.plan
-    if not summaries:
-        return "none that can be judged"
     if planned.estimator != TRIMMED:
         return "too few for intervals"
     return f"with MPIPerf's {planned.confidence:.0%} interval of the samples within it, not of the next launch"

@@ -64,7 +64,7 @@ def share(picture: Picture, one: Row) -> Row:
 
 
 def times(picture: Picture, one: Row) -> Row:
-    """Return when a rank began and ended."""
+    """Return when a rank began and ended. Without a common start each begins at its own."""
     known = {name: one[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
     return {
         **place(picture, one),
@@ -87,8 +87,7 @@ def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
 
 def heading(picture: Picture) -> str:
     """Return what times are counted from."""
-    scheduled = {start.name for start in picture.campaign.starts if start.scheduled}
-    return "after the common start" if picture.cases[0].start in scheduled else "after its own beginning"
+    return f"after {'the common start' if picture.campaign.scheduled(picture.cases[0]) else 'its own beginning'}"
 
 
 def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:

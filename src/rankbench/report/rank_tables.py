@@ -71,7 +71,7 @@ def time_table(part: Picture, found: dict[str, list[Row]]) -> Table:
             Cell(one["candidate"]),
             Cell(str(one["rank"])),
             *(Cell(text) for text in seat(part, case, one)),
-            *(Cell(text) for text in times(one)),
+            *(Cell(text) for text in times(one, common=part.campaign.scheduled(case))),
         ]
         for case in part.cases
         for one in found.get(case.key, [])
@@ -83,9 +83,9 @@ def time_table(part: Picture, found: dict[str, list[Row]]) -> Table:
 HEADS = ["ends after", "p90", "last", "begins late by", "p90"]
 
 
-def times(one: Row) -> list[str]:
-    """Return when a rank ended, how often it was the last, how late it began."""
-    ended, began = [one["median_ns"], one["p90_ns"]], [one["began_ns"], one["began_p90_ns"]]
+def times(one: Row, *, common: bool) -> list[str]:
+    """Return when a rank ended, how often it was the last, and how late it began where there is a common start."""
+    ended, began = [one["median_ns"], one["p90_ns"]], [one["began_ns"], one["began_p90_ns"]] if common else [None, None]
     return [*map(spelled, ended), f"{one['last']:.0%}", *map(spelled, began)]
 
 

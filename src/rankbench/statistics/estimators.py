@@ -7,11 +7,15 @@ mean is MPIPerf's: the mean of what is left when the smallest and the largest qu
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import polars as pl
 from scipy import stats
 
 from rankbench.statistics.medians import TIED, grouped_median
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 LAUNCH = ["case", "candidate", "block", "launch"]
 START_BOUND = 0.05
@@ -20,14 +24,16 @@ TRIMMED = "trimmed-mean"
 QUARTER = 4
 
 
-def launch_figures(samples: pl.LazyFrame, estimator: str = "median") -> pl.DataFrame:
+def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. `skew_ns` and `skew_p90_ns` tell how far
     apart ranks began, as measured; `bound_ns`, the median, how far their clocks may have differed; `uncertain` whether
-    that is too much to judge the figure. A median on a step of the clock is interpolated within it.
+    that is too much to judge the figure. That matters where times are counted from a `common` start only: not in the
+    cases `by_ranks`, in which each rank's time is its own. A median on a step of the clock is interpolated within it.
     """
     time, valid = pl.col("time_ns"), samples.filter(~pl.col("discarded"))
+    far = pl.col("bound_ns") > START_BOUND * pl.col("middle_ns")
     plain = (
         valid.group_by(LAUNCH)
         .agg(
@@ -39,7 +45,8 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median") -> pl.DataF
             (time == time.median()).mean().alias("tied"),
         )
         .sort(LAUNCH)
-        .with_columns((pl.col("bound_ns") > START_BOUND * pl.col("middle_ns")).alias("uncertain"))
+        .with_columns(common=~pl.col("case").is_in(list(by_ranks)))
+        .with_columns(uncertain=far & pl.col("common"))
         .collect()
     )
     return (_finer(plain, valid) if estimator == "median" else plain).drop("tied")

@@ -82,7 +82,9 @@ def _launches(figures: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """Return what is taken over launches: the figures that are told, and how many launches are uncertain."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
     uncertain = figures.group_by(KEY).agg(pl.col("uncertain").sum())
-    return told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted").first(), *over).join(uncertain, on=KEY)
+    return (
+        told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted", "common").first(), *over).join(uncertain, on=KEY)
+    )
 
 
 def _pooled(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
@@ -149,9 +151,9 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
         )
     if row["uncertain"]:
         said.append(f"{row['uncertain']} launches are left out: their starts are uncertain by more than 5% of the time")
-    if bound > estimators.START_BOUND * typical:
+    if row["common"] and bound > estimators.START_BOUND * typical:
         said.append(
-            f"starts are uncertain by up to {bound / typical:.0%} of the time; prefer larger messages or start none"
+            f"starts are uncertain by up to {bound / typical:.0%} of the time; prefer larger messages or start barrier"
         )
     if skew > estimators.START_BOUND * typical:
         said.append(f"ranks began {format_time(skew)} apart, {skew / typical:.0%} of the time, which is counted in it")

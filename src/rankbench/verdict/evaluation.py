@@ -68,7 +68,8 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0) -> Eval
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan
-    figures = statistics.launch_figures(samples, planned.estimator)
+    by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
+    figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
     looks = len(plan.looks(planned.stop)) if planned.stop.until == "decided" else 1
     compare = partial(
         statistics.compare,

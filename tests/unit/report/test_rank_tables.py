@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+import msgspec
 from fakes import evaluations
 
 from rankbench import plots
@@ -49,3 +50,11 @@ def test_many_ranks_are_summed_up() -> None:
     ranks = [{"rank": rank, "last": share} for rank, share in enumerate((0.1, 0.4, 0.2, 0.15, 0.15))]
     assert rank_tables.last(ranks) == "rank 1: 40%, rank 2: 20%, rank 3: 15%, 2 others: 25%"
     assert rank_tables.last([]) == "–"
+
+
+def test_without_a_common_start_no_rank_begins_late() -> None:
+    made = evaluations.evaluation()
+    free = [msgspec.structs.replace(start, scheduled=False) for start in made.campaign.starts]
+    loose = dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, starts=free))
+    row = rank_tables.rank_tables(whole(loose))[0].rows[1]
+    assert [cell.text for cell in row][5:] == ["250 ns", "269 ns", "26%", "–", "–"]

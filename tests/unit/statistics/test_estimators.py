@@ -133,3 +133,9 @@ def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slow
     order = np.mean([low <= truth <= high for low, high, _ in map(statistics.median_interval, drawn)])
     assert student < 0.85
     assert order >= 0.945
+
+
+def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> None:
+    apart = of_launch([100.0] * 4, bound_ns=600.0)
+    assert statistics.launch_figures(apart)["uncertain"].to_list() == [True]
+    assert statistics.launch_figures(apart, by_ranks=["c"])["uncertain"].to_list() == [False]

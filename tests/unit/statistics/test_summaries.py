@@ -39,7 +39,7 @@ def test_a_summary_says_what_limits_its_worth() -> None:
     assert (found.launches, found.samples, found.late, found.overrun, found.failures) == (3, 9, 2, 1, {"crashed": 1})
     assert found.warnings == [
         "3 launches: the interval holds with 75.0% only; 6 or more give 95%",
-        "starts are uncertain by up to 19% of the time; prefer larger messages or start none",
+        "starts are uncertain by up to 19% of the time; prefer larger messages or start barrier",
         "ranks began 9.00 ns apart, 9% of the time, which is counted in it",
         "a rank moved to another CPU in 1 launches; bind ranks to cores",
     ]
@@ -100,3 +100,11 @@ def test_a_case_without_samples_is_a_row_without_figures() -> None:
     (found,) = statistics.summarise(statistics.launch_figures(samples), samples, rows)
     assert (found.launches, found.samples, found.failures, found.warnings) == (0, 0, {"crashed": 2}, [])
     assert np.isnan(found.typical_ns)
+
+
+def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
+    samples = of_launch([100.0] * 3, bound_ns=60.0)
+    figures = statistics.launch_figures(samples, by_ranks=["c"])
+    (found,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
+    assert (found.launches, found.doubt, found.bound_ns) == (1, "", 60.0)
+    assert [one for one in found.warnings if "uncertain" in one] == []

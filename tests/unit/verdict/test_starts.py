@@ -78,3 +78,11 @@ def test_what_is_found_is_read_out(tmp_path: Path) -> None:
     assert roundtime.startswith("roundtime cannot be told from window in any of 4 figures. Its ranks began ")
     assert barrier.startswith("barrier reads 1.25× of window (median of 4 figures, ")
     assert "discards" not in roundtime + barrier
+
+
+def test_only_what_is_counted_from_a_common_start_can_be_too_uncertain(tmp_path: Path) -> None:
+    cases = [*WINDOW[:1], *(msgspec.structs.replace(case, start="barrier") for case in WINDOW[:1])]
+    made = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(bound_ns=600.0), cases=cases, control=False)
+    found = evaluation.evaluate(made).verdict
+    doubted = {(one.case.rsplit(".")[-1], one.candidate) for one in found.summaries if one.doubt}
+    assert doubted == {("window", "alpha"), ("window", "beta")}

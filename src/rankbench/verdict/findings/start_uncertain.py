@@ -21,8 +21,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     own = [one for one in evidence.summaries if one.candidate in evidence.names]
     if unknown := [one for one in own if one.doubt]:
         yield _unknown(evidence, unknown)
-    scheduled = {start.name for start in evidence.campaign.starts if start.scheduled}
-    main = {one.case.key for one in evidence.main if one.case.start in scheduled}
+    main = {one.case.key for one in evidence.main if evidence.campaign.scheduled(one.case)}
     if apart := [one for one in own if one.case in main and one.skew_ns > START_BOUND * one.typical_ns > 0]:
         yield _apart(evidence, apart)
 
