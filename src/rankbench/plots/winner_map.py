@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TITLE = "Winner map"
 HELP = (
     "Letter and colour: the fastest candidate. Figure and strength of colour: how many times as long the next one "
-    "takes. Grey: not distinguishable, the letters named or, where it says ~, all of them. !: nobody has a figure."
+    "takes. Grey: not distinguishable, the letters named or, where it says ~, all of them. !: no figure counts."
 )
 SCOPE = "placement"
 SHARED = "tied"
@@ -87,7 +87,7 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     single = len(winners) == 1
     told = verdict.margin > 1
     mark = "!" if not winners else "~" if len(winners) > 1 and not told else "~".join(letters[name] for name in winners)
-    winner = " ~ ".join(winners) or "none: no candidate has a figure"
+    winner = " ~ ".join(winners) or "none: no candidate has a figure that counts"
     operation = picture.operation(case)
     name = plots.case_name(case, operation)
     margin = format_ratio(verdict.margin) if told else "~" if winners else ""
