@@ -1,0 +1,129 @@
+"""Every way to synchronise clocks, against clocks that differ by known amounts: never further off than it says.
+
+The truth is computed here, from what the clocks were set to. How far off they are is measured by
+`tools/measure-synchronisation`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cluster.nodes import Delay, cluster
+from cluster.study import METHODS, STAGES, Clock, Offset, clocks_apart, offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from cluster.nodes import Cluster
+    from cluster.study import Core
+
+RUNS = 2
+STUDY = ("--clock", "clock_gettime", "--sync", "all", "--runs", str(RUNS), "--wait", "0.05")
+ONE_RUN = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "0.05")
+ROUNDING_NS = 1
+"""Offsets and bounds are whole nanoseconds in part of the core's reckoning."""
+
+
+@pytest.fixture(scope="module")
+def single(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One node, whose ranks talk by shared memory; time namespaces do not part them (`test_nodes.py`)."""
+    with cluster(tmp_path_factory.mktemp("single") / "nodes", (0,), shared=[home]) as nodes:
+        yield nodes
+
+
+@pytest.fixture(scope="module")
+def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two nodes, each with a clock of its own."""
+    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (3_000_000_001, 5), shared=[home]) as nodes:
+        yield nodes
+
+
+def check(found: Sequence[Offset], clocks: Sequence[Clock], runs: int = RUNS) -> None:
+    """Each method tells each rank's offset at each stage of each run, within its bound."""
+    told = [(one.synchronisation, one.run, one.rank, one.stage) for one in found]
+    assert sorted(told) == sorted(itertools.product(METHODS, range(runs), range(len(clocks)), STAGES))
+    for one in found:
+        assert abs(one.off_ns(clocks)) <= one.bound_ns + ROUNDING_NS, one
+    assert {one.offset_ns for one in found if one.rank == 0} == {0}
+
+
+def check_truth(found: Sequence[Offset], clocks: Sequence[Clock]) -> None:
+    """Where clocks differ by their namespaces alone, the core itself knows the truth."""
+    assert {(one.rank, one.truth_ns) for one in found} == {
+        (rank, clock.ahead_ns - clocks[0].ahead_ns) for rank, clock in enumerate(clocks)
+    }
+
+
+# --- how the ranks talk -----------------------------------------------------------------------------------------------
+
+
+def test_by_shared_memory(core: Core, single: Cluster) -> None:
+    clocks = clocks_apart(2)
+    found = offsets(single, core, clocks, STUDY)
+    check(found, clocks)
+    check_truth(found, clocks)
+
+
+def test_by_tcp(core: Core, pair: Cluster) -> None:
+    """The clocks are the nodes'."""
+    clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns]
+    found = offsets(pair, core, clocks, STUDY, of_nodes=True)
+    check(found, clocks)
+    check_truth(found, clocks)
+    assert min(one.bound_ns for one in found if one.rank) > 0
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_by_tcp_between_several_nodes(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
+    clocks = clocks_apart(ranks)
+    with cluster(tmp_path / "nodes", (0,) * ranks, shared=[home]) as nodes:
+        check(offsets(nodes, core, clocks, STUDY), clocks)
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+@pytest.mark.parametrize(
+    ("ranks", "delay"),
+    [(2, Delay(200_000, 200_000)), (2, Delay(700_000, 100_000)), (4, Delay(100_000, 700_000))],
+    ids=str,
+)
+def test_by_links_that_take_their_time(core: Core, home: Path, tmp_path: Path, ranks: int, delay: Delay) -> None:
+    """What no exchange can see is in the bound: half of the two ways together, at least."""
+    clocks = clocks_apart(ranks)
+    with cluster(tmp_path / "nodes", (0,) * ranks, delay=delay, shared=[home]) as nodes:
+        found = offsets(nodes, core, clocks, ONE_RUN)
+    check(found, clocks, runs=1)
+    assert min(one.bound_ns for one in found if one.rank) >= sum(delay) / 2
+
+
+# --- which clocks -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+def test_ranks_that_share_a_clock_share_its_offset(core: Core, pair: Cluster) -> None:
+    """Two ranks on each node: what reads rank 0's clock is exact."""
+    clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns] * 2
+    found = offsets(pair, core, clocks, STUDY, of_nodes=True)
+    check(found, clocks)
+    assert {one.offset_ns for one in found if one.rank == 2} == {0}
+    assert min(one.bound_ns for one in found if one.rank % 2) > 0
+
+
+@pytest.mark.parametrize("core", ["openmpi"], indirect=True)
+def test_every_source(core: Core, single: Cluster) -> None:
+    """Time namespaces shift CLOCK_MONOTONIC alone. Ranks that share a clock are compared where that is asked."""
+    shifted = clocks_apart(2)
+    asked = ("--clock", "all", "--sync", "all", "--runs", "1", "--wait", "0.05", "--separate-clocks")
+    found = offsets(single, core, shifted, asked)
+    for source in {one.source for one in found} - {"MPI_Wtime"}:
+        clocks = shifted if source == "clock_gettime" else [Clock(), Clock()]
+        of_source = [one for one in found if one.source == source]
+        check(of_source, clocks, runs=1)
+        check_truth(of_source, clocks)
+        assert min(one.bound_ns for one in of_source if one.rank) > 0
+    assert {one.truth_ns for one in found if one.source == "MPI_Wtime"} == {None}
+    assert {one.source for one in found} >= {"clock_gettime", "gettimeofday", "MPI_Wtime"}
