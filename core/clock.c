@@ -83,6 +83,8 @@ struct clock *make_clock(const struct team *team, const char *identity, int64_t 
     clock->clocks.clock = clock;
     clock->number_of_clocks = clock->clocks.ranks;
     tree_broadcast(&clock->readers, &clock->number_of_clocks, sizeof clock->number_of_clocks);
+    clock->is_first = clock->clocks.comm != MPI_COMM_NULL && clock->clocks.rank == 0;
+    tree_broadcast(&clock->readers, &clock->is_first, sizeof clock->is_first);
     return clock;
 }
 
@@ -103,7 +105,7 @@ static const struct mark *newest(const struct clock *clock) {
 static void learn_drift(struct clock *clock) {
     const struct point *now = &newest(clock)->point;
     clock->drift = 0;
-    clock->drift_bound = UNKNOWN_DRIFT;
+    clock->drift_bound = clock->is_first ? 0 : UNKNOWN_DRIFT;
     for (int i = clock->count - 2; i >= 0; i--) {
         const struct point *then = &clock->marks[i].point;
         const double passed_ns = (double)(now->at_ns - then->at_ns);
@@ -151,7 +153,8 @@ static void merge_worst(void *into, const void *from, int bytes) {
     mine->drift_bound = fmax(mine->drift_bound, theirs->drift_bound);
 }
 
-/* Two clocks drift apart at most by what each of them does against rank 0's. */
+/* Two clocks drift apart at most by what each of them does against rank 0's. Ranks that are done wait patiently, since others
+ * may still exchange and need the cores. */
 static void share_worst(struct clock *clock) {
     const bool exact = clock->clocks.rank == 0;
     struct worst worst = {
@@ -159,8 +162,8 @@ static void share_worst(struct clock *clock) {
         .drift = exact ? 0 : fabs(clock->drift) + clock->drift_bound,
         .drift_bound = exact ? 0 : clock->drift_bound,
     };
-    tree_combine(&clock->clocks, &worst, sizeof worst, merge_worst);
-    tree_broadcast(&clock->clocks, &worst, sizeof worst);
+    tree_combine_patient(&clock->clocks, &worst, sizeof worst, merge_worst);
+    tree_broadcast_patient(&clock->clocks, &worst, sizeof worst);
     clock->worst_bound_ns = worst.bound_ns;
     clock->worst_drift = 2 * worst.drift;
     clock->worst_drift_bound = 2 * worst.drift_bound;
@@ -171,7 +174,7 @@ static void synchronise_once(struct clock *clock, const struct source *source, c
     const bool compares = clock->clocks.comm != MPI_COMM_NULL;
     if (compares)
         point = method->run(&clock->clocks, source);
-    tree_broadcast(&clock->readers, &point, sizeof point);
+    tree_broadcast_patient(&clock->readers, &point, sizeof point);
     add(clock, point);
     if (compares)
         share_worst(clock);

@@ -16,6 +16,8 @@ struct clock {
     /* The ranks that read this rank's clock. */
     struct team readers;
     int number_of_clocks;
+    /* Rank 0's own: nothing is uncertain about it. */
+    bool is_first;
     int64_t step_ns;
     struct mark *marks;
     int count, room;

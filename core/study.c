@@ -18,7 +18,9 @@ static const char *const stage_names[STAGES] = {"fresh", "aged", "between"};
 
 struct finding {
     struct reading readings[STAGES];
-    double drift_ppm;
+    /* The own readings for which these hold. */
+    int64_t at_ns[STAGES];
+    double drift_ppm, drift_bound_ppm;
     int64_t truth_ns;
     bool knows_truth;
 };
@@ -83,14 +85,16 @@ static struct cost find(const struct study *study, struct finding *finding) {
     memset(finding, 0, sizeof *finding);
     reset_clock(clock);
     synchronise(&world->all, world->source, study->method);
-    finding->readings[FRESH] = expected(clock, read_ns());
-    const int64_t began_ns = read_ns();
+    finding->at_ns[FRESH] = read_ns();
+    finding->readings[FRESH] = expected(clock, finding->at_ns[FRESH]);
     wait_for(study->job->wait_s);
-    finding->readings[AGED] = expected(clock, read_ns());
-    const int64_t middle_ns = began_ns + (read_ns() - began_ns) / 2;
+    finding->at_ns[AGED] = read_ns();
+    finding->readings[AGED] = expected(clock, finding->at_ns[AGED]);
+    finding->at_ns[BETWEEN] = finding->at_ns[FRESH] + (finding->at_ns[AGED] - finding->at_ns[FRESH]) / 2;
     const struct cost cost = timed_synchronisation(world, study->method);
-    finding->readings[BETWEEN] = known(clock, middle_ns);
+    finding->readings[BETWEEN] = known(clock, finding->at_ns[BETWEEN]);
     finding->drift_ppm = clock->drift * 1e6;
+    finding->drift_bound_ppm = clock->drift_bound * 1e6;
     find_truth(world, finding);
     return cost;
 }
@@ -102,8 +106,9 @@ static void write_finding(const struct study *study, int rank, const struct find
     write_text(study->stream, "source", study->world->source->name);
     write_text(study->stream, "synchronisation", study->method->name);
     fprintf(study->stream, ",\"run\":%d,\"rank\":%d,\"stage\":\"%s\"", study->run, rank, stage_names[stage]);
-    fprintf(study->stream, ",\"offset_ns\":%.1f,\"bound_ns\":%.1f,\"drift_ppm\":%.4f", finding->readings[stage].offset_ns,
-            finding->readings[stage].bound_ns, finding->drift_ppm);
+    fprintf(study->stream, ",\"at_ns\":%lld,\"offset_ns\":%.1f,\"bound_ns\":%.1f", (long long)finding->at_ns[stage],
+            finding->readings[stage].offset_ns, finding->readings[stage].bound_ns);
+    fprintf(study->stream, ",\"drift_ppm\":%.4f,\"drift_bound_ppm\":%.4f", finding->drift_ppm, finding->drift_bound_ppm);
     if (finding->knows_truth)
         fprintf(study->stream, ",\"truth_ns\":%lld", (long long)finding->truth_ns);
     else

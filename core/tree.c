@@ -75,17 +75,26 @@ void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
     send_down(team, data, bytes);
 }
 
-void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge) {
+static void combine(const struct team *team, void *data, int bytes, merge_function *merge,
+                    void (*receive)(const struct team *, void *, int, int, int)) {
     if (team->ranks == 1)
         return;
     void *other = malloc((size_t)bytes);
     for (int bit = 1; bit < lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
-        receive_bytes(team, other, bytes, team->rank + bit, TAG_UP);
+        receive(team, other, bytes, team->rank + bit, TAG_UP);
         merge(data, other, bytes);
     }
     if (team->rank != 0)
         send_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_UP);
     free(other);
+}
+
+void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge) {
+    combine(team, data, bytes, merge, receive_bytes);
+}
+
+void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge) {
+    combine(team, data, bytes, merge, receive_bytes_patiently);
 }
 
 /* Nobody sends before it is asked, so that nothing waits at rank 0. */

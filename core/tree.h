@@ -26,6 +26,7 @@ void tree_broadcast(const struct team *team, void *data, int bytes);
 void tree_broadcast_patient(const struct team *team, void *data, int bytes);
 /* Merges every rank's data into rank 0's, in log2(ranks) steps. */
 void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge);
+void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge);
 /* Hands the data of one rank after the other, in rank order, to rank 0, which needs memory for one only. */
 void hand_over(const struct team *team, void *data, int bytes, void (*take)(void *context, int rank, const void *data),
                void *context);

@@ -36,7 +36,7 @@ static struct point run(const struct team *clocks, const struct source *source) 
         send_point(clocks, ahead(later(clocks->clock, up, lead.at_ns), lead), next);
     const struct point down = behind(next != 0 ? receive_point(clocks, next) : exact, lead);
     if (rank > 1)
-        send_point(clocks, down, last);
+        send_point(clocks, later(clocks->clock, down, up.at_ns), last);
     return together(clocks->clock, up, down);
 }
 

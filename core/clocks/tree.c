@@ -9,10 +9,11 @@
 #include "clock.h"
 #include "exchange.h"
 
-/* The one that answers carries its own point on to now by what it knows of its drift. */
+/* The one that answers carries its own point on to the moment for which the lead holds, which it is told in its own time. */
 static void help(const struct team *clocks, const struct source *source, struct point mine, int rank) {
     answer(clocks, source, rank);
-    send_point(clocks, clocks->rank == 0 ? mine : later(clocks->clock, mine, source->read_ns()), rank);
+    const int64_t moment_ns = receive_point(clocks, rank).at_ns;
+    send_point(clocks, clocks->rank == 0 ? mine : later(clocks->clock, mine, moment_ns), rank);
 }
 
 static struct point run(const struct team *clocks, const struct source *source) {
@@ -22,6 +23,7 @@ static struct point run(const struct team *clocks, const struct source *source) 
             help(clocks, source, mine, clocks->rank + known);
         else if (clocks->rank >= known && clocks->rank < 2 * known) {
             const struct lead lead = ask(clocks, source, clocks->rank - known, ALL_EXCHANGES);
+            send_point(clocks, ahead(mine, lead), clocks->rank - known);
             mine = behind(receive_point(clocks, clocks->rank - known), lead);
         }
     }

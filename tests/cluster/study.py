@@ -51,11 +51,12 @@ class Offset(msgspec.Struct, frozen=True):
     run: int
     rank: int
     stage: str
+    at_ns: int
     offset_ns: float
     bound_ns: float
     drift_ppm: float
+    drift_bound_ppm: float
     truth_ns: float | None
-    at_ns: int = 0
 
     def off_ns(self, clocks: Sequence[Clock]) -> float:
         """Return how far it is from the truth."""

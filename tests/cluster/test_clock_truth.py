@@ -7,11 +7,12 @@ The truth is computed here, from what the clocks were set to. How far off they a
 from __future__ import annotations
 
 import itertools
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import Delay, cluster
+from cluster.nodes import Delay, cluster, preload
 from cluster.study import METHODS, STAGES, Clock, Offset, clocks_apart, offsets
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def test_ranks_that_share_a_clock_share_its_offset(core: Core, pair: Cluster) ->
     clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns] * 2
     found = offsets(pair, core, clocks, STUDY, of_nodes=True)
     check(found, clocks)
-    assert {one.offset_ns for one in found if one.rank == 2} == {0}
+    assert {(one.offset_ns, one.bound_ns) for one in found if one.rank == 2} == {(0, 0)}
     assert min(one.bound_ns for one in found if one.rank % 2) > 0
 
 
@@ -127,3 +128,32 @@ def test_every_source(core: Core, single: Cluster) -> None:
         assert min(one.bound_ns for one in of_source if one.rank) > 0
     assert {one.truth_ns for one in found if one.source == "MPI_Wtime"} == {None}
     assert {one.source for one in found} >= {"clock_gettime", "gettimeofday", "MPI_Wtime"}
+
+
+# --- drift ------------------------------------------------------------------------------------------------------------
+
+PPM = (0, 80, -55)
+
+
+def drifting() -> list[Clock]:
+    """Return clocks that told the same some seconds before now and have parted since."""
+    origin_ns = time.monotonic_ns() - 5_000_000_000
+    return [Clock(ahead_ns=0, ppm=ppm, origin_ns=origin_ns) for ppm in PPM]
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+@pytest.mark.parametrize("nodes", ["single", "several"])
+def test_clocks_that_drift(core: Core, home: Path, tmp_path: Path, nodes: str) -> None:
+    """Offsets right after, extrapolated and interpolated are right; the drift is where it is said to be, and not 0."""
+    clocks = drifting()
+    study = ("--clock", "clock_gettime", "--sync", "all", "--runs", str(RUNS), "--wait", "0.5")
+    offsets_ns = (0,) if nodes == "single" else (0,) * len(clocks)
+    with cluster(tmp_path / "nodes", offsets_ns, shared=[home]) as up:
+        found = offsets(up, core, clocks, study, preload=preload("drift", up.folder))
+    check(found, clocks)
+    for one in found:
+        ppm = clocks[one.rank].ppm
+        assert abs(one.drift_ppm - ppm) <= one.drift_bound_ppm, one
+    for rank in range(1, len(clocks)):
+        surest = min((one for one in found if one.rank == rank), key=lambda one: one.drift_bound_ppm)
+        assert abs(surest.drift_ppm) > surest.drift_bound_ppm

@@ -240,7 +240,7 @@ def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_p
     in_place = [one.name for one in core.description.operations if one.in_place]
     names = [one.name for one in core.description.operations if one.kind == "collective"]
     short = ["--sizes", "0,1000,64K", "--samples", "20", "--limit", "2"]
-    records = core.stream(tmp_path, 3, "--op", ",".join(names), *short, *asked)
+    records = core.stream(tmp_path, 2, "--op", ",".join(names), *short, *asked)
     for record in records:
         rooted_or_not = record["operation"] in rooted or "--root" not in asked
         can = rooted_or_not and (record["operation"] in in_place or "in-place" not in asked)
