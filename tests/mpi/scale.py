@@ -1,0 +1,110 @@
+"""What the core's own talk costs as ranks become more: real ranks, and ranks that SimGrid simulates."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankbench import build, launch, libraries
+from rankbench.model import Library, Placement, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="n" suffix="" radical="0-1023" speed="1Gf" bw="1.25GBps" lat="1us"/>
+</platform>
+"""
+SIMULATION = ("--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:1e-6", "--log=root.thresh:error")
+"""Only messages take time, and a microsecond each reading of a clock: simulated ranks wait by reading one."""
+
+
+class Cost(NamedTuple):
+    """Messages and bytes sent and received by one rank, at rank 0 and where they are most."""
+
+    rank_0_messages: int
+    most_messages: int
+    rank_0_bytes: int
+    most_bytes: int
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a stream."""
+    return map(json.loads, path.read_text().splitlines())
+
+
+def cost(record: dict[str, Any]) -> Cost:
+    """Return the cost that a record tells."""
+    return Cost(*(record[name] for name in Cost._fields))
+
+
+def simulator(home: Path) -> build.Build:
+    """Return the unchanged core, built for SimGrid's MPI."""
+    library = Library(
+        name="simgrid",
+        family="unknown",
+        version="",
+        source="path",
+        prefix="/usr",
+        wrapper="/usr/bin/smpicc",
+        launcher="",
+    )
+    return build.build(library, home)
+
+
+def simulate(made: build.Build, folder: Path, ranks: int, *arguments: str) -> Path:
+    """Run the core on simulated ranks, whose clocks are the simulation's, and return its stream."""
+    platform, stream = folder / "platform.xml", folder / f"stream-{ranks}"
+    platform.write_text(PLATFORM)
+    simulated = ["smpirun", "-np", str(ranks), "-platform", str(platform), *SIMULATION, str(made.binary)]
+    asked = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream), *arguments]
+    done = subprocess.run([*simulated, *asked], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return stream
+
+
+def launch_real(library: Library, home: Path, folder: Path, ranks: int, *arguments: str) -> Path:
+    """Launch the core and return its stream."""
+    placement = Placement(name="here", nodes=1, ranks_per_node=ranks, binding="none")
+    stream = folder / f"stream-{ranks}"
+    program = [str(build.build(library, home).binary), "--quiet", "--stream", str(stream), *arguments]
+    line = libraries.family_of(library).launch_line(library, placement, {}, program)
+    outcome = launch.run(Step(command=line, output=folder / "output", watch=stream, limit_s=300))
+    assert outcome.exit_code == 0, (folder / "output").read_text()
+    return stream
+
+
+STUDY = ("--clocks", "--separate-clocks", "--runs", "1", "--wait", "0.01", "--sync")
+
+
+def synchronisation(stream: Path) -> Cost:
+    """Return what one synchronisation cost."""
+    return next(cost(record) for record in records(stream) if record["record"] == "synchronisation")
+
+
+def memory_bytes(stream: Path) -> tuple[int, int]:
+    """Return the memory of rank 0's process, and the most that a rank's had."""
+    end = next(record for record in records(stream) if record["record"] == "end")
+    return end["rank_0_memory_bytes"], end["most_memory_bytes"]
+
+
+def collection(made: build.Build, folder: Path, ranks: int) -> tuple[float, float]:
+    """Return messages per stage of 128 samples, and bytes per sample, that rank 0 sends and receives to collect them.
+
+    Two runs differ in nothing but their number of samples, since simulated time has no noise.
+    """
+    few, many = 256, 512
+    ends = []
+    for samples in (few, many):
+        asked = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")
+        ends.append(next(cost(one) for one in records(simulate(made, folder, ranks, *asked)) if one["record"] == "end"))
+    less, more = ends
+    stages = (many - few) / 128
+    return (
+        (more.rank_0_messages - less.rank_0_messages) / stages,
+        (more.rank_0_bytes - less.rank_0_bytes) / (many - few),
+    )
