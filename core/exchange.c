@@ -14,12 +14,12 @@
 enum { TAG_ASK = 7101, TAG_TELL, TAG_POINT, PATIENCE = 100, MOST_EXCHANGES = 10000 };
 
 /* Both readings may be off by a step of the clock. */
-static struct lead exchange(const struct team *clocks, const struct source *source, int rank) {
+static struct lead exchange(const struct team *clocks, const struct source *source, int rank, receive_function *receive) {
     int64_t theirs_ns;
     char more = 1;
     const int64_t before_ns = source->read_ns();
     send_bytes(clocks, &more, 1, rank, TAG_ASK);
-    receive_bytes(clocks, &theirs_ns, sizeof theirs_ns, rank, TAG_TELL);
+    receive(clocks, &theirs_ns, sizeof theirs_ns, rank, TAG_TELL);
     const int64_t after_ns = source->read_ns();
     return (struct lead){
         .at_ns = before_ns + (after_ns - before_ns) / 2,
@@ -43,11 +43,12 @@ static struct lead both(const struct clock *clock, struct lead older, struct lea
     return width(common) < 0 ? now : common;
 }
 
+/* The first answer may take long to come, since the other rank may be busy with others: it is waited for patiently. */
 struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use) {
     char more = 0;
-    struct lead smallest = exchange(clocks, source, rank), all = smallest;
+    struct lead smallest = exchange(clocks, source, rank, receive_bytes_patiently), all = smallest;
     for (int idle = 0, made = 1; idle < PATIENCE && made < MOST_EXCHANGES; idle++, made++) {
-        const struct lead now = exchange(clocks, source, rank);
+        const struct lead now = exchange(clocks, source, rank, receive_bytes);
         all = both(clocks->clock, all, now);
         if (width(now) < width(smallest)) {
             smallest = now;

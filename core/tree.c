@@ -75,8 +75,7 @@ void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
     send_down(team, data, bytes);
 }
 
-static void combine(const struct team *team, void *data, int bytes, merge_function *merge,
-                    void (*receive)(const struct team *, void *, int, int, int)) {
+static void combine(const struct team *team, void *data, int bytes, merge_function *merge, receive_function *receive) {
     if (team->ranks == 1)
         return;
     void *other = malloc((size_t)bytes);

@@ -17,6 +17,8 @@ extern struct traffic traffic;
 /* Ends the whole job with one line when one of the core's own MPI calls fails. */
 void must(int code, const char *call);
 
+typedef void receive_function(const struct team *team, void *data, int bytes, int from, int tag);
+
 void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag);
 void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag);
 /* The same for ranks that had nothing to do: they sleep between looks, so as not to take a core from the others. */
