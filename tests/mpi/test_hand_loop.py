@@ -1,7 +1,8 @@
 """The core's ping-pong against a loop written by hand, on the same library and clock, launches alternated.
 
 `pytest -s` shows the figures. Exchanges of some libraries take two times in turn, 200 and 500 ns for instance, as
-messages share cache lines or do not. The median of such samples lies anywhere between; means are compared, without the tails.
+messages share cache lines or do not. The median of such samples lies anywhere between; means are compared, without the
+tails.
 """
 
 from __future__ import annotations
