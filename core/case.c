@@ -7,6 +7,10 @@
 #include <unistd.h>
 
 #include "core.h"
+#include "crew.h"
+#include "overlap.h"
+#include "startup.h"
+#include "steady.h"
 
 enum { SEED_STEP = 1000003, LEAST_COLD_BYTES = 8 << 20 };
 
@@ -16,11 +20,19 @@ struct outcome {
     int32_t rank;
     int32_t migrated;
     int64_t drift_ns;
+    int64_t moved_bytes, moved_messages;
+    int64_t growth_bytes;
+    /* Of the first rank that did: from which CPU it went to which other. */
+    int32_t moved_rank, moved_from, moved_to;
     char reason[LINE_BYTES / 2];
 };
 
 enum { GOOD, LACKING, REFUSED, FAILED, WRONG_DATA };
 static const char *const statuses[] = {"ok", "lacking", "refused", "failed", "wrong-data"};
+
+static int64_t largest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
 
 static void merge_outcomes(void *into, const void *from, int bytes) {
     (void)bytes;
@@ -28,7 +40,14 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
     const struct outcome *theirs = from;
     struct outcome merged = theirs->severity > mine->severity ? *theirs : *mine;
     merged.migrated = mine->migrated | theirs->migrated;
-    merged.drift_ns = mine->drift_ns > theirs->drift_ns ? mine->drift_ns : theirs->drift_ns;
+    const struct outcome *moved = mine->migrated && (!theirs->migrated || mine->moved_rank < theirs->moved_rank) ? mine : theirs;
+    merged.moved_rank = moved->moved_rank;
+    merged.moved_from = moved->moved_from;
+    merged.moved_to = moved->moved_to;
+    merged.drift_ns = largest(mine->drift_ns, theirs->drift_ns);
+    merged.moved_bytes = largest(mine->moved_bytes, theirs->moved_bytes);
+    merged.moved_messages = largest(mine->moved_messages, theirs->moved_messages);
+    merged.growth_bytes = largest(mine->growth_bytes, theirs->growth_bytes);
     *mine = merged;
 }
 
@@ -50,6 +69,8 @@ static void note_code(struct outcome *outcome, int code, const char *what) {
         return;
     }
     MPI_Error_string(code, text, &length);
+    for (char *end; (end = strchr(text, '\n'));)
+        *end = ' ';
     snprintf(line, sizeof line, "rank %d, %s: %.150s", outcome->rank, what, text);
     note(outcome, FAILED, line);
 }
@@ -63,6 +84,30 @@ static bool all_well(const struct team *team, struct outcome *outcome) {
 }
 
 /* --- what is asked for --- */
+
+/* What one thread of this rank needs; there is one more than one only where threads are measured. */
+struct worker {
+    struct call call;
+    struct buffers buffers;
+    struct work work;
+};
+
+/* All that one case needs on this rank. */
+struct setting {
+    const struct world *world;
+    const struct team *team;
+    const struct plan *plan;
+    struct worker *workers;
+    int threads;
+    struct outcome *outcome;
+};
+
+static struct call *first_call(const struct setting *setting) {
+    return &setting->workers->call;
+}
+
+#define EACH_WORKER(worker, setting) \
+    for (struct worker *worker = (setting)->workers; worker < (setting)->workers + (setting)->threads; worker++)
 
 static struct memory memory_of(const struct wanted *wanted) {
     return (struct memory){
@@ -87,109 +132,182 @@ static double free_memory(void) {
     return kib < 0 ? 1e30 : kib * 1024;
 }
 
-static void check_room(const struct world *world, const struct call *call, double needed, struct outcome *outcome) {
+
+static int64_t chosen_of(const struct setting *setting, const struct choice *choice) {
+    return chosen(first_call(setting), choice);
+}
+
+static void check_room(const struct setting *setting, double needed) {
     char line[LINE_BYTES / 2];
-    needed *= world->ranks_on_host;
-    if (call->bytes / call->datatype->bytes > INT32_MAX) {
+    const struct call *call = first_call(setting);
+    needed *= setting->world->ranks_on_host;
+    if (!setting->plan->operation->large && call->large_count > INT32_MAX) {
         snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of %s", call->bytes, call->datatype->name);
-        note(outcome, REFUSED, line);
+        note(setting->outcome, REFUSED, line);
     } else if (needed > 0.8 * free_memory()) {
         snprintf(line, sizeof line, "buffers of %.1f GiB on this host do not fit in the %.1f GiB of memory that are free",
                  needed / (1 << 30), free_memory() / (1 << 30));
-        note(outcome, REFUSED, line);
+        note(setting->outcome, REFUSED, line);
     }
 }
 
-static void check_sense(const struct plan *plan, const struct call *call, struct outcome *outcome) {
-    char line[LINE_BYTES / 2];
-    const struct memory memory = memory_of(plan->wanted);
-    const char *const name = plan->operation->name;
-    if (memory.in_place && !plan->operation->in_place)
-        snprintf(line, sizeof line, "%s cannot be done in place", name);
-    else if (memory.root != 0 && !plan->operation->rooted)
-        snprintf(line, sizeof line, "%s has no root", name);
-    else if (memory.root >= call->ranks)
-        snprintf(line, sizeof line, "root %d is none of the %d ranks", memory.root, call->ranks);
-    else if (plan->form == PERSISTENT && (memory.cold || memory.root == ROTATING))
-        snprintf(line, sizeof line, "a persistent request keeps its %s from call to call", memory.cold ? "buffers" : "root");
+/* Why the state of memory makes no sense for the operation; NULL: it does. */
+static const char *senseless_memory(const struct setting *setting, char line[LINE_BYTES / 2]) {
+    const struct memory memory = memory_of(setting->plan->wanted);
+    const struct operation *operation = setting->plan->operation;
+    const bool keeps = setting->plan->form == PERSISTENT || operation->keeps_buffers || setting->threads > 1;
+    if (memory.in_place && !operation->in_place)
+        snprintf(line, LINE_BYTES / 2, "%s cannot be done in place", operation->name);
+    else if (memory.root != 0 && !operation->rooted)
+        snprintf(line, LINE_BYTES / 2, "%s has no root", operation->name);
+    else if (memory.root >= first_call(setting)->ranks)
+        snprintf(line, LINE_BYTES / 2, "root %d is none of the %d ranks", memory.root, first_call(setting)->ranks);
+    else if (keeps && (memory.cold || memory.root == ROTATING))
+        snprintf(line, LINE_BYTES / 2, "%s keeps its %s from call to call",
+                 setting->threads > 1 ? "a thread" : "a persistent request", memory.cold ? "buffers" : "root");
     else
-        return;
-    note(outcome, REFUSED, line);
+        return NULL;
+    return line;
+}
+
+static const char *senseless_quantity(const struct setting *setting) {
+    const struct plan *plan = setting->plan;
+    const int64_t quantity = chosen_of(setting, &quantity_choice);
+    if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->completes))
+        return "nothing can be computed during a call that returns only when all is done";
+    if (quantity != QUANTITY_TIME && setting->threads > 1)
+        return "of several threads only the time is measured";
+    if (quantity != QUANTITY_TIME && setting->team->ranks > 2 && plan->operation->between_two)
+        return "of two ranks other than 0 and 1 only the time is measured";
+    return NULL;
+}
+
+static const char *senseless_start(const struct setting *setting) {
+    if (chosen_of(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
+        return "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)";
+    return NULL;
+}
+
+static const char *senseless_numbers(const struct setting *setting) {
+    const struct call *call = first_call(setting);
+    if (setting->plan->operation->datatypes != NUMBERS || call->datatype->basic == MPI_INT)
+        return NULL;
+    return reduces_whole_numbers_only(chosen_of(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
+}
+
+static const char *senseless(const struct setting *setting, char line[LINE_BYTES / 2]) {
+    const struct operation *operation = setting->plan->operation;
+    const char *why = senseless_memory(setting, line);
+    why = why ? why : senseless_quantity(setting);
+    why = why ? why : senseless_start(setting);
+    why = why ? why : senseless_numbers(setting);
+    if (!why && setting->threads > 1 && !takes_threads())
+        why = "the library does not let several threads call it (MPI_THREAD_MULTIPLE)";
+    return why || !operation->refuses ? why : operation->refuses(first_call(setting));
 }
 
 /* --- calls --- */
 
-static int run_nonblocking(struct call *call) {
-    const int code = call->initiate(call);
-    return code ? code : MPI_Wait(call->requests, MPI_STATUS_IGNORE);
+int begin_call(struct call *call) {
+    if (call->form == NONBLOCKING)
+        return call->initiate(call);
+    return call->pending == 1 ? MPI_Start(call->requests) : MPI_Startall(call->pending, call->requests);
 }
 
-static int run_persistent(struct call *call) {
-    const int code = MPI_Start(call->requests);
-    return code ? code : MPI_Wait(call->requests, MPI_STATUS_IGNORE);
+int complete_call(struct call *call) {
+    if (call->pending == 1)
+        return MPI_Wait(call->requests, MPI_STATUS_IGNORE);
+    return MPI_Waitall(call->pending, call->requests, MPI_STATUSES_IGNORE);
+}
+
+static int run_whole(struct call *call) {
+    const int code = begin_call(call);
+    return code ? code : complete_call(call);
 }
 
 static int (*runner(const struct plan *plan))(struct call *) {
-    if (plan->form == PERSISTENT)
-        return run_persistent;
-    return plan->form == NONBLOCKING && !plan->operation->completes ? run_nonblocking : plan->operation->forms[plan->form];
+    return plan->form == BLOCKING || plan->operation->completes ? plan->operation->forms[plan->form] : run_whole;
 }
 
 /* --- data checks --- */
 
-static void inspect(const struct plan *plan, const struct call *call, const struct buffers *buffers, struct outcome *outcome) {
+static void tell_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
+    char line[LINE_BYTES / 2];
+    if (call->receive_bytes > 0)
+        snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
+                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->found, mismatch->expected);
+    else
+        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->rank,
+                 mismatch->found, mismatch->expected);
+    note(setting->outcome, WRONG_DATA, line);
+}
+
+static void inspect_one(const struct setting *setting, const struct worker *worker) {
     struct mismatch mismatch = {0};
     char line[LINE_BYTES / 2];
-    if (plan->operation->check)
-        plan->operation->check(call, &mismatch);
+    check_buffers(&worker->buffers, &worker->call, &mismatch);
     if (mismatch.wrong_bytes > 0) {
-        snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
-                 call->rank, mismatch.wrong_bytes, call->receive_bytes, mismatch.offset, mismatch.found, mismatch.expected);
-        note(outcome, WRONG_DATA, line);
-    } else if (!guards_stand(buffers)) {
-        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", call->rank);
-        note(outcome, WRONG_DATA, line);
+        tell_mismatch(setting, &worker->call, &mismatch);
+    } else if (!guards_stand(&worker->buffers)) {
+        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
     }
 }
 
-/* All that one case needs on this rank. */
-struct setting {
-    const struct world *world;
-    const struct team *team;
-    const struct plan *plan;
-    struct call *call;
-    struct buffers *buffers;
-    struct outcome *outcome;
-};
+static void inspect(const struct setting *setting) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            inspect_one(setting, worker);
+}
 
-/* One call with fresh data. */
+static void call_once(const struct setting *setting, struct worker *worker) {
+    const struct operation *operation = setting->plan->operation;
+    struct call *call = &worker->call;
+    int code = operation->before ? operation->before(call) : MPI_SUCCESS;
+    code = code ? code : runner(setting->plan)(call);
+    code = code || !operation->after ? code : operation->after(call);
+    note_code(setting->outcome, code, operation->name);
+}
+
+/* One call with fresh data. Nobody calls before all have filled, and nobody looks before all have returned: a rank whose memory
+ * others reach into may not notice either. */
 static void try_call(const struct setting *setting) {
-    setting->call->seed += SEED_STEP;
-    fill_buffers(setting->buffers, setting->call);
-    const int code = runner(setting->plan)(setting->call);
-    note_code(setting->outcome, code, setting->plan->operation->name);
-    if (code == MPI_SUCCESS)
-        inspect(setting->plan, setting->call, setting->buffers, setting->outcome);
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting) {
+            worker->call.seed += SEED_STEP;
+            fill_buffers(&worker->buffers, &worker->call);
+        }
+    dissemination_barrier(setting->team);
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            call_once(setting, worker);
+    dissemination_barrier(setting->team);
+    if (setting->outcome->severity == GOOD)
+        inspect(setting);
+}
+
+static bool rotates(const struct setting *setting) {
+    return setting->workers->buffers.memory.root == ROTATING;
 }
 
 /* Twice with different data, so that what was left from the first call cannot pass for the second one's result. */
 static void rehearse(const struct setting *setting) {
     for (int turn = 0; turn < 2 && all_well(setting->team, setting->outcome); turn++) {
-        if (setting->buffers->memory.root == ROTATING)
-            take_root(setting->buffers, setting->call, turn % setting->call->ranks);
+        if (rotates(setting))
+            take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->ranks);
         try_call(setting);
     }
 }
 
 /* What timing left behind must be right; where it leaves nothing that can be checked, one more call must be. */
 static void check_again(const struct setting *setting) {
-    if (leaves_data(setting->buffers))
-        inspect(setting->plan, setting->call, setting->buffers, setting->outcome);
+    if (leaves_data(&setting->workers->buffers))
+        inspect(setting);
     else
         try_call(setting);
 }
 
-/* --- the case --- */
+/* --- quantities --- */
 
 static int64_t change_of_offset(const struct clock *clock, const struct measurement *measurement) {
     if (measurement->taken == 0)
@@ -197,119 +315,6 @@ static int64_t change_of_offset(const struct clock *clock, const struct measurem
     const double first_ns = known(clock, measurement->moments[0].begin_ns).offset_ns;
     const double last_ns = known(clock, measurement->moments[measurement->taken - 1].end_ns).offset_ns;
     return llround(fabs(last_ns - first_ns));
-}
-
-static void time_case(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
-    struct outcome *outcome = setting->outcome;
-    const int cpu = sched_getcpu();
-    forget(setting->team->clock);
-    fill_for_timing(setting->buffers, setting->call);
-    note_code(outcome, measure(timing, measurement), setting->plan->operation->name);
-    outcome->drift_ns = change_of_offset(setting->team->clock, measurement);
-    outcome->migrated = sched_getcpu() != cpu;
-    if (!all_well(setting->team, outcome))
-        return;
-    check_again(setting);
-    if (setting->team->rank == 0 && measurement->valid == 0)
-        note(outcome, FAILED, "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
-}
-
-static void prepare_and_time(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
-    struct call *call = setting->call;
-    call->initiate = setting->plan->operation->forms[setting->plan->form];
-    if (setting->plan->form == PERSISTENT)
-        note_code(setting->outcome, call->initiate(call), "initialisation");
-    rehearse(setting);
-    if (all_well(setting->team, setting->outcome)) {
-        time_case(setting, timing, measurement);
-        all_well(setting->team, setting->outcome);
-    }
-    if (setting->plan->form == PERSISTENT && call->requests[0] != MPI_REQUEST_NULL)
-        note_code(setting->outcome, MPI_Request_free(call->requests), "MPI_Request_free");
-}
-
-static struct call make_call(const struct plan *plan, const struct team *team, MPI_Comm comm) {
-    const struct operation *operation = plan->operation;
-    const long bytes = (long)plan->wanted->bytes;
-    const struct datatype *datatype = find_datatype(plan->wanted->datatype);
-    return (struct call){
-        .comm = comm,
-        .rank = team->rank,
-        .ranks = team->ranks,
-        .bytes = bytes,
-        .count = (int)(bytes / datatype->bytes),
-        .datatype = datatype,
-        .messages = operation->messages ? operation->messages : 1,
-    };
-}
-
-/* What this rank rotates through if its buffers are to be cold: all ranks of a host together, twice the cache they share. */
-static long cold_share(const struct world *world) {
-    const int64_t share = 2 * world->last_level_cache_bytes / world->ranks_on_host;
-    return (long)(share > LEAST_COLD_BYTES ? share : LEAST_COLD_BYTES);
-}
-
-static void take_memory(const struct setting *setting) {
-    char reason[REASON_BYTES];
-    const long needed = plan_buffers(setting->buffers, setting->call, cold_share(setting->world));
-    check_room(setting->world, setting->call, (double)needed, setting->outcome);
-    if (setting->outcome->severity == GOOD && !make_buffers(setting->buffers, reason))
-        note(setting->outcome, REFUSED, reason);
-}
-
-static void take_part(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
-    struct call *call = setting->call;
-    call->requests = calloc((size_t)call->messages, sizeof *call->requests);
-    for (int i = 0; i < call->messages; i++)
-        call->requests[i] = MPI_REQUEST_NULL;
-    check_sense(setting->plan, call, setting->outcome);
-    if (setting->outcome->severity == GOOD)
-        take_memory(setting);
-    if (all_well(setting->team, setting->outcome)) {
-        const int root = setting->buffers->memory.root;
-        take_root(setting->buffers, call, root == ROTATING ? 0 : root);
-        prepare_and_time(setting, timing, measurement);
-    }
-    free(call->requests);
-    free_buffers(setting->buffers);
-}
-
-/* One rank after the other hands its samples to rank 0, which writes them down at once. */
-struct handing {
-    const struct teller *teller;
-    const struct result *result;
-};
-
-static void take_series(void *context, int rank, const void *data) {
-    const struct handing *handing = context;
-    write_rank_series(handing->teller->stream, rank, data, handing->result);
-}
-
-static void tell(const struct timing *timing, const struct teller *teller, const struct result *result) {
-    const bool leads = timing->team->rank == 0, ranks = timing->world->every_rank && !result->single;
-    int64_t taken = strcmp(result->status, "ok") == 0 ? result->measurement.taken : 0;
-    tree_broadcast(timing->team, &taken, sizeof taken);
-    if (leads)
-        write_result(teller->stream, teller->index, timing->wanted, result);
-    if (ranks && taken > 0) {
-        struct sample *samples = malloc(sizeof *samples * (size_t)taken);
-        struct handing handing = {teller, result};
-        score(timing, &result->measurement, 0, (int)taken, samples);
-        for (int64_t i = 0; i < taken && timing->start->scheduled; i++)
-            samples[i].first_ns = result->measurement.moments[i].common_ns;
-        hand_over(timing->team, samples, (int)(taken * (int64_t)sizeof *samples), take_series, &handing);
-        free(samples);
-    }
-    if (leads)
-        end_result(teller->stream);
-}
-
-static struct plan make_plan(const struct wanted *wanted) {
-    struct plan plan = {.operation = find_operation(wanted->operation), .start = find_start(wanted->start), .wanted = wanted};
-    for (int form = 0; form < FORMS; form++)
-        if (strcmp(form_names[form], wanted->form) == 0)
-            plan.form = (enum form)form;
-    return plan;
 }
 
 static bool reserve(struct measurement *measurement, const struct stop *stop, bool leads) {
@@ -320,54 +325,462 @@ static bool reserve(struct measurement *measurement, const struct stop *stop, bo
     return measurement->moments && (measurement->samples || !leads);
 }
 
+static void release(struct measurement *measurement) {
+    free(measurement->samples);
+    free(measurement->moments);
+}
+
+/* Measures something that is only needed for its median. */
+static double measure_median(const struct setting *setting, const struct timing *timing, int (*run)(struct call *)) {
+    struct measurement measurement = {.taken = 0};
+    struct timing other = *timing;
+    double median = 0;
+    other.run = run;
+    if (!reserve(&measurement, timing->stop, timing->team->rank == 0))
+        note(setting->outcome, REFUSED, "the system gave no memory for so many samples");
+    if (all_well(setting->team, setting->outcome)) {
+        note_code(setting->outcome, measure(&other, &measurement), setting->plan->operation->name);
+        if (timing->team->rank == 0)
+            median = median_ns(&other, &measurement);
+    }
+    tree_broadcast(timing->team, &median, sizeof median);
+    release(&measurement);
+    return median;
+}
+
+/* The communication alone, a computation as long, and both at once. */
+static int measure_overlap(const struct setting *setting, const struct timing *timing, struct result *result) {
+    struct worker *worker = setting->workers;
+    struct stop stop = *timing->stop;
+    struct timing part = *timing;
+    const double asked_ns = (double)chosen_of(setting, &compute_choice) * 1000;
+    stop.limit_s /= 3;
+    part.stop = &stop;
+    result->pure_ns = measure_median(setting, &part, timing->run);
+    worker->work.steps = steps_of(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
+    worker->work.parts = (int)chosen_of(setting, &tests_choice) + 1;
+    worker->call.work = &worker->work;
+    result->compute_ns = measure_median(setting, &part, run_computation);
+    part.run = run_overlapped;
+    return measure(&part, &result->measurement);
+}
+
+/* A time over which its clock was set is no time. */
+static void check_clock(const struct setting *setting, const struct twin_reading *before) {
+    char line[LINE_BYTES / 2];
+    const struct source *source = setting->world->source;
+    const int64_t jumped_ns = jump_ns(before, source);
+    snprintf(line, sizeof line, "rank %d: %s was set %s by %.3f s meanwhile; clock=auto takes one that never is",
+             setting->team->rank, source->name, jumped_ns < 0 ? "back" : "forward", fabs((double)jumped_ns) / 1e9);
+    if (jumped_ns != 0)
+        note(setting->outcome, FAILED, line);
+}
+
+static void time_case(const struct setting *setting, const struct timing *timing, struct result *result) {
+    struct outcome *outcome = setting->outcome;
+    struct measurement *measurement = &result->measurement;
+    const int cpu = sched_getcpu();
+    const struct twin_reading before = read_both(setting->world->source);
+    forget(setting->team->clock);
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            fill_for_timing(&worker->buffers, &worker->call);
+    dissemination_barrier(setting->team);
+    const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
+    note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
+              setting->plan->operation->name);
+    check_clock(setting, &before);
+    outcome->drift_ns = setting->team->idle ? 0 : change_of_offset(setting->team->clock, measurement);
+    outcome->moved_rank = setting->team->rank;
+    outcome->moved_from = cpu_before(cpu);
+    outcome->moved_to = sched_getcpu();
+    outcome->migrated = outcome->moved_to != outcome->moved_from;
+    if (!all_well(setting->team, outcome))
+        return;
+    check_again(setting);
+    if (setting->team->rank == 0 && measurement->valid == 0)
+        note(outcome, FAILED, "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
+}
+
+/* What happens once has one sample; so has memory, which is held from the first use on. */
+static bool is_single(const struct setting *setting) {
+    return setting->plan->operation->once_ns || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
+}
+
+static void take_value(const struct setting *setting, const struct timing *timing, struct measurement *measurement) {
+    if (chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY)
+        take_single(timing, measurement, (double)(startup_bytes() + setting->outcome->growth_bytes));
+    else
+        take_single(timing, measurement, (double)setting->plan->operation->once_ns());
+}
+
+/* --- what a case needs --- */
+
+static int make_type(struct call *call) {
+    const struct datatype *datatype = call->datatype;
+    const bool derived = datatype->make && call->bytes > 0;
+    call->type = datatype->make ? MPI_BYTE : datatype->basic;
+    call->extent = derived ? datatype->extent(call->bytes) : call->bytes;
+    call->large_count = derived ? 1 : call->bytes / datatype->bytes;
+    call->count = (int)call->large_count;
+    if (!derived)
+        return MPI_SUCCESS;
+    const int code = datatype->make(call->bytes, &call->type);
+    return code ? code : MPI_Type_commit(&call->type);
+}
+
+static bool is_made(const struct call *call) {
+    return call->datatype->make && call->type != MPI_BYTE && call->type != MPI_DATATYPE_NULL;
+}
+
+static int count_all(const struct operation *operation, const struct call *call) {
+    const int messages = operation->count_messages ? operation->count_messages(call) : operation->messages;
+    return messages > 0 ? messages : 1;
+}
+
+static struct call make_call(const struct plan *plan, const struct team *team) {
+    struct call call = {
+        .comm = team->calls,
+        .members = team->members,
+        .rank = team->rank,
+        .ranks = team->takes > 0 ? team->takes : team->ranks,
+        .form = plan->form,
+        .bytes = (long)plan->wanted->bytes,
+        .datatype = find_datatype(plan->wanted->datatype),
+        .type = MPI_DATATYPE_NULL,
+        .reduction = MPI_OP_NULL,
+        .pending = 1,
+        .initiate = plan->operation->forms[plan->form],
+        .chosen = plan->chosen,
+    };
+    const int root = (int)plan->wanted->root;
+    call.first = (int)chosen(&call, &from_choice);
+    call.second = (int)chosen(&call, &to_choice);
+    call.root = plan->operation->between_two ? call.first : root == ROTATING ? 0 : root;
+    call.messages = count_all(plan->operation, &call);
+    return call;
+}
+
+static void make_worker(const struct setting *setting, struct worker *worker) {
+    struct call *call = &worker->call;
+    *call = make_call(setting->plan, setting->team);
+    worker->buffers = (struct buffers){.memory = memory_of(setting->plan->wanted), .operation = setting->plan->operation};
+    call->requests = calloc((size_t)call->messages + 2, sizeof *call->requests);
+    for (int i = 0; i < call->messages + 2; i++)
+        call->requests[i] = MPI_REQUEST_NULL;
+    if (!setting->team->idle)
+        note_code(setting->outcome, make_type(call), "the datatype");
+    call->seed = (unsigned)(worker - setting->workers) * SEED_STEP / 2;
+}
+
+/* What this rank rotates through if its buffers are to be cold: all ranks of a host together, twice the cache they share. */
+static long cold_share(const struct world *world) {
+    const int64_t share = 2 * world->last_level_cache_bytes / world->ranks_on_host;
+    return (long)(share > LEAST_COLD_BYTES ? share : LEAST_COLD_BYTES);
+}
+
+static void take_memory(const struct setting *setting) {
+    char reason[REASON_BYTES];
+    double needed = 0;
+    EACH_WORKER(worker, setting)
+        needed += (double)plan_buffers(&worker->buffers, &worker->call, cold_share(setting->world));
+    check_room(setting, needed);
+    EACH_WORKER(worker, setting)
+        if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason))
+            note(setting->outcome, REFUSED, reason);
+}
+
+/* Threads call on communicators of their own, as the standard asks of collectives, and memory is that of a fresh one. */
+static bool needs_communicators(const struct setting *setting) {
+    return setting->threads > 1 || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
+}
+
+static void take_communicators(const struct setting *setting) {
+    if (needs_communicators(setting) && setting->team->members != MPI_COMM_NULL)
+        EACH_WORKER(worker, setting) {
+            MPI_Comm own = MPI_COMM_NULL;
+            note_code(setting->outcome, MPI_Comm_dup(setting->team->members, &own), "MPI_Comm_dup");
+            worker->call.comm = worker->call.members = own;
+        }
+}
+
+static void prepare_worker(const struct setting *setting, struct worker *worker) {
+    const struct plan *plan = setting->plan;
+    struct call *call = &worker->call;
+    note_code(setting->outcome, make_reduction(chosen(call, &reduction_choice), &call->reduction), "MPI_Op_create");
+    take_root(&worker->buffers, call, call->root);
+    if (plan->operation->prepare)
+        note_code(setting->outcome, plan->operation->prepare(call), "preparation");
+    take_root(&worker->buffers, call, call->root);
+    if (plan->form == PERSISTENT && !plan->operation->completes && setting->outcome->severity == GOOD)
+        note_code(setting->outcome, call->initiate(call), "initialisation");
+}
+
+static void default_moves(const struct setting *setting) {
+    const struct operation *operation = setting->plan->operation;
+    const struct call *call = first_call(setting);
+    const int64_t others = operation->between_two ? 1 : call->ranks - 1;
+    const int64_t bytes = amounts_of(operation, call, true).receive_bytes + others * amounts_of(operation, call, false).receive_bytes;
+    const int64_t messages = call->bytes > 0 ? bytes / call->bytes : call->messages;
+    setting->outcome->moved_bytes = setting->threads * (call->moved_messages ? call->moved_bytes : bytes);
+    setting->outcome->moved_messages = setting->threads * (call->moved_messages ? call->moved_messages : messages);
+}
+
+static void keep_layout(const struct layout *layout, struct result *result) {
+    const size_t bytes = layout && layout->order ? (size_t)layout->ranks * sizeof(int) : 0;
+    if (!layout)
+        return;
+    result->layout = *layout;
+    result->layout.order = result->order = bytes ? malloc(bytes) : NULL;
+    if (result->order)
+        memcpy(result->order, layout->order, bytes);
+}
+
+static void leave_worker(const struct setting *setting, struct worker *worker) {
+    const struct plan *plan = setting->plan;
+    struct call *call = &worker->call;
+    if (plan->form == PERSISTENT && !plan->operation->completes)
+        for (int i = 0; i < call->pending; i++)
+            if (call->requests[i] != MPI_REQUEST_NULL)
+                note_code(setting->outcome, MPI_Request_free(&call->requests[i]), "MPI_Request_free");
+    if (plan->operation->finish)
+        plan->operation->finish(call);
+    free_reduction(chosen(call, &reduction_choice), &call->reduction);
+}
+
+static void leave_communicators(const struct setting *setting) {
+    if (needs_communicators(setting) && setting->team->members != MPI_COMM_NULL)
+        EACH_WORKER(worker, setting)
+            if (worker->call.comm != MPI_COMM_NULL)
+                must(MPI_Comm_free(&worker->call.comm), "MPI_Comm_free");
+}
+
+static void free_worker(struct worker *worker) {
+    if (is_made(&worker->call))
+        MPI_Type_free(&worker->call.type);
+    free(worker->call.requests);
+    free_buffers(&worker->buffers);
+}
+
+/* --- the case --- */
+
+static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
+    rehearse(setting);
+    if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
+        return;
+    struct crew *crew = NULL;
+    if (setting->threads > 1 && !(crew = gather_crew(&setting->workers->call, sizeof *setting->workers, setting->threads, timing->run)))
+        note(setting->outcome, REFUSED, "the system gave no threads");
+    if (crew)
+        timing->run = run_crew;
+    if (all_well(setting->team, setting->outcome))
+        time_case(setting, timing, result);
+    dismiss_crew(crew);
+}
+
+static void prepare_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
+    const int64_t held_before = is_single(setting) ? held_bytes() : 0;
+    take_communicators(setting);
+    if (all_well(setting->team, setting->outcome) && !setting->team->idle)
+        EACH_WORKER(worker, setting)
+            prepare_worker(setting, worker);
+    if (!setting->team->idle && setting->outcome->severity == GOOD)
+        default_moves(setting);
+    if (timing->operation->measures)
+        timing->measures = !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->measures(first_call(setting));
+    keep_layout(first_call(setting)->layout, result);
+    rehearse_and_time(setting, timing, result);
+    if (is_single(setting) && setting->outcome->severity == GOOD) {
+        setting->outcome->growth_bytes = held_bytes() - held_before;
+        take_value(setting, timing, &result->measurement);
+    }
+    all_well(setting->team, setting->outcome);
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            leave_worker(setting, worker);
+    leave_communicators(setting);
+}
+
+static void take_part(const struct setting *setting, struct timing *timing, struct result *result) {
+    char line[LINE_BYTES / 2];
+    const char *why = NULL;
+    EACH_WORKER(worker, setting)
+        make_worker(setting, worker);
+    if (setting->outcome->severity == GOOD && !setting->team->idle)
+        why = senseless(setting, line);
+    if (why)
+        note(setting->outcome, REFUSED, why);
+    if (setting->outcome->severity == GOOD && !setting->team->idle)
+        take_memory(setting);
+    if (all_well(setting->team, setting->outcome))
+        prepare_and_time(setting, timing, result);
+    EACH_WORKER(worker, setting)
+        free_worker(worker);
+}
+
+/* One rank after the other hands its samples to rank 0, which writes them down at once. */
+struct handing {
+    const struct teller *teller;
+    const struct result *result;
+};
+
+static void take_series(void *context, int rank, const void *data) {
+    const struct handing *handing = context;
+    const struct sample *samples = data;
+    if (samples->time_ns >= 0)
+        write_rank_series(handing->teller->stream, rank, data, handing->result);
+}
+
+static void tell(const struct timing *timing, const struct teller *teller, const struct result *result) {
+    const bool each = timing->world->every_rank || timing->operation->measures;
+    const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
+    int64_t taken = strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.taken : 0;
+    tree_broadcast(timing->team, &taken, sizeof taken);
+    if (leads)
+        write_result(teller->stream, teller->index, timing->wanted, result);
+    if (ranks && taken > 0) {
+        struct sample *samples = malloc(sizeof *samples * (size_t)taken);
+        struct handing handing = {teller, result};
+        score(timing, &result->measurement, 0, (int)taken, samples);
+        for (int64_t i = 0; i < taken && timing->start->scheduled; i++) {
+            samples[i].first_ns = result->measurement.moments[i].common_ns;
+            samples[i].time_ns -= samples[i].delay_ns;
+        }
+        hand_over(timing->team, samples, (int)(taken * (int64_t)sizeof *samples), take_series, &handing);
+        free(samples);
+    }
+    if (leads)
+        end_result(teller->stream);
+}
+
+static struct plan make_plan(const struct wanted *wanted) {
+    struct plan plan = {.operation = find_operation(wanted->operation), .start = find_start(wanted->start), .wanted = wanted};
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(plan.operation, choices);
+    for (int i = 0; i < count; i++)
+        plan.chosen[i] = (struct chosen){choices[i], wanted->values[i]};
+    for (int form = 0; form < FORMS; form++)
+        if (strcmp(form_names[form], wanted->form) == 0)
+            plan.form = (enum form)form;
+    return plan;
+}
+
 static void finish(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
     result->status = statuses[outcome->severity];
     snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
     result->drift_ns = outcome->drift_ns;
-    result->migrated = outcome->migrated;
+    if (outcome->migrated)
+        snprintf(result->moved, sizeof result->moved, "rank %d from CPU %d to CPU %d", outcome->moved_rank, outcome->moved_from,
+                 outcome->moved_to);
+    result->moved_bytes = outcome->moved_bytes;
+    result->moved_messages = outcome->moved_messages;
+    result->growth_bytes = outcome->growth_bytes;
     double worst_ns = 0;
     for (int64_t i = 0; measurement->samples && i < measurement->taken; i++)
         worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
     result->sync_bound_ns = (int64_t)ceil(worst_ns * between_two(result));
 }
 
+static int64_t spread_ns(const struct call *call) {
+    return chosen(call, &arrival_choice) == ARRIVE_TOGETHER ? 0 : 1000 * chosen(call, &spread_choice);
+}
+
+static struct timing make_timing(const struct setting *setting, const struct call *call) {
+    const struct operation *operation = setting->plan->operation;
+    const struct team *team = setting->team;
+    const int measurer = operation->between_two ? call->first : 0;
+    return (struct timing){
+        .team = team,
+        .world = setting->world,
+        .operation = operation,
+        .start = setting->plan->start,
+        .stop = &setting->plan->wanted->stop,
+        .wanted = setting->plan->wanted,
+        .call = first_call(setting),
+        .buffers = &setting->workers->buffers,
+        .run = runner(setting->plan),
+        .rounds = (operation->rounds ? operation->rounds : 1) * (setting->threads > 1 ? CREW_ROUNDS : 1),
+        .measures = !team->idle && (team->rank == measurer || !operation->rank_0_measures),
+        .arrival = chosen(call, &arrival_choice),
+        .spread_ns = spread_ns(call),
+        .compares = setting->plan->start->scheduled || !(operation->rank_0_measures || operation->measures),
+    };
+}
+
 static void run_in_team(const struct world *world, const struct team *team, const struct plan *plan, struct result *result,
                         const struct teller *teller) {
     struct outcome outcome = {.rank = team->rank};
-    struct call call = make_call(plan, team, world->operations);
-    struct buffers buffers = {.memory = memory_of(plan->wanted), .operation = plan->operation};
-    const struct setting setting = {world, team, plan, &call, &buffers, &outcome};
-    const struct timing timing = {
-        .team = team,
-        .world = world,
-        .operation = plan->operation,
-        .start = plan->start,
-        .stop = &plan->wanted->stop,
-        .wanted = plan->wanted,
-        .call = &call,
-        .buffers = &buffers,
-        .run = runner(plan),
-        .compares = plan->start->scheduled || !plan->operation->rank_0_measures,
-    };
-    if (world->every_rank && most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
+    const struct call call = make_call(plan, team);
+    const int threads = (int)chosen(&call, &threads_choice);
+    struct setting setting = {world, team, plan, calloc((size_t)threads, sizeof(struct worker)), threads, &outcome};
+    struct timing timing = make_timing(&setting, &call);
+    result->spread_ns = timing.spread_ns;
+    if ((world->every_rank || plan->operation->measures) && most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
         note(&outcome, REFUSED, "too many samples to keep those of every rank");
     else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
         note(&outcome, REFUSED, "the system gave no memory for so many samples");
-    take_part(&setting, &timing, &result->measurement);
+    take_part(&setting, &timing, result);
+    free(setting.workers);
     finish(result, &outcome, &result->measurement);
     if (teller->wanted)
         tell(&timing, teller, result);
 }
 
-/* Where too few ranks are there, rank 0 says so. */
-static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct teller *teller) {
+/* Why there are not the ranks that the operation needs; every rank can tell. */
+static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
+    const struct operation *operation = plan->operation;
+    const int ranks = world->all.ranks, least = operation->between_two || operation->in_pairs ? 2 : operation->ranks_least;
+    const int takes = operation->takes ? operation->takes(call) : 0;
+    if (takes > ranks)
+        snprintf(line, LINE_BYTES / 2, "the grid takes %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
+    else if (ranks < least)
+        snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are", ranks);
+    else if (operation->between_two && (call->first >= ranks || call->second >= ranks || call->first == call->second))
+        snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks, call->first,
+                 call->second);
+    else
+        return false;
+    return true;
+}
+
+/* Where the ranks are not there that it needs, rank 0 says so. */
+static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct teller *teller,
+                   const char *line) {
     result->status = statuses[REFUSED];
-    snprintf(result->reason, sizeof result->reason, "%s needs %d ranks, there is %d", plan->operation->name, result->ranks,
-             world->all.ranks);
+    snprintf(result->reason, sizeof result->reason, "%s", line);
     if (world->all.rank == 0 && teller->wanted) {
         write_result(teller->stream, teller->index, plan->wanted, result);
         end_result(teller->stream);
     }
+}
+
+/* The ranks that work together. Two that are not the first two work within all: the others sleep until they are needed. */
+static struct team team_of(const struct world *world, const struct plan *plan, const struct call *call) {
+    const bool first_two = call->first < 2 && call->second < 2;
+    struct team team = world->all;
+    if (plan->operation->in_pairs)
+        team = world->even;
+    else if (plan->operation->between_two && first_two)
+        team = world->pair;
+    else if (plan->operation->between_two)
+        team.idle = team.rank != call->first && team.rank != call->second;
+    team.takes = plan->operation->takes ? plan->operation->takes(call) : 0;
+    return team;
+}
+
+/* Of fewer ranks than all: the others sleep, and calls go to a communicator of these. */
+static void leave_out(struct team *team) {
+    MPI_Comm taken;
+    team->idle = team->rank >= team->takes;
+    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &taken), "MPI_Comm_split");
+    team->calls = team->members = taken;
+}
+
+static int ranks_of(const struct world *world, const struct plan *plan, const struct team *team) {
+    const int all = world->all.ranks;
+    if (team->takes > 0)
+        return team->takes;
+    return plan->operation->between_two ? 2 : plan->operation->in_pairs ? all / 2 * 2 : all;
 }
 
 double between_two(const struct result *result) {
@@ -375,16 +788,24 @@ double between_two(const struct result *result) {
 }
 
 struct result run_case(const struct world *world, const struct wanted *wanted, const struct teller *teller) {
+    char line[LINE_BYTES / 2];
     const struct plan plan = make_plan(wanted);
-    const int exactly = plan.operation->ranks_exactly;
+    const struct call call = make_call(&plan, &world->all);
+    struct team team = team_of(world, &plan, &call);
     struct result result = {
         .status = statuses[GOOD],
-        .ranks = exactly ? exactly : world->all.ranks,
-        .single = plan.operation->rank_0_measures,
+        .ranks = ranks_of(world, &plan, &team),
+        .measurer = !plan.operation->rank_0_measures ? SERIES_ALL : plan.operation->between_two ? call.first : 0,
     };
-    if (world->all.ranks < exactly)
-        refuse(world, &plan, &result, teller);
-    else if (world->all.rank < result.ranks)
-        run_in_team(world, exactly == 2 ? &world->pair : &world->all, &plan, &result, teller);
+    if (lacks_ranks(world, &plan, &call, line))
+        refuse(world, &plan, &result, teller, line);
+    else if (team.ranks > 0) {
+        const bool some = team.takes > 0 && team.takes < team.ranks;
+        if (some)
+            leave_out(&team);
+        run_in_team(world, &team, &plan, &result, teller);
+        if (some && !team.idle)
+            must(MPI_Comm_free(&team.members), "MPI_Comm_free");
+    }
     return result;
 }

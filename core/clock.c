@@ -21,6 +21,8 @@
 /* Quartz clocks keep their rate within 100 ppm of the nominal one, so two of them differ by twice that at most. */
 static const double UNKNOWN_DRIFT = 200e-6;
 static const double WANDER = 0.1e-6;
+/* Two clocks that differ more than so from each other did not drift: one of them was set in between. */
+static const double IMPOSSIBLE_DRIFT = 0.05;
 /* A call whose start is uncertain by less than this share of its time needs no better clock. */
 static const double HARMLESS = 0.005;
 enum { BASELINE_NS = 20000000, HORIZON_S = 100, KEPT = 32, IDENTITY_BYTES = 200 };
@@ -110,7 +112,8 @@ static void learn_drift(struct clock *clock) {
         const struct point *then = &clock->marks[i].point;
         const double passed_ns = (double)(now->at_ns - then->at_ns);
         const double bound = (double)(now->bound_ns + then->bound_ns) / passed_ns + WANDER;
-        if (passed_ns > HORIZON_S * 1e9)
+        const double moved_ns = fabs((double)(now->offset_ns - then->offset_ns));
+        if (passed_ns > HORIZON_S * 1e9 || moved_ns > IMPOSSIBLE_DRIFT * passed_ns + (double)(now->bound_ns + then->bound_ns))
             break;
         if (bound < clock->drift_bound) {
             clock->drift = (double)(now->offset_ns - then->offset_ns) / passed_ns;
@@ -121,6 +124,8 @@ static void learn_drift(struct clock *clock) {
 
 static void add(struct clock *clock, struct point point) {
     int64_t surprise_ns = 0;
+    if (clock->count > 0 && point.at_ns <= newest(clock)->point.at_ns)
+        clock->count = 0; /* It was set back: nothing of before can be told from now. */
     if (clock->count > 1)
         surprise_ns = llabs(point.offset_ns - (int64_t)llround(expected(clock, point.at_ns).offset_ns));
     if (clock->count == clock->room) {
@@ -253,6 +258,7 @@ bool is_stale(const struct clock *clock, int64_t local_ns, double call_ns) {
         return false;
     if (clock->count == 0)
         return true;
-    const double drifted_ns = clock->worst_drift_bound * (double)(local_ns - newest(clock)->point.at_ns);
-    return drifted_ns > fmax((double)clock->worst_bound_ns, HARMLESS * call_ns);
+    const int64_t passed_ns = local_ns - newest(clock)->point.at_ns;
+    const double drifted_ns = clock->worst_drift_bound * (double)passed_ns;
+    return passed_ns < 0 || drifted_ns > fmax((double)clock->worst_bound_ns, HARMLESS * call_ns);
 }

@@ -4,28 +4,37 @@
 
 #include <stdio.h>
 
+#include "choices.h"
 #include "clock.h"
 #include "memory.h"
 #include "op.h"
 #include "tree.h"
 
-#define CORE_VERSION "0.2.0"
+#define CORE_VERSION "0.4.0"
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192,
+enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, EXIT_STREAM = 4, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192,
        IDENTITY_BYTES = 192, MOST_SOURCES = 8 };
 
 /* registry.c */
-extern const struct datatype datatypes[];
-extern const int datatype_count;
 extern const char *const form_names[FORMS];
 extern const char *last_missing_call;
 const struct operation *find_operation(const char *name);
 const struct start *find_start(const char *name);
 const struct source *find_source(const char *name);
 const struct synchronisation *find_synchronisation(const char *name);
+/* Units in the order of their names; NULL: the first, and after the last. */
+const struct operation *next_operation(const struct operation *before);
+const struct datatype *next_datatype(const struct datatype *before);
+const struct start *next_start(const struct start *before);
+const struct source *next_source(const struct source *before);
+const struct synchronisation *next_synchronisation(const struct synchronisation *before);
+#define EACH_BY_NAME(kind, unit) \
+    for (const struct kind *unit = next_##kind(NULL); unit; unit = next_##kind(unit))
 const struct datatype *find_datatype(const char *name);
 const char *default_datatype(const struct operation *operation);
+const char *default_form(const struct operation *operation);
+bool can_have(const struct operation *operation, const struct datatype *datatype);
 void describe(FILE *out);
 
 /* When a case has enough samples: at whichever comes first. What is 0 does not count. */
@@ -50,6 +59,8 @@ struct wanted {
     int64_t alignment;
     int64_t root;
     int64_t bytes;
+    /* Of each of the operation's choices, in their order. */
+    int64_t values[MOST_CHOICES];
     struct stop stop;
 };
 
@@ -60,6 +71,8 @@ struct job {
     bool describe;
     bool help;
     bool check;
+    /* Every case is only rehearsed: are its calls there, and are the data right? */
+    bool probe;
     bool state;
     bool study;
     bool every_rank;
@@ -77,6 +90,7 @@ struct job {
 /* Returns false with one line in `error` if the arguments, or the job file they name, make no sense. */
 bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]);
 void print_help(FILE *out);
+int64_t value_of(const struct wanted *wanted, const struct choice *choice);
 
 /* facts.c: where a rank really runs. */
 struct rank_fact {
@@ -85,6 +99,8 @@ struct rank_fact {
     char clock[IDENTITY_BYTES];
     char libmpi[LINE_BYTES];
     int cpu;
+    /* Where that CPU is, by the numbers of the system; -1: it does not say. */
+    int core, socket, numa;
 };
 
 struct launch_fact {
@@ -96,6 +112,8 @@ struct launch_fact {
 
 struct rank_fact read_rank_fact(const struct source *source);
 struct launch_fact read_launch_fact(void);
+/* Where the rank was before it may have moved: on this CPU, or, if somebody bound it anew since, where it was at first. */
+int cpu_before(int cpu);
 void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]);
 int64_t namespace_offset_ns(void);
 
@@ -124,6 +142,8 @@ struct sample {
     int64_t first_ns;
     int64_t last_ns;
     float bound_ns;
+    /* How late the last rank was meant to come. */
+    float delay_ns;
     int32_t last_rank;
     int32_t state;
 };
@@ -133,6 +153,7 @@ struct moment {
     int64_t common_ns;
     int64_t begin_ns;
     int64_t end_ns;
+    float delay_ns;
     int32_t state;
 };
 
@@ -158,15 +179,23 @@ struct result {
     struct measurement measurement;
     int64_t sync_bound_ns;
     int64_t drift_ns;
-    bool migrated;
+    /* Which rank went to another CPU meanwhile, in words; empty: none. */
+    char moved[NAME_BYTES * 2];
+    /* How ranks lie on a grid, and its `order`, which is freed with the result. */
+    struct layout layout;
+    int *order;
     int ranks;
-    bool single;
+    /* The rank that alone measures, or SERIES_ALL. */
+    int measurer;
+    int64_t moved_bytes, moved_messages;
+    /* Medians of the communication alone and of the computation alone, where they are to overlap. */
+    double pure_ns, compute_ns;
+    int64_t growth_bytes, spread_ns;
 };
 
 struct world {
-    struct team all;
-    struct team pair;
-    MPI_Comm operations;
+    /* All ranks, the first two, and as many as make pairs. */
+    struct team all, pair, even;
     const struct source *source;
     const struct synchronisation *synchronisation;
     const struct source_fact *sources;
@@ -174,6 +203,7 @@ struct world {
     int64_t last_level_cache_bytes;
     bool yields;
     bool every_rank;
+    bool probes;
     int ranks_on_host;
 };
 
@@ -182,6 +212,8 @@ struct plan {
     enum form form;
     const struct start *start;
     const struct wanted *wanted;
+    /* Ends with one without a choice. */
+    struct chosen chosen[MOST_CHOICES + 1];
 };
 
 /* Where rank 0 writes a case: if every rank's samples are wanted, those of one rank after the other. */
@@ -203,6 +235,11 @@ struct timing {
     struct call *call;
     struct buffers *buffers;
     int (*run)(struct call *);
+    /* How often a run does what is timed. */
+    int rounds;
+    /* Whether this rank's times count. */
+    bool measures;
+    int64_t arrival, spread_ns;
     /* Whether beginnings are compared between ranks, for which their clocks must be. */
     bool compares;
 };
@@ -212,6 +249,9 @@ int measure(const struct timing *timing, struct measurement *into);
 /* Makes samples of what this rank saw, by what is known of its clock when all is over. */
 void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into);
 bool is_discarded(const struct start *start, const struct sample *sample);
+/* Makes one sample of a value of every rank, the largest of which counts. */
+void take_single(const struct timing *timing, struct measurement *into, double value);
+double median_ns(const struct timing *timing, const struct measurement *measurement);
 
 /* By how much two ranks' clocks may differ more than one from rank 0's. */
 double between_two(const struct result *result);
@@ -257,6 +297,6 @@ void end_record(FILE *stream);
 
 /* table.c */
 void print_head(FILE *out, const struct launch_fact *launch, const struct world *world);
-void print_row(FILE *out, const struct wanted *wanted, const struct result *result);
+void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes);
 
 #endif

@@ -1,5 +1,6 @@
 /* Where a rank really runs and what it reads its time from: asked of the system inside the launched job. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -82,6 +83,45 @@ int64_t namespace_offset_ns(void) {
     return seconds * 1000000000 + nanoseconds;
 }
 
+/* One of a CPU's numbers, or -1. */
+static int read_number(int cpu, const char *what) {
+    char path[LINE_BYTES];
+    int number = -1;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &number) != 1)
+        number = -1;
+    if (file)
+        fclose(file);
+    return number;
+}
+
+/* A CPU's folder has a link named after its NUMA node, such as node0. */
+static int read_numa(int cpu) {
+    char path[LINE_BYTES];
+    int numa = -1;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d", cpu);
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry; folder && numa < 0 && (entry = readdir(folder));)
+        if (sscanf(entry->d_name, "node%d", &numa) != 1)
+            numa = -1;
+    if (folder)
+        closedir(folder);
+    return numa;
+}
+
+/* Where this rank was, and where it might be, when it told so. */
+static struct {
+    cpu_set_t allowed;
+    int cpu;
+} seat;
+
+int cpu_before(int cpu) {
+    cpu_set_t allowed;
+    const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    return known && !CPU_EQUAL(&allowed, &seat.allowed) ? seat.cpu : cpu;
+}
+
 struct rank_fact read_rank_fact(const struct source *source) {
     struct rank_fact fact;
     memset(&fact, 0, sizeof fact);
@@ -89,7 +129,11 @@ struct rank_fact read_rank_fact(const struct source *source) {
     read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
     read_identity(source->sharing, fact.clock);
     read_libmpi(fact.libmpi, sizeof fact.libmpi);
-    fact.cpu = sched_getcpu();
+    fact.cpu = seat.cpu = sched_getcpu();
+    sched_getaffinity(0, sizeof seat.allowed, &seat.allowed);
+    fact.core = read_number(fact.cpu, "core_id");
+    fact.socket = read_number(fact.cpu, "physical_package_id");
+    fact.numa = read_numa(fact.cpu);
     return fact;
 }
 

@@ -18,7 +18,7 @@ struct said {
 
 struct arguments {
     const char *operations, *forms, *sizes, *job;
-    struct said said[32];
+    struct said said[64];
     int saying;
 };
 
@@ -33,17 +33,14 @@ static bool fail(char error[LINE_BYTES], const char *format, ...) {
 
 #define NAMES(kind, into) \
     do { \
-        for (const struct kind *const *unit = __start_rb_##kind; unit < __stop_rb_##kind; unit++) \
-            snprintf((into) + strlen(into), LINE_BYTES - strlen(into), "%s%s", *(into) ? ", " : "", (*unit)->name); \
+        EACH_BY_NAME(kind, unit) \
+            snprintf((into) + strlen(into), LINE_BYTES - strlen(into), "%s%s", *(into) ? ", " : "", unit->name); \
     } while (0)
 
 static bool check_operation(const struct wanted *wanted, char error[LINE_BYTES]) {
     const struct operation *operation = find_operation(wanted->operation);
-    char names[LINE_BYTES] = "";
-    if (!operation) {
-        NAMES(operation, names);
-        return fail(error, "operation '%s' is not known (allowed: %.400s)", wanted->operation, names);
-    }
+    if (!operation)
+        return fail(error, "operation '%s' is not known (--help lists all)", wanted->operation);
     for (int form = 0; form < FORMS; form++)
         if (operation->forms[form] && strcmp(form_names[form], wanted->form) == 0)
             return true;
@@ -53,10 +50,14 @@ static bool check_operation(const struct wanted *wanted, char error[LINE_BYTES])
 
 static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) {
     const struct datatype *datatype = find_datatype(wanted->datatype);
-    if (!datatype)
-        return fail(error, "datatype '%s' is not known (allowed: byte, int, float, double)", wanted->datatype);
-    if (find_operation(wanted->operation)->reduces && datatype->type == MPI_BYTE)
-        return fail(error, "%s: bytes cannot be summed (use int, float or double)", wanted->operation);
+    char names[LINE_BYTES] = "";
+    if (!datatype) {
+        NAMES(datatype, names);
+        return fail(error, "datatype '%s' is not known (allowed: %.400s)", wanted->datatype, names);
+    }
+    if (!can_have(find_operation(wanted->operation), datatype))
+        return fail(error, "%s: %s cannot be used (use %s)", wanted->operation, datatype->name,
+                    find_operation(wanted->operation)->datatypes == NUMBERS ? "int, float or double" : "byte");
     if (wanted->bytes < 0 || wanted->bytes % datatype->bytes != 0)
         return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", wanted->operation,
                     (long long)wanted->bytes, datatype->name, datatype->bytes);
@@ -124,12 +125,23 @@ static struct wanted usual(const char *operation_name) {
     snprintf(wanted.operation, NAME_BYTES, "%s", operation_name);
     if (!operation)
         return wanted;
-    for (int form = FORMS - 1; form >= 0; form--)
-        if (operation->forms[form])
-            snprintf(wanted.form, NAME_BYTES, "%s", form_names[form]);
+    snprintf(wanted.form, NAME_BYTES, "%s", default_form(operation));
     snprintf(wanted.datatype, NAME_BYTES, "%s", default_datatype(operation));
     snprintf(wanted.start, NAME_BYTES, "%s", operation->start);
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(operation, choices);
+    for (int i = 0; i < count; i++)
+        wanted.values[i] = usual_value(choices[i]);
     return wanted;
+}
+
+int64_t value_of(const struct wanted *wanted, const struct choice *choice) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(find_operation(wanted->operation), choices);
+    for (int i = 0; i < count; i++)
+        if (choices[i] == choice)
+            return wanted->values[i];
+    return usual_value(choice);
 }
 
 /* --- what can be said of a case --- */
@@ -172,14 +184,48 @@ static bool set_field(struct wanted *wanted, const struct field *field, const ch
     return *value && !*end;
 }
 
+static bool set_choice(struct wanted *wanted, int index, const struct choice *choice, const char *value,
+                       char error[LINE_BYTES]) {
+    char names[LINE_BYTES / 2] = "";
+    if (read_value(choice, value, &wanted->values[index]))
+        return true;
+    if (choice->extents)
+        return fail(error, "%s: '%s' is no grid such as 4x4 of up to %d extents from 1 to %d, nor auto", choice->name, value,
+                    MOST_DIMENSIONS, MOST_EXTENT);
+    if (!choice->names)
+        return fail(error, "%s: '%s' is not a whole number from %lld to %lld", choice->name, value, (long long)choice->least,
+                    (long long)choice->most);
+    for (const char *const *name = choice->names; *name; name++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", *name);
+    return fail(error, "%s: '%s' is not known (allowed: %s)", choice->name, value, names);
+}
+
+/* What every case has, or what the operation alone lets one choose. */
 static bool set_key(struct wanted *wanted, const char *key, const char *value, char error[LINE_BYTES]) {
     char keys[LINE_BYTES / 2] = "operation";
+    const struct choice *choices[MOST_CHOICES];
+    const struct operation *operation = find_operation(wanted->operation);
+    const int count = operation ? choices_of(operation, choices) : 0;
     for (int i = 0; i < LENGTH(fields); i++) {
         if (strcmp(key, fields[i].key) == 0)
             return set_field(wanted, &fields[i], value) || fail(error, "%s: '%s' is not a number", key, value);
         snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", fields[i].key);
     }
-    return fail(error, "key '%s' is not known (allowed: %s)", key, keys);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(key, choices[i]->name) == 0)
+            return set_choice(wanted, i, choices[i], value, error);
+        snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", choices[i]->name);
+    }
+    return fail(error, "key '%s' is not known of %s (allowed: %s)", key, wanted->operation, keys);
+}
+
+static bool has_choice(const struct operation *operation, const char *name) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(operation, choices);
+    for (int i = 0; i < count; i++)
+        if (strcmp(choices[i]->name, name) == 0)
+            return true;
+    return false;
 }
 
 /* --- sizes --- */
@@ -255,38 +301,99 @@ static bool add_sizes(struct job *job, struct wanted *wanted, const int64_t *siz
     return true;
 }
 
-static bool add_forms(struct job *job, struct wanted *wanted, const struct arguments *given, const int64_t *sizes, int count,
-                      char error[LINE_BYTES]) {
-    char copy[LINE_BYTES], *rest = NULL;
-    if (!given->forms)
-        return add_sizes(job, wanted, sizes, count, error);
-    snprintf(copy, sizeof copy, "%s", given->forms);
-    for (char *form = strtok_r(copy, ",", &rest); form; form = strtok_r(NULL, ",", &rest)) {
-        snprintf(wanted->form, NAME_BYTES, "%s", form);
-        if (!add_sizes(job, wanted, sizes, count, error))
+/* What is said with one name of many operations is said of those that it fits. */
+struct sweep {
+    const struct arguments *given;
+    const int64_t *sizes;
+    int count;
+    bool of_many;
+};
+
+static bool has_form(const struct operation *operation, const char *form) {
+    for (int i = 0; i < FORMS; i++)
+        if (operation->forms[i] && strcmp(form_names[i], form) == 0)
+            return true;
+    return false;
+}
+
+static bool is_field(const char *key) {
+    for (int i = 0; i < LENGTH(fields); i++)
+        if (strcmp(fields[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static bool fits(const struct operation *operation, const struct arguments *given) {
+    for (int i = 0; i < given->saying; i++) {
+        const struct said *said = &given->said[i];
+        const struct datatype *datatype = strcmp(said->key, "datatype") == 0 ? find_datatype(said->value) : NULL;
+        if (!is_field(said->key) && !has_choice(operation, said->key))
+            return false;
+        if (datatype && !can_have(operation, datatype))
             return false;
     }
     return true;
 }
 
-static bool expand(struct job *job, const struct arguments *given, char error[LINE_BYTES]) {
-    int64_t sizes[MOST_SIZES];
-    int count = 0;
+static bool add_forms(struct job *job, struct wanted *wanted, const struct sweep *sweep, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(wanted->operation);
+    const char *forms = sweep->given->forms ? sweep->given->forms : wanted->form;
+    const bool all = strcmp(forms, "all") == 0;
     char copy[LINE_BYTES], *rest = NULL;
-    if (!given->operations)
-        return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help tells more)");
-    if (!parse_sizes(given->sizes ? given->sizes : "8:1M:x4", sizes, &count, error))
-        return false;
-    snprintf(copy, sizeof copy, "%s", given->operations);
-    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        struct wanted wanted = usual(name);
-        for (int i = 0; i < given->saying; i++)
-            if (!set_key(&wanted, given->said[i].key, given->said[i].value, error))
-                return false;
-        if (!add_forms(job, &wanted, given, sizes, count, error))
+    snprintf(copy, sizeof copy, "%s", all ? "blocking,nonblocking,persistent" : forms);
+    for (char *form = strtok_r(copy, ",", &rest); form; form = strtok_r(NULL, ",", &rest)) {
+        snprintf(wanted->form, NAME_BYTES, "%s", form);
+        if ((all || sweep->of_many) && operation && !has_form(operation, form))
+            continue;
+        if (!add_sizes(job, wanted, sweep->sizes, sweep->count, error))
             return false;
     }
     return true;
+}
+
+static bool add_operation(struct job *job, const char *name, const struct sweep *sweep, char error[LINE_BYTES]) {
+    struct wanted wanted = usual(name);
+    if (!find_operation(name))
+        return check_operation(&wanted, error);
+    if (sweep->of_many && !fits(find_operation(name), sweep->given))
+        return true;
+    for (int i = 0; i < sweep->given->saying; i++)
+        if (!set_key(&wanted, sweep->given->said[i].key, sweep->given->said[i].value, error))
+            return false;
+    return add_forms(job, &wanted, sweep, error);
+}
+
+/* `all` is every operation but the core's tests of itself, a kind those of it. */
+static bool is_meant(const struct operation *operation, const char *name) {
+    return strcmp(name, "all") == 0 ? strcmp(operation->kind, "self-test") != 0 : strcmp(name, operation->kind) == 0;
+}
+
+static bool add_named(struct job *job, const char *name, struct sweep *sweep, char error[LINE_BYTES]) {
+    bool found = false;
+    sweep->of_many = true;
+    EACH_BY_NAME(operation, unit)
+        if (is_meant(unit, name)) {
+            found = true;
+            if (!add_operation(job, unit->name, sweep, error))
+                return false;
+        }
+    sweep->of_many = false;
+    return found || add_operation(job, name, sweep, error);
+}
+
+static bool expand(struct job *job, const struct arguments *given, char error[LINE_BYTES]) {
+    int64_t sizes[MOST_SIZES];
+    struct sweep sweep = {.given = given, .sizes = sizes};
+    char copy[LINE_BYTES], *rest = NULL;
+    if (!given->operations)
+        return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help tells more)");
+    if (!parse_sizes(given->sizes ? given->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
+        return false;
+    snprintf(copy, sizeof copy, "%s", given->operations);
+    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (!add_named(job, name, &sweep, error))
+            return false;
+    return job->cases > 0 || fail(error, "nothing to measure: no operation of %s has all that was asked for", given->operations);
 }
 
 /* --- from a job file --- */
@@ -370,10 +477,11 @@ struct flag {
 };
 
 static const struct flag options[] = {
-    {"--op", "NAME[,NAME...]", NULL, "operations to time"},
-    {"--form", "NAME[,NAME...]", NULL, "blocking, nonblocking, persistent; else each operation's first"},
+    {"--op", "NAME[,NAME...]", NULL, "operations to time, kinds of them, or all"},
+    {"--form", "NAME[,NAME...]", NULL, "blocking, nonblocking, persistent, or all; else each operation's first"},
+    {"--with", "NAME=VALUE", NULL, "an option of the operation, such as epoch=fence; --describe lists all"},
     {"--sizes", "SIZES", NULL, "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these"},
-    {"--datatype", "NAME", "datatype", "byte, int, float or double"},
+    {"--datatype", "NAME", "datatype", "byte, int, float, double, or a derived one, listed below"},
     {"--start", "NAME", "start", "how ranks begin together; else as suits the operation"},
     {"--cache", "NAME", "cache", "warm: buffers are used again; cold: rotated through more than the last-level cache"},
     {"--buffers", "NAME", "buffers", "separate, or in-place"},
@@ -394,6 +502,7 @@ static const struct flag options[] = {
     {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
     {"--quiet", NULL, NULL, "print no table"},
     {"--check", NULL, NULL, "only check that the ranks form one world and that data arrive right"},
+    {"--probe", NULL, NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms"},
     {"--clocks", NULL, NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all"},
     {"--runs", "N", NULL, "how often --clocks synchronises (20)"},
     {"--wait", "SECONDS", NULL, "how long --clocks waits to see what has become of a synchronisation (0.1)"},
@@ -409,9 +518,10 @@ void print_help(FILE *out) {
         fprintf(out, "  %-17s %-15s %s\n", options[i].name, options[i].value ? options[i].value : "", options[i].help);
 #define PRINT_UNITS(title, kind) \
     fputs("\n" title "\n", out); \
-    for (const struct kind *const *unit = __start_rb_##kind; unit < __stop_rb_##kind; unit++) \
-        fprintf(out, "  %-15s %s\n", (*unit)->name, (*unit)->help)
+    EACH_BY_NAME(kind, unit) \
+        fprintf(out, "  %-27s %s\n", unit->name, unit->help)
     PRINT_UNITS("operations", operation);
+    PRINT_UNITS("datatypes", datatype);
     PRINT_UNITS("starts", start);
     PRINT_UNITS("time sources", source);
     PRINT_UNITS("synchronisations", synchronisation);
@@ -429,6 +539,19 @@ static bool take_number(const char *name, const char *value, double *number, cha
     *number = strtod(value, &end);
     if (end == value || *end || !(*number > 0))
         return fail(error, "%s: '%s' is not a number above 0", name, value);
+    return true;
+}
+
+static void say(struct arguments *given, const char *key, const char *value) {
+    given->said[given->saying] = (struct said){key, value};
+    given->saying += given->saying < LENGTH(given->said) - 1;
+}
+
+static bool take_choice(struct arguments *given, const char *text, char error[LINE_BYTES]) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return fail(error, "--with: '%s' is not NAME=VALUE", text);
+    say(given, strndup(text, (size_t)(equals - text)), equals + 1);
     return true;
 }
 
@@ -453,10 +576,11 @@ static bool take_value(struct job *job, struct arguments *given, const struct fl
             return true;
         }
     if (option->key) {
-        given->said[given->saying] = (struct said){option->key, value};
-        given->saying += given->saying < LENGTH(given->said) - 1;
+        say(given, option->key, value);
         return true;
     }
+    if (strcmp(option->name, "--with") == 0)
+        return take_choice(given, value, error);
     if (!take_number(option->name, value, &number, error))
         return false;
     if (strcmp(option->name, "--runs") == 0)
@@ -468,7 +592,7 @@ static bool take_value(struct job *job, struct arguments *given, const struct fl
 
 static bool take_arguments(int argc, char **argv, struct job *job, struct arguments *given, char error[LINE_BYTES]) {
     const struct { const char *name; bool *on; } switches[] = {
-        {"--quiet", &job->quiet}, {"--check", &job->check}, {"--describe", &job->describe}, {"--help", &job->help},
+        {"--quiet", &job->quiet}, {"--check", &job->check}, {"--probe", &job->probe}, {"--describe", &job->describe}, {"--help", &job->help},
         {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
         {"--separate-clocks", &job->separate_clocks}};
     for (int i = 1; i < argc; i++) {
@@ -504,7 +628,9 @@ bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
     *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1};
     if (!take_arguments(argc, argv, job, &given, error))
         return false;
-    job->by_hand = !given.job;
+    job->by_hand = !given.job && !job->probe;
+    if (job->probe && !given.operations && !given.job)
+        given.operations = "all", given.forms = "all";
     if (job->describe || job->help || job->state)
         return true;
     if (!job->check && !job->study && !(given.job ? read_file(job, given.job, error) : expand(job, &given, error)))

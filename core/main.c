@@ -1,9 +1,14 @@
 /* The core: starts MPI, learns what is wanted, runs case after case, leaves. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
+#include "startup.h"
+#include "steady.h"
 #include "state.h"
 
 enum { WARM_UP_NS = 30000000 };
@@ -14,26 +19,29 @@ static void merge_worst(void *into, const void *from, int bytes) {
         *(int *)into = *(const int *)from;
 }
 
-static struct team make_team(MPI_Comm comm) {
-    struct team team = {.comm = comm};
-    must(MPI_Comm_rank(comm, &team.rank), "MPI_Comm_rank");
-    must(MPI_Comm_size(comm, &team.ranks), "MPI_Comm_size");
-    return team;
-}
-
 static MPI_Comm split(bool in) {
     MPI_Comm comm = MPI_COMM_NULL;
     must(MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, 0, &comm), "MPI_Comm_split");
     return comm;
 }
 
-/* The core talks on communicators of its own. Operations run on MPI_COMM_WORLD, as most programs do: some libraries look a
- * predefined communicator up faster than a made one, by several nanoseconds a call. */
+/* The first so many ranks. The core talks on a communicator of its own. Operations go to MPI_COMM_WORLD, as in most programs: some
+ * libraries look a predefined communicator up faster than a made one, by several nanoseconds a call. */
+static struct team make_team(int ranks) {
+    int rank, all;
+    must(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
+    const bool in = rank < ranks, whole = ranks >= all;
+    const MPI_Comm talk = split(in), members = whole ? MPI_COMM_WORLD : split(in);
+    return in ? (struct team){.comm = talk, .calls = MPI_COMM_WORLD, .members = members, .rank = rank, .ranks = whole ? all : ranks}
+              : (struct team){.rank = rank};
+}
+
 static struct world make_world(void) {
-    struct world world = {.all = make_team(split(true)), .operations = MPI_COMM_WORLD};
-    MPI_Comm pair = split(world.all.rank < 2);
-    if (world.all.rank < 2)
-        world.pair = make_team(pair);
+    struct world world = {.all = make_team(INT_MAX)};
+    const int pairs = world.all.ranks / 2 * 2;
+    world.pair = world.all.ranks == 2 ? world.all : make_team(2);
+    world.even = pairs == 2 ? world.pair : pairs == world.all.ranks ? world.all : make_team(pairs);
     return world;
 }
 
@@ -79,17 +87,39 @@ static void make_clocks(struct world *world, struct team *team, bool separate) {
     team->clock = make_clock(team, identity, step_ns);
 }
 
+/* Teams of the same ranks are one team. */
+static void each_team(struct world *world, void (*act)(struct world *, struct team *)) {
+    act(world, &world->all);
+    if (world->pair.comm != world->all.comm && world->pair.ranks > 0)
+        act(world, &world->pair);
+    else
+        world->pair.clock = world->pair.ranks > 0 ? world->all.clock : NULL;
+    if (world->even.ranks > 0 && world->even.comm != world->all.comm && world->even.comm != world->pair.comm)
+        act(world, &world->even);
+    else
+        world->even.clock = world->even.ranks == 0 ? NULL : world->even.comm == world->all.comm ? world->all.clock : world->pair.clock;
+}
+
+static void make_shared(struct world *world, struct team *team) {
+    make_clocks(world, team, false);
+}
+
+static void make_separate(struct world *world, struct team *team) {
+    make_clocks(world, team, true);
+}
+
+static void leave_clock(struct world *world, struct team *team) {
+    (void)world;
+    free_clock(team->clock);
+}
+
 void take_source(struct world *world, const struct source *source, bool separate_clocks) {
     world->source = source;
-    make_clocks(world, &world->all, separate_clocks);
-    if (world->all.rank < 2)
-        make_clocks(world, &world->pair, separate_clocks);
+    each_team(world, separate_clocks ? make_separate : make_shared);
 }
 
 void leave_source(struct world *world) {
-    free_clock(world->all.clock);
-    if (world->all.rank < 2)
-        free_clock(world->pair.clock);
+    each_team(world, leave_clock);
 }
 
 /* Every rank sends to the next one and checks what it got from the one before. */
@@ -100,7 +130,7 @@ static int check_neighbours(const struct world *world) {
     unsigned char *data = malloc(2 * BYTES);
     struct mismatch mismatch = {0};
     fill_bytes(data, BYTES, (unsigned)team->rank);
-    must(MPI_Sendrecv(data, BYTES, MPI_BYTE, to, TAG, data + BYTES, BYTES, MPI_BYTE, from, TAG, world->operations,
+    must(MPI_Sendrecv(data, BYTES, MPI_BYTE, to, TAG, data + BYTES, BYTES, MPI_BYTE, from, TAG, team->calls,
                       MPI_STATUS_IGNORE),
          "MPI_Sendrecv");
     check_bytes(data + BYTES, BYTES, (unsigned)from, 0, &mismatch);
@@ -128,11 +158,11 @@ static int report_check(const struct world *world, const struct rank_fact *mine,
 /* The first messages between two ranks may be slow for a while: connections are made, and cores wake up. */
 static void warm_connections(const struct world *world) {
     enum { BARRIERS = 16 };
-    const int64_t until_ns = world->source->read_ns() + WARM_UP_NS;
+    const int64_t until_ns = steady_ns() + WARM_UP_NS;
     for (bool more = true; more; tree_broadcast(&world->all, &more, sizeof more)) {
         for (int i = 0; i < BARRIERS; i++)
             dissemination_barrier(&world->all);
-        more = world->source->read_ns() < until_ns;
+        more = steady_ns() < until_ns;
     }
 }
 
@@ -148,13 +178,14 @@ static int run_cases(const struct world *world, const struct job *job, FILE *str
         const struct teller teller = {*job->stream != '\0', stream, i};
         struct result result = run_case(world, &job->wanted[i], &teller);
         if (leads && !job->quiet)
-            print_row(stdout, &job->wanted[i], &result);
+            print_row(stdout, &job->wanted[i], &result, job->probe);
         if (leads && strcmp(result.status, "wrong-data") == 0)
             worst = EXIT_DATA;
         else if (leads && job->by_hand && worst == 0)
             worst = strcmp(result.status, "refused") == 0 ? EXIT_INPUT : strcmp(result.status, "failed") == 0 ? EXIT_MPI : 0;
         free(result.measurement.samples);
         free(result.measurement.moments);
+        free(result.order);
     }
     return worst;
 }
@@ -197,7 +228,7 @@ static void merge_most_talk(void *into, const void *from, int bytes) {
 static void tell_end(const struct world *world, const struct job *job, FILE *stream) {
     const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
     struct talk most = mine;
-    tree_combine(&world->all, &most, sizeof most, merge_most_talk);
+    tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
     if (stream)
         write_end(stream, job->cases, &mine, &most);
 }
@@ -231,6 +262,7 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     read_sources(&world->all, sources);
     world->sources = sources;
     world->every_rank = job->every_rank;
+    world->probes = job->probe;
     if (!choose(world, job, error)) {
         if (world->all.rank == 0)
             fprintf(stderr, "rankbench-core: %s\n", error);
@@ -244,8 +276,8 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     tell_facts(job, world, &mine, &launch, stream);
     int worst = run_what_is_wanted(world, job, &mine, &launch, stream);
     tell_end(world, job, stream);
+    tree_broadcast_patient(&world->all, &worst, sizeof worst);
     leave_source(world);
-    tree_broadcast(&world->all, &worst, sizeof worst);
     return worst;
 }
 
@@ -264,17 +296,26 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
 static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BYTES]) {
     if (*job->stream == '\0')
         return true;
+    signal(SIGXFSZ, SIG_IGN); /* A limit of file sizes is then met as a full disk is: by an error that can be told. */
     *stream = fopen(job->stream, "w");
     if (!*stream)
         snprintf(error, LINE_BYTES, "--stream %.300s: %s", job->stream, strerror(errno));
     return *stream != NULL;
 }
 
+/* Threads cost every call, so that the library is told of them only where a case of the job has some. */
+static bool uses_threads(const struct job *job) {
+    for (int i = 0; i < job->cases; i++)
+        if (value_of(&job->wanted[i], &threads_choice) > 1)
+            return true;
+    return false;
+}
+
 static int run_under_mpi(struct job *job, bool good, const char *said) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
     int worst = EXIT_INPUT;
-    must(MPI_Init(NULL, NULL), "MPI_Init");
+    start_library(good && uses_threads(job));
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     struct world world = make_world();

@@ -8,17 +8,20 @@
 #include "memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { PAGE_BYTES = 4096, LINE = 64, HUGE_BYTES = 2 << 20, GUARD = 0xA5, MOST_SLOTS = 1 << 22 };
 
-struct amounts amounts_of(const struct operation *operation, long size_bytes, int ranks, bool root) {
-    const long sent = amount_bytes(root ? operation->root_send : operation->send, size_bytes, ranks);
+struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root) {
+    const int room = operation->room ? operation->room : 1;
+    const struct amount sent = root ? operation->root_send : operation->send;
+    const struct amount received = root ? operation->root_receive : operation->receive;
     return (struct amounts){
-        .send_bytes = operation->resends ? sent / operation->messages : sent,
-        .receive_bytes = amount_bytes(root ? operation->root_receive : operation->receive, size_bytes, ranks),
+        .send_bytes = room * amount_bytes(sent, call->bytes, call->ranks, call->messages) / (operation->resends ? call->messages : 1),
+        .receive_bytes = room * amount_bytes(received, call->bytes, call->ranks, call->messages),
     };
 }
 
@@ -58,13 +61,18 @@ static int64_t step_of(int64_t slots) {
     return step;
 }
 
+/* Bytes that blocks take with the gaps of their type. */
+static long room(const struct call *call, long bytes) {
+    return call->bytes > 0 ? bytes / call->bytes * call->extent : 0;
+}
+
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
-    const struct amounts as_root = amounts_of(buffers->operation, call->bytes, call->ranks, true);
-    const struct amounts as_other = amounts_of(buffers->operation, call->bytes, call->ranks, false);
-    const bool either = buffers->memory.root == ROTATING, root = call->rank == buffers->memory.root;
-    const long sent = either ? larger(as_root.send_bytes, as_other.send_bytes) : root ? as_root.send_bytes : as_other.send_bytes;
-    const long received =
-        either ? larger(as_root.receive_bytes, as_other.receive_bytes) : root ? as_root.receive_bytes : as_other.receive_bytes;
+    const struct amounts as_root = amounts_of(buffers->operation, call, true);
+    const struct amounts as_other = amounts_of(buffers->operation, call, false);
+    const bool either = buffers->memory.root == ROTATING, root = call->rank == call->root;
+    const struct amounts mine = root ? as_root : as_other;
+    const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : mine.send_bytes);
+    const long received = room(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : mine.receive_bytes);
     buffers->send_at = place(&buffers->memory, GUARD_BYTES);
     buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + GUARD_BYTES);
     buffers->receive_room = received;
@@ -125,16 +133,29 @@ static bool is_in_place(const struct buffers *buffers, const struct call *call) 
     return buffers->memory.in_place && (!buffers->operation->rooted || call->rank == call->root);
 }
 
+static bool root_keeps(const struct buffers *buffers) {
+    return buffers->operation->in_place == IN_PLACE_ROOT_KEEPS;
+}
+
 static unsigned char *slot(const struct buffers *buffers) {
     return buffers->base + buffers->slot * buffers->stride;
 }
 
+static unsigned char *sends_from(const struct buffers *buffers) {
+    return slot(buffers) + buffers->send_at;
+}
+
+static unsigned char *receives_at(const struct buffers *buffers, const struct call *call) {
+    return call->elsewhere ? call->elsewhere : slot(buffers) + buffers->receive_at;
+}
+
 static void arrange(const struct buffers *buffers, struct call *call) {
-    const struct amounts amounts = amounts_of(buffers->operation, call->bytes, call->ranks, call->rank == call->root);
+    const struct amounts amounts = amounts_of(buffers->operation, call, call->rank == call->root);
+    const bool in_place = is_in_place(buffers, call);
     call->send_bytes = amounts.send_bytes;
     call->receive_bytes = amounts.receive_bytes;
-    call->receive = slot(buffers) + buffers->receive_at;
-    call->send = is_in_place(buffers, call) ? MPI_IN_PLACE : slot(buffers) + buffers->send_at;
+    call->send = in_place && !root_keeps(buffers) ? MPI_IN_PLACE : sends_from(buffers);
+    call->receive = in_place && root_keeps(buffers) ? MPI_IN_PLACE : receives_at(buffers, call);
 }
 
 void take_root(struct buffers *buffers, struct call *call, int root) {
@@ -160,21 +181,70 @@ void change_buffers(struct buffers *buffers, struct call *call) {
 
 /* --- contents --- */
 
+/* Data side by side, as `fill` and `check` see them, and as they lie where their type has gaps. */
+static void spread(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
+    for (long i = 0; i < bytes; i++)
+        spaced[i / call->bytes * call->extent + call->datatype->place(i % call->bytes, call->bytes)] = packed[i];
+}
+
+static void gather(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
+    for (long i = 0; i < bytes; i++)
+        packed[i] = spaced[i / call->bytes * call->extent + call->datatype->place(i % call->bytes, call->bytes)];
+}
+
+static bool has_gaps(const struct call *call) {
+    return call->datatype->place && call->bytes > 0;
+}
+
+static void fill_plainly(const struct operation *operation, struct call *call) {
+    operation->fill(call);
+}
+
+static void fill_with_gaps(const struct operation *operation, struct call *call) {
+    unsigned char *const send = call->send, *const receive = call->receive;
+    call->send = malloc((size_t)(call->send_bytes + call->receive_bytes + 1));
+    call->receive = call->send + call->send_bytes;
+    memset(call->send, GUARD, (size_t)(call->send_bytes + call->receive_bytes));
+    operation->fill(call);
+    spread(call, call->send, send, call->send_bytes);
+    spread(call, call->receive, receive, call->receive_bytes);
+    free(call->send);
+    call->send = send;
+    call->receive = receive;
+}
+
 void fill_buffers(struct buffers *buffers, struct call *call) {
     memset(slot(buffers), GUARD, (size_t)buffers->stride);
     arrange(buffers, call);
-    call->send = slot(buffers) + buffers->send_at;
+    call->send = sends_from(buffers);
+    call->receive = receives_at(buffers, call);
+    if (call->elsewhere)
+        memset(call->elsewhere, GUARD, (size_t)room(call, call->receive_bytes));
     if (buffers->operation->fill)
-        buffers->operation->fill(call);
-    if (is_in_place(buffers, call)) {
-        const long at = buffers->operation->in_place == IN_PLACE_BY_RANK ? call->rank * call->bytes : 0;
-        memcpy(call->receive + at, call->send, (size_t)call->send_bytes);
+        (has_gaps(call) ? fill_with_gaps : fill_plainly)(buffers->operation, call);
+    if (is_in_place(buffers, call) && !root_keeps(buffers)) {
+        const long at = buffers->operation->in_place == IN_PLACE_BY_RANK ? call->rank * call->extent : 0;
+        memcpy(call->receive + at, call->send, (size_t)room(call, call->send_bytes));
     }
     arrange(buffers, call);
 }
 
+void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch) {
+    if (!buffers->operation->check)
+        return;
+    if (!has_gaps(call) || (const void *)call->receive == MPI_IN_PLACE) {
+        buffers->operation->check(call, mismatch);
+        return;
+    }
+    struct call packed = *call;
+    packed.receive = malloc((size_t)call->receive_bytes + 1);
+    gather(call, call->receive, packed.receive, call->receive_bytes);
+    buffers->operation->check(&packed, mismatch);
+    free(packed.receive);
+}
+
 bool leaves_data(const struct buffers *buffers) {
-    return !buffers->memory.in_place && !buffers->memory.untouched;
+    return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->accumulates;
 }
 
 void fill_for_timing(struct buffers *buffers, struct call *call) {
@@ -183,8 +253,10 @@ void fill_for_timing(struct buffers *buffers, struct call *call) {
     if (buffers->memory.root == ROTATING)
         call->root = call->rank;
     fill_buffers(buffers, call);
-    if (buffers->memory.in_place)
+    if (buffers->memory.in_place || buffers->operation->accumulates)
         memset(first, 0, (size_t)buffers->stride);
+    if (buffers->operation->accumulates && call->elsewhere)
+        memset(call->elsewhere, 0, (size_t)room(call, call->receive_bytes));
     for (int64_t i = 1; i < buffers->slots; i++) {
         next_slot(buffers);
         memcpy(slot(buffers), first, (size_t)buffers->stride);

@@ -33,7 +33,7 @@ struct amounts {
     long receive_bytes;
 };
 
-struct amounts amounts_of(const struct operation *operation, long size_bytes, int ranks, bool root);
+struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root);
 
 /* Bytes that the buffers will take. `share_bytes` is what this rank rotates through if they are to be cold. */
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes);
@@ -43,6 +43,8 @@ void free_buffers(struct buffers *buffers);
 
 /* Data of which every byte can be checked; what was received before is overwritten. */
 void fill_buffers(struct buffers *buffers, struct call *call);
+/* What arrived, against what should have. */
+void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch);
 /* The same in all slots, for whichever root; sums in place get zeros, which they can add up for ever. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
 bool guards_stand(const struct buffers *buffers);

@@ -12,7 +12,7 @@
 
 #include "missing.h"
 
-enum { GUARD_BYTES = 64, NAME_BYTES = 48, REASON_BYTES = 192 };
+enum { GUARD_BYTES = 64, NAME_BYTES = 48, REASON_BYTES = 192, MOST_CHOICES = 20, MOST_BLOCKS = 4096, MOST_DIMENSIONS = 6 };
 
 /* What a call that the library lacks returns; `missing.h` maps such calls to missing_call. */
 enum { CALL_MISSING = -4711 };
@@ -20,18 +20,44 @@ int missing_call(const char *name, ...);
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
-/* Bytes for a message size n among p ranks: n * (own + each * p). */
+/* Bytes for a message size n among p ranks: n * (own + each * p), for each message of a call or once. */
 struct amount {
     int own;
     int each;
+    bool per_message;
 };
 
+/* Something that can be chosen of an operation beside form, size and datatype: one of some names, of which the first holds
+ * unless another is said, a whole number, or the extents of a grid. Every choice becomes a key of the job, an option of the
+ * core and part of a case. */
+struct choice {
+    const char *name;
+    const char *help;
+    /* Ends with NULL; NULL in place of it: a number. */
+    const char *const *names;
+    int64_t least, most, usual;
+    /* Extents such as 4x4, the first in the lowest EXTENT_BITS; 0, which is usual: "auto". */
+    bool extents;
+};
+
+enum { EXTENT_BITS = 10, MOST_EXTENT = (1 << EXTENT_BITS) - 1 };
+
+/* How a message lies in memory. Of derived types one element is the whole message. */
 struct datatype {
     const char *name;
     const char *help;
-    MPI_Datatype type;
+    /* A message is a whole number of these many bytes. */
     int bytes;
+    /* What MPI names the type, if elements lie side by side. */
+    MPI_Datatype basic;
+    /* Else: makes the type of a message, and says how far apart blocks of that type lie and where byte k of a message is. */
+    int (*make)(long bytes, MPI_Datatype *type);
+    long (*extent)(long bytes);
+    long (*place)(long position, long bytes);
 };
+
+/* data.c: a type with gaps after its last element, as `make` needs it; frees what it is made of. */
+int resized(MPI_Datatype spread, long extent, MPI_Datatype *type);
 
 /* The first wrong byte of a data check. */
 struct mismatch {
@@ -41,50 +67,136 @@ struct mismatch {
     unsigned char found;
 };
 
-/* One operation ready to be called: all that an operation's functions see. */
+/* How ranks lie on a grid, as a case's results tell it. */
+struct layout {
+    int dimensions;
+    int extents[MOST_DIMENSIONS];
+    /* Of rings: how many messages one after the other bring a round home. */
+    int hops;
+    int ranks;
+    /* Which rank of the team has which place, on its first rank; NULL: each its own. */
+    const int *order;
+};
+
+/* One operation ready to be called: all that an operation's functions see.
+ *
+ * What calls are given lies in blocks, `extent` bytes apart, each `count` elements of `type`. What `fill` and `check` see lies
+ * side by side, `bytes` a block: where the type has gaps, the core moves data between the two. */
 struct call {
+    /* Where calls go. Rank numbers are those of the team; more ranks than the team's may be in it. */
     MPI_Comm comm;
+    /* The ranks of the team and no others: what is collective and no plain collective, such as a window, goes here. */
+    MPI_Comm members;
     int rank;
     int ranks;
     int root;
+    /* The two ranks of an operation between two. */
+    int first, second;
+    enum form form;
     int count;
+    /* The count of rows that are `large`. */
+    MPI_Count large_count;
+    MPI_Datatype type;
+    MPI_Op reduction;
     long bytes;
+    long extent;
     const struct datatype *datatype;
     unsigned char *send;
     unsigned char *receive;
+    /* Bytes of data this rank hands over and gets, gaps not counted. */
     long send_bytes;
     long receive_bytes;
+    /* Messages of one call, such as the window of a bandwidth test or the neighbours of a rank. */
     int messages;
+    /* Room for one request a message, two at least. */
     MPI_Request *requests;
+    /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
+    int pending;
     int (*initiate)(struct call *);
+    /* What `prepare` made for the operation alone; `finish` puts it away. */
+    void *own;
+    /* Where an operation made its own memory, what it receives lies there and not in the core's buffers. */
+    unsigned char *elsewhere;
+    /* What all ranks together move in one call: payload and messages, if `prepare` knows better than the row's amounts say. */
+    int64_t moved_bytes;
+    int64_t moved_messages;
+    /* Where ranks lie on a grid, that grid. */
+    const struct layout *layout;
     unsigned seed;
+    const struct chosen *chosen;
+    /* The threads that do the same at the same time, if there are several, and what is computed meanwhile, if anything is. */
+    struct crew *crew;
+    const struct work *work;
 };
 
+/* What was chosen: the index of a name, or the number. */
+int64_t chosen(const struct call *call, const struct choice *choice);
+
 /* Whether an operation knows MPI_IN_PLACE, and where in the receive buffer a rank's own data lie then; of a rooted one, the
- * root's. `call->send` is MPI_IN_PLACE then. */
-enum in_place { NOT_IN_PLACE, IN_PLACE, IN_PLACE_BY_RANK };
+ * root's. `call->send` is MPI_IN_PLACE then; where the root keeps a part of what it sends, its `call->receive` is. */
+enum in_place { NOT_IN_PLACE, IN_PLACE, IN_PLACE_BY_RANK, IN_PLACE_ROOT_KEEPS };
+
+/* Which datatypes can be: any, those that can be reduced, whole numbers, or bytes alone. */
+enum datatypes { ANY_DATATYPE, NUMBERS, WHOLE_NUMBERS, BYTES };
 
 struct operation {
     const char *name;
     const char *help;
     const char *standard;
     const char *kind;
+    /* time; latency: half of it; bandwidth, rate: time too, read as bytes or messages a second. */
     const char *metric;
     struct amount send, receive;
     struct amount root_send, root_receive;
+    /* Amounts are means over ranks: one rank may hand over or get so many times as much. 0 means 1. */
+    int room;
     bool sized;
-    bool reduces;
+    enum datatypes datatypes;
     bool rooted;
     enum in_place in_place;
-    int ranks_exactly;
+    /* Ranks that take part: so many, or at least so many, or as many as make pairs; else all. Others stay out and sleep. */
+    int ranks_exactly, ranks_least;
+    bool in_pairs;
+    /* Of how many of the first ranks it is, by what was chosen; 0: of all. */
+    int (*takes)(const struct call *);
+    /* It is between two ranks, `first` and `second`, which can be chosen. Two take part. */
+    bool between_two;
+    /* The messages of a call, or how to count them once the choices are known; 0 means 1. */
     int messages;
+    int (*count_messages)(const struct call *);
+    /* The first of the two, or rank 0, alone reads clocks; else the time is the last rank's. */
     bool rank_0_measures;
+    /* Ranks of which this is true measure, each for itself: samples of each of them are told. Known once it is prepared. */
+    bool (*measures)(const struct call *);
+    /* How many times in a row each call does what it is asked; a time is divided by it. 0 means 1. */
+    int rounds;
     /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent. */
     bool resends;
     /* Its calls wait for their own requests; otherwise the loop completes what they initiate. */
     bool completes;
+    /* `prepare` binds the buffers of the first call, as persistent requests do; they cannot be cold or change. */
+    bool keeps_buffers;
+    /* What is received depends on what was there before: sums are added on. Checked in single calls with fresh data. */
+    bool accumulates;
+    /* It counts elements as MPI_Count. */
+    bool large;
+    /* Several threads of a rank can do it at once. */
+    bool threads;
+    /* It happens once in a launch, before everything else; this is how long it took on this rank. */
+    int64_t (*once_ns)(void);
     const char *start;
+    /* Ends with NULL; NULL: nothing. */
+    const struct choice *const *choices;
+    /* Why the case makes no sense as it was chosen, in one line; NULL: it does. */
+    const char *(*refuses)(const struct call *);
     int (*forms[FORMS])(struct call *);
+    /* The form that is meant unless another is said, if it is not the first that there is. */
+    enum form usual;
+    /* Not timed: before the first call and after the last, and right before and right after each. */
+    int (*prepare)(struct call *);
+    void (*finish)(struct call *);
+    int (*before)(struct call *);
+    int (*after)(struct call *);
     void (*fill)(struct call *);
     void (*check)(const struct call *, struct mismatch *);
 };
@@ -107,9 +219,16 @@ struct source {
 /* The ranks that work together in a case, the communicator on which the core itself talks, and their clocks. */
 struct team {
     MPI_Comm comm;
+    /* Where operations of these ranks go: the numbers of its ranks are those of the team, but there may be more of them. And
+     * the communicator of these ranks and no others. */
+    MPI_Comm calls, members;
     int rank;
     int ranks;
     struct clock *clock;
+    /* This rank has no part in the case at hand: while it waits for the others it sleeps. */
+    bool idle;
+    /* How many ranks, the first, have a part in it; 0: it does not say. */
+    int takes;
 };
 
 /* A rank's clock against rank 0's at one moment: own reading = rank 0's reading + offset, right within the bound. */
@@ -134,10 +253,14 @@ struct stage {
     int64_t first_ns;
     int64_t window_ns;
     int64_t slack_ns;
+    /* How much of a window is for ranks to come in. */
+    int64_t room_ns;
     bool yields;
     /* What a scheduled start says of the round: when it should have begun on rank 0's clock, and when it did on the own. */
     int64_t common_ns;
     int64_t begin_ns;
+    /* How much later than the common start this rank is to begin the round, as its arrival pattern has it. */
+    int64_t delay_ns;
 };
 
 struct start {
@@ -157,7 +280,10 @@ struct start {
     bool (*begin)(struct stage *, int round);
 };
 
-#define COLLECTIVE .kind = "collective", .metric = "time", .start = "window"
+#define COLLECTIVE .kind = "collective", .metric = "time", .start = "window", .threads = true
+
+#define CHOICES(...) .choices = (const struct choice *const[]){__VA_ARGS__, NULL}
+#define NAMES_OF(...) .names = (const char *const[]){__VA_ARGS__, NULL}
 
 /* What every rank sends or receives alike; a rooted operation names its amounts one by one. */
 #define SENDS(...) .send = __VA_ARGS__, .root_send = __VA_ARGS__
@@ -171,6 +297,7 @@ struct start {
     extern const struct kind *const __stop_rb_##kind[]
 
 REGISTERED(operation);
+REGISTERED(datatype);
 REGISTERED(start);
 REGISTERED(source);
 REGISTERED(synchronisation);
@@ -183,13 +310,27 @@ int64_t most_drift_ns(const struct clock *clock, int64_t time_ns);
 /* wait.c: waits for a moment of the own clock and returns the reading that ended it. */
 int64_t wait_until(const struct stage *stage, int64_t target_ns);
 
-long amount_bytes(struct amount amount, long size_bytes, int ranks);
+long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages);
 
-/* Data whose every byte can be predicted: bytes for what is moved, small whole numbers for what is summed. */
+/* Data whose every byte can be predicted. `stream` tells apart what comes from different ranks or goes to different ones;
+ * `base` is where in the receive buffer `data` begins, for the report. */
 void fill_bytes(unsigned char *data, long bytes, unsigned stream);
 void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch);
+
+/* Numbers whose every reduction over ranks can be predicted, whatever the case's MPI_Op is. `from` is the index of the first
+ * element within the whole vector that is reduced, for ranks that get only a part of it. */
+void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank);
+void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
+                   struct mismatch *mismatch);
+/* The usual: all that a rank sends, and all that it receives, reduced over all ranks. */
 void fill_addends(struct call *call);
 void check_sums(const struct call *call, struct mismatch *mismatch);
+
+/* choices.c: a choice that several operations offer. */
+extern const struct choice window_choice;
+
+/* startup.c: how long MPI_Init took on this rank. */
+extern int64_t startup_ns;
 
 void dissemination_barrier(const struct team *team);
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choices.h"
 #include "core.h"
+#include "steady.h"
 
 enum { MOST_LEAD = 4, FEW_ROUNDS = 8, MOST_ROUNDS = MOST_STAGE, MOST_REPEATS = 64, CHUNK = 1024 };
 enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };
@@ -46,10 +48,38 @@ static inline int first_error(int before, int now) {
 
 /* --- rounds --- */
 
-static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
+/* How late this rank comes to a round, by the arrival pattern. A random pattern is drawn by every rank for itself. */
+static int64_t delay_ns(const struct timing *timing, int64_t round) {
+    const int64_t spread_ns = timing->spread_ns, rank = timing->team->rank, ranks = timing->team->ranks;
+    if (timing->arrival == ARRIVE_STAGGERED)
+        return ranks > 1 ? spread_ns * rank / (ranks - 1) : 0;
+    if (timing->arrival == ARRIVE_ONE_LATE)
+        return (round % ranks + ranks) % ranks == rank ? spread_ns : 0;
+    uint64_t x = (uint64_t)round * 0x9e3779b97f4a7c15u + (uint64_t)rank * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 30)) * 0x94d049bb133111ebu;
+    return (int64_t)((double)(x >> 40) / (1 << 24) * (double)spread_ns);
+}
+
+/* By how much windows are longer for ranks to come in; with a quarter to spare, so that one who was late can catch up. */
+static int64_t room_ns(const struct timing *timing) {
+    return timing->spread_ns + timing->spread_ns / 4;
+}
+
+static int run_calls(const struct timing *timing, int repeats) {
+    int code = MPI_SUCCESS;
+    for (int repeat = 0; repeat < repeats; repeat++)
+        code = first_error(code, timing->run(timing->call));
+    return code;
+}
+
+static inline int hook(int (*function)(struct call *), struct call *call) {
+    return function ? function(call) : MPI_SUCCESS;
+}
+
+static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, int64_t first_round,
                      struct moment *moments) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
-    int (*const run)(struct call *) = timing->run;
+    const struct operation *const operation = timing->operation;
     struct call *const call = timing->call;
     struct stage stage = {
         .team = timing->team,
@@ -57,46 +87,63 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         .first_ns = agenda->first_ns,
         .window_ns = agenda->window_ns,
         .slack_ns = agenda->slack_ns,
+        .room_ns = room_ns(timing),
         .yields = timing->world->yields,
     };
-    /* A rank whose times are not wanted reads no clock: it would keep the other one waiting. */
-    const bool measures = timing->team->rank == 0 || !timing->operation->rank_0_measures;
-    const bool changes = buffers_change(timing->buffers);
+    const bool arrives = start->scheduled && timing->spread_ns > 0, changes = buffers_change(timing->buffers);
     int code = MPI_SUCCESS;
     for (int round = -start->lead; round < agenda->rounds; round++) {
         if (changes)
             change_buffers(timing->buffers, call);
+        if (arrives)
+            stage.delay_ns = delay_ns(timing, first_round + round);
+        code = first_error(code, hook(operation->before, call));
         const bool in_time = start->begin(&stage, round);
-        const int64_t begin_ns = start->scheduled ? stage.begin_ns : measures ? read_ns() : 0;
-        for (int repeat = 0; repeat < agenda->repeats; repeat++)
-            code = first_error(code, run(call));
+        const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
+        code = first_error(code, run_calls(timing, agenda->repeats));
         moments[start->lead + round] = (struct moment){
             .common_ns = stage.common_ns,
             .begin_ns = begin_ns,
-            .end_ns = measures ? read_ns() : begin_ns,
+            .end_ns = timing->measures ? read_ns() : begin_ns,
+            .delay_ns = (float)stage.delay_ns,
             .state = in_time ? 0 : ROUND_LATE,
         };
+        code = first_error(code, hook(operation->after, call));
     }
     return code;
+}
+
+/* A rank that has no part in the case takes none in its rounds, unless the others need it to begin them. */
+static int sit_out(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct moment *moments) {
+    struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
+    const bool needed = !start->loops && (!start->scheduled || start->agrees);
+    for (int round = -start->lead; round < agenda->rounds; round++) {
+        if (needed)
+            start->begin(&stage, round);
+        moments[start->lead + round] = (struct moment){.state = 0};
+    }
+    return MPI_SUCCESS;
 }
 
 /* A time is one call's: from the common start, or from where the rank itself began. */
 static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats,
                                const struct moment *moment) {
     const struct clock *clock = timing->team->clock;
-    const bool measures = timing->team->rank == 0 || !timing->operation->rank_0_measures;
+    const bool measures = timing->measures;
     const struct reading at_begin = known(clock, moment->begin_ns), at_end = known(clock, moment->end_ns);
     const int64_t began_ns = moment->begin_ns - llround(at_begin.offset_ns);
     const int64_t ended_ns = moment->end_ns - llround(at_end.offset_ns);
-    double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns) / repeats;
+    double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns);
+    time_ns /= repeats * timing->rounds;
     if (strcmp(timing->operation->metric, "latency") == 0)
         time_ns /= 2;
-    const bool compared = timing->compares && (measures || start->scheduled);
+    const bool compared = timing->compares && !timing->team->idle && (measures || start->scheduled);
     return (struct sample){
         .time_ns = measures ? time_ns : -1,
         .first_ns = compared ? began_ns : INT64_MAX,
         .last_ns = compared ? began_ns : INT64_MIN,
         .bound_ns = compared ? (float)at_begin.bound_ns : 0,
+        .delay_ns = moment->delay_ns,
         .last_rank = timing->team->rank,
         .state = moment->state,
     };
@@ -118,10 +165,31 @@ static void merge_samples(void *into, const void *from, int bytes) {
         struct sample merged = theirs[i].time_ns > mine[i].time_ns ? theirs[i] : mine[i];
         merged.first_ns = theirs[i].first_ns < mine[i].first_ns ? theirs[i].first_ns : mine[i].first_ns;
         merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
+        merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
         merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
         merged.state = mine[i].state | theirs[i].state;
         mine[i] = merged;
     }
+}
+
+/* Times count from the last rank's coming. */
+static void count_from_last(struct sample *samples, int count) {
+    for (int i = 0; i < count; i++)
+        samples[i].time_ns -= samples[i].delay_ns;
+}
+
+void take_single(const struct timing *timing, struct measurement *into, double value) {
+    struct sample sample = {
+        .time_ns = timing->team->idle ? -1 : value,
+        .first_ns = INT64_MAX,
+        .last_ns = INT64_MIN,
+        .last_rank = timing->team->rank,
+    };
+    tree_combine(timing->team, &sample, sizeof sample, merge_samples);
+    if (timing->team->rank == 0)
+        into->samples[0] = sample;
+    into->taken = into->valid = 1;
+    into->stopped = STOPPED_SAMPLES;
 }
 
 /* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. */
@@ -129,10 +197,11 @@ static int stage(const struct timing *timing, const struct start *start, const s
                  struct measurement *into, struct sample *samples) {
     struct moment moments[MOST_LEAD + MOST_ROUNDS];
     const int rounds = start->lead + agenda->rounds;
-    const int code = run_stage(timing, start, agenda, moments);
+    const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)
+                                        : run_stage(timing, start, agenda, into ? into->taken : 0, moments);
     for (int i = 0; i < rounds; i++) {
         samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
-        if (start->scheduled && !start->agrees && samples[i].time_ns > (double)agenda->window_ns)
+        if (timing->measures && start->scheduled && !start->agrees && samples[i].time_ns * timing->rounds > (double)agenda->window_ns)
             moments[i].state |= ROUND_OVERRUN;
         moments[i].state |= code ? ROUND_FAILED : 0;
         samples[i].state = moments[i].state;
@@ -140,6 +209,7 @@ static int stage(const struct timing *timing, const struct start *start, const s
     for (int i = 0; into && i < agenda->rounds && into->taken + i < into->capacity; i++)
         into->moments[into->taken + i] = moments[start->lead + i];
     tree_combine(timing->team, samples, (int)sizeof *samples * rounds, merge_samples);
+    count_from_last(samples, rounds);
     return code;
 }
 
@@ -148,6 +218,18 @@ static int stage(const struct timing *timing, const struct start *start, const s
 static int by_time(const void *left, const void *right) {
     const double a = ((const struct sample *)left)->time_ns, b = ((const struct sample *)right)->time_ns;
     return (a > b) - (a < b);
+}
+
+double median_ns(const struct timing *timing, const struct measurement *measurement) {
+    struct sample *sorted = malloc(sizeof *sorted * (size_t)(measurement->taken + 1));
+    int64_t count = 0;
+    for (int64_t i = 0; i < measurement->taken; i++)
+        if (!is_discarded(timing->start, &measurement->samples[i]))
+            sorted[count++] = measurement->samples[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, by_time);
+    const double median = count ? sorted[count / 2].time_ns : 0;
+    free(sorted);
+    return median;
 }
 
 static double quantile(const struct sample *samples, int count, double share) {
@@ -161,7 +243,7 @@ static double quantile(const struct sample *samples, int count, double share) {
  * on while calls still become faster, since a library may set up its connections for long after the first message. */
 static int warm_up(const struct timing *timing, struct control *control, struct sample *samples) {
     const struct start *start = timing->start->scheduled ? find_start("barrier") : timing->start;
-    const int64_t began_ns = timing->world->source->read_ns();
+    const int64_t began_ns = steady_ns();
     int code = MPI_SUCCESS;
     control->agenda = (struct agenda){.rounds = FEW_ROUNDS, .repeats = 1};
     while (control->agenda.rounds > 0) {
@@ -169,7 +251,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
         code = first_error(code, stage(timing, start, &control->agenda, NULL, samples));
         control->estimate_ns = quantile(samples + start->lead, control->agenda.rounds, 0.9);
         control->longest_ns = quantile(samples + start->lead, control->agenda.rounds, 1);
-        const double spent_ns = (double)(timing->world->source->read_ns() - began_ns);
+        const double spent_ns = (double)(steady_ns() - began_ns);
         const bool settled = before_ns > 0 && control->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
         control->agenda.rounds = MOST_ROUNDS / 2;
         if (settled || spent_ns > MOST_WARM_UP * timing->stop->limit_s * 1e9)
@@ -242,7 +324,7 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
     const struct agenda *agenda = &control->agenda;
     const double round_ns = timing->start->scheduled && !timing->start->agrees
                                 ? (double)agenda->window_ns
-                                : control->estimate_ns * agenda->repeats + (double)agenda->slack_ns;
+                                : control->estimate_ns * agenda->repeats * timing->rounds + (double)agenda->slack_ns;
     int rounds = control->rounds;
     if (timing->start->rounds == 0) {
         rounds = limit((double)(timing->stop->samples - so_far->valid), 1, rounds);
@@ -254,7 +336,7 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct agenda *agenda = &control->agenda;
     const int64_t now_ns = timing->world->source->read_ns();
-    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - (double)(now_ns - control->began_ns);
+    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - (double)(steady_ns() - control->began_ns);
     agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far);
     if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
         agenda->stopped = STOPPED_TIME;
@@ -271,12 +353,14 @@ static void decide(const struct timing *timing, struct control *control, const s
 
 static void begin_stages(const struct timing *timing, struct control *control) {
     struct agenda *agenda = &control->agenda;
-    control->began_ns = timing->world->source->read_ns();
+    control->began_ns = steady_ns();
     control->margin_ns = FIRST_MARGIN_NS;
     control->rounds = timing->start->rounds > 0 ? timing->start->rounds : FEW_ROUNDS;
     agenda->slack_ns = timing->start->agrees ? FIRST_SLACK_NS : 0;
     agenda->window_ns = (int64_t)(timing->start->rounds > 0 ? control->longest_ns : 1.5 * control->estimate_ns + 500);
-    if (timing->start->loops && !timing->operation->rank_0_measures)
+    agenda->window_ns = room_ns(timing) + agenda->window_ns * timing->rounds;
+    const bool hooked = timing->operation->before || timing->operation->after;
+    if (timing->start->loops && !timing->operation->rank_0_measures && !hooked)
         agenda->repeats = limit(1e5 / (control->estimate_ns + 1), 1, MOST_REPEATS);
 }
 
@@ -287,6 +371,7 @@ static void score_again(const struct timing *timing, struct measurement *into) {
         const int count = limit((double)(into->taken - from), 1, CHUNK);
         score(timing, into, from, count, samples);
         tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
+        count_from_last(samples, count);
         if (timing->team->rank == 0)
             memcpy(&into->samples[from], samples, sizeof *samples * (size_t)count);
     }

@@ -1,6 +1,9 @@
 /* The stream: JSON, one record a line, flushed line by line, so that whatever was finished can be read after any end. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "core.h"
 
@@ -22,12 +25,18 @@ void write_text(FILE *stream, const char *key, const char *text) {
     write_string(stream, text);
 }
 
+/* The launcher ends all at once, and must have had the line before. */
+static void give_up(void) {
+    const struct timespec nap = {.tv_nsec = 200000000};
+    fprintf(stderr, "rankbench-core: the stream cannot be written (%s)\n", strerror(errno));
+    nanosleep(&nap, NULL);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_STREAM);
+}
+
 void end_record(FILE *stream) {
     fputs("}\n", stream);
-    if (fflush(stream) == 0 && !ferror(stream))
-        return;
-    fputs("rankbench-core: the stream cannot be written; is the disk full?\n", stderr);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_MPI);
+    if (fflush(stream) != 0 || ferror(stream))
+        give_up();
 }
 
 static void write_sources(FILE *stream, const struct source_fact *sources) {
@@ -41,7 +50,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":2,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":4,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -57,7 +66,7 @@ void write_launch(FILE *stream, const struct launch_fact *launch, const struct w
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
     fprintf(stream, "{\"record\":\"rank\",\"rank\":%d", rank);
     write_text(stream, "host", fact->host);
-    fprintf(stream, ",\"cpu\":%d", fact->cpu);
+    fprintf(stream, ",\"cpu\":%d,\"core\":%d,\"socket\":%d,\"numa\":%d", fact->cpu, fact->core, fact->socket, fact->numa);
     write_text(stream, "cpus", fact->cpus);
     write_text(stream, "clock", fact->clock);
     write_text(stream, "libmpi", fact->libmpi);
@@ -125,15 +134,50 @@ static void write_memory(FILE *stream, const struct wanted *wanted) {
     fprintf(stream, ",\"alignment\":%lld,\"root\":%lld", (long long)wanted->alignment, (long long)wanted->root);
 }
 
+static void write_options(FILE *stream, const struct wanted *wanted) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(find_operation(wanted->operation), choices);
+    const char *separator = "";
+    char value[NAME_BYTES];
+    fputs(",\"options\":{", stream);
+    for (int i = 0; i < count; i++)
+        if (wanted->values[i] != usual_value(choices[i])) {
+            write_value(choices[i], wanted->values[i], value);
+            fprintf(stream, "%s\"%s\":\"%s\"", separator, choices[i]->name, value);
+            separator = ",";
+        }
+    fputc('}', stream);
+}
+
+static void write_quantities(FILE *stream, const struct result *result) {
+    fprintf(stream, ",\"moved_bytes\":%lld,\"moved_messages\":%lld", (long long)result->moved_bytes, (long long)result->moved_messages);
+    fprintf(stream, ",\"pure_ns\":%.1f,\"compute_ns\":%.1f", result->pure_ns, result->compute_ns);
+    fprintf(stream, ",\"growth_bytes\":%lld,\"spread_ns\":%lld", (long long)result->growth_bytes, (long long)result->spread_ns);
+}
+
 static void write_counts(FILE *stream, const struct result *result) {
     static const char *const stopped[] = {"", "samples", "tries", "rse", "interval", "time"};
     const struct measurement *measurement = &result->measurement;
     fprintf(stream, ",\"ranks\":%d,\"taken\":%lld,\"valid\":%lld,\"late\":%lld,\"overrun\":%lld", result->ranks,
             (long long)measurement->taken, (long long)measurement->valid, (long long)measurement->late,
             (long long)measurement->overrun);
-    fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"synchronisations\":%lld,\"stopped\":\"%s\",\"migrated\":%s",
+    fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"synchronisations\":%lld,\"stopped\":\"%s\"",
             (long long)result->sync_bound_ns, (long long)result->drift_ns, (long long)measurement->synchronisations,
-            stopped[measurement->stopped], result->migrated ? "true" : "false");
+            stopped[measurement->stopped]);
+    write_text(stream, "moved", result->moved);
+}
+
+static void write_numbers(FILE *stream, const char *key, const int *numbers, int count) {
+    fprintf(stream, ",\"%s\":[", key);
+    for (int i = 0; i < count; i++)
+        fprintf(stream, "%s%d", i ? "," : "", numbers[i]);
+    fputc(']', stream);
+}
+
+static void write_layout(FILE *stream, const struct layout *layout) {
+    write_numbers(stream, "grid", layout->extents, layout->dimensions);
+    write_numbers(stream, "order", layout->order, layout->order ? layout->ranks : 0);
+    fprintf(stream, ",\"hops\":%d", layout->hops);
 }
 
 /* Only what was measured on right data is a figure. The record is open: series of single ranks may follow. */
@@ -148,10 +192,13 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     write_text(stream, "datatype", wanted->datatype);
     write_text(stream, "start", wanted->start);
     write_memory(stream, wanted);
+    write_options(stream, wanted);
     write_counts(stream, result);
+    write_quantities(stream, result);
+    write_layout(stream, &result->layout);
     fputs(",\"series\":[", stream);
     if (measurement->taken > 0 && strcmp(result->status, "ok") == 0)
-        write_series(stream, result->single ? 0 : SERIES_ALL, measurement->samples, measurement->taken, between_two(result));
+        write_series(stream, result->measurer, measurement->samples, measurement->taken, between_two(result));
 }
 
 void end_result(FILE *stream) {

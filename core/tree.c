@@ -31,12 +31,7 @@ void send_bytes(const struct team *team, const void *data, int bytes, int to, in
     must(MPI_Send(data, bytes, MPI_BYTE, to, tag, team->comm), "MPI_Send");
 }
 
-void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
-    count(bytes);
-    must(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
-}
-
-void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag) {
+static void wait_asleep(const struct team *team, int from, int tag) {
     enum { LOOKS = 100 };
     const struct timespec nap = {.tv_nsec = 200000};
     for (int look = 0, arrived = 0; !arrived; look++) {
@@ -44,6 +39,17 @@ void receive_bytes_patiently(const struct team *team, void *data, int bytes, int
         if (!arrived && look > LOOKS)
             nanosleep(&nap, NULL);
     }
+}
+
+void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
+    if (team->idle)
+        wait_asleep(team, from, tag);
+    count(bytes);
+    must(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+}
+
+void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag) {
+    wait_asleep(team, from, tag);
     receive_bytes(team, data, bytes, from, tag);
 }
 

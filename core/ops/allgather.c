@@ -1,28 +1,35 @@
-#include "op.h"
+#include "counts.h"
 
 static int blocking(struct call *call) {
-    return MPI_Allgather(call->send, call->count, call->datatype->type, call->receive, call->count, call->datatype->type,
-                         call->comm);
+    return MPI_Allgather(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Iallgather(call->send, call->count, call->datatype->type, call->receive, call->count, call->datatype->type,
-                          call->comm, call->requests);
+    return MPI_Iallgather(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
+                          call->requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Allgather_init(call->send, call->count, call->datatype->type, call->receive, call->count,
-                              call->datatype->type, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Allgather_init(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
+                              MPI_INFO_NULL, call->requests);
 }
 
-static void fill(struct call *call) {
-    fill_bytes(call->send, call->bytes, call->seed + (unsigned)call->rank);
+static int blocking_v(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Allgatherv(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
+                          call->comm);
 }
 
-static void check(const struct call *call, struct mismatch *mismatch) {
-    for (int rank = 0; rank < call->ranks; rank++)
-        check_bytes(call->receive + rank * call->bytes, call->bytes, call->seed + (unsigned)rank, rank * call->bytes,
-                    mismatch);
+static int nonblocking_v(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Iallgatherv(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
+                           call->comm, call->requests);
+}
+
+static int persistent_v(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Allgatherv_init(call->send, counts->own, call->type, call->receive, counts->elements, counts->places, call->type,
+                               call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static const struct operation allgather = {
@@ -35,7 +42,24 @@ static const struct operation allgather = {
     .sized = true,
     .in_place = IN_PLACE_BY_RANK,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill,
-    .check = check,
+    .fill = fill_own_block,
+    .check = check_all_blocks,
+};
+
+static const struct operation allgatherv = {
+    .name = "allgatherv",
+    .help = "every rank's data, as much as its count says, collected on all",
+    .standard = "MPI-4.1 6.7",
+    COLLECTIVE,
+    SENDS({.own = 1}),
+    .room = 2,
+    RECEIVES({.each = 1}),
+    .sized = true,
+    COUNTED(prepare_rank_counts),
+    .refuses = refuse_counts,
+    .forms = {blocking_v, nonblocking_v, persistent_v},
+    .fill = fill_own_block,
+    .check = check_all_blocks,
 };
 REGISTER(operation, allgather);
+REGISTER(operation, allgatherv);

@@ -1,18 +1,59 @@
-#include "op.h"
+#include "counts.h"
 
 static int blocking(struct call *call) {
-    return MPI_Alltoall(call->send, call->count, call->datatype->type, call->receive, call->count, call->datatype->type,
-                        call->comm);
+    return MPI_Alltoall(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ialltoall(call->send, call->count, call->datatype->type, call->receive, call->count, call->datatype->type,
-                         call->comm, call->requests);
+    return MPI_Ialltoall(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
+                         call->requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Alltoall_init(call->send, call->count, call->datatype->type, call->receive, call->count,
-                             call->datatype->type, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Alltoall_init(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
+                             MPI_INFO_NULL, call->requests);
+}
+
+static int blocking_v(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Alltoallv(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
+                         counts->places, call->type, call->comm);
+}
+
+static int nonblocking_v(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Ialltoallv(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
+                          counts->places, call->type, call->comm, call->requests);
+}
+
+static int persistent_v(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Alltoallv_init(call->send, counts->elements, counts->places, call->type, call->receive, counts->elements,
+                              counts->places, call->type, call->comm, MPI_INFO_NULL, call->requests);
+}
+
+static int blocking_w(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Alltoallw(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
+                         counts->byte_places, counts->types, call->comm);
+}
+
+static int nonblocking_w(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Ialltoallw(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
+                          counts->byte_places, counts->types, call->comm, call->requests);
+}
+
+static int persistent_w(struct call *call) {
+    const struct counts *counts = call->own;
+    return MPI_Alltoallw_init(call->send, counts->elements, counts->byte_places, counts->types, call->receive, counts->elements,
+                              counts->byte_places, counts->types, call->comm, MPI_INFO_NULL, call->requests);
+}
+
+static const char *refuse_w(const struct call *call) {
+    if ((int64_t)call->extent * call->ranks > INT32_MAX)
+        return "where blocks lie is counted in bytes, as int, and these are more";
+    return refuse_counts(call);
 }
 
 /* Every pair of ranks has a stream of its own, so that a block delivered to the wrong rank is seen. */
@@ -21,27 +62,47 @@ static unsigned stream(const struct call *call, int from, int to) {
 }
 
 static void fill(struct call *call) {
-    for (int to = 0; to < call->ranks; to++)
-        fill_bytes(call->send + to * call->bytes, call->bytes, stream(call, call->rank, to));
+    for (int to = 0; to < call->ranks; to++) {
+        const struct span span = block_of(call, to);
+        fill_bytes(call->send + span.at, span.bytes, stream(call, call->rank, to));
+    }
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    for (int from = 0; from < call->ranks; from++)
-        check_bytes(call->receive + from * call->bytes, call->bytes, stream(call, from, call->rank), from * call->bytes,
-                    mismatch);
+    for (int from = 0; from < call->ranks; from++) {
+        const struct span span = block_of(call, from);
+        check_bytes(call->receive + span.at, span.bytes, stream(call, from, call->rank), span.at, mismatch);
+    }
 }
+
+#define ALLTOALL \
+    COLLECTIVE, SENDS({.each = 1}), RECEIVES({.each = 1}), .standard = "MPI-4.1 6.8", .sized = true, .in_place = IN_PLACE, \
+        .fill = fill, .check = check
 
 static const struct operation alltoall = {
     .name = "alltoall",
     .help = "every rank sends a block of its own to every rank",
-    .standard = "MPI-4.1 6.8",
-    COLLECTIVE,
-    SENDS({.each = 1}),
-    RECEIVES({.each = 1}),
-    .sized = true,
-    .in_place = IN_PLACE,
+    ALLTOALL,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill,
-    .check = check,
+};
+
+static const struct operation alltoallv = {
+    .name = "alltoallv",
+    .help = "every rank sends a block of its own to every rank, as much as the pair's count says",
+    ALLTOALL,
+    COUNTED(prepare_pair_counts),
+    .refuses = refuse_counts,
+    .forms = {blocking_v, nonblocking_v, persistent_v},
+};
+
+static const struct operation alltoallw = {
+    .name = "alltoallw",
+    .help = "every rank sends a block of its own to every rank, with a count, a place and a datatype for each",
+    ALLTOALL,
+    COUNTED(prepare_pair_counts),
+    .refuses = refuse_w,
+    .forms = {blocking_w, nonblocking_w, persistent_w},
 };
 REGISTER(operation, alltoall);
+REGISTER(operation, alltoallv);
+REGISTER(operation, alltoallw);

@@ -1,58 +1,353 @@
-#include "op.h"
+/* Windows of messages. The rows agree in what a window is, and differ in who sends one to whom:
+ *
+ *   from          send send send ... wait           hear that they arrived
+ *   to            receive receive receive ... wait  tell it
+ *
+ * Receives begin before sends, so that a rank can do both; in ready mode it is first told that they have begun. Of several
+ * partners, all get their first message before one gets its second. */
+#include <stdlib.h>
 
-enum { TAG = 1, TAG_ACKNOWLEDGE = 2, MESSAGES = 64 };
+#include "modes.h"
 
-static int send_window(struct call *call) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < call->messages && !code; i++)
-        code = MPI_Isend(call->send, call->count, call->datatype->type, 1, TAG, call->comm, &call->requests[i]);
-    if (!code)
-        code = MPI_Waitall(call->messages, call->requests, MPI_STATUSES_IGNORE);
-    return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG_ACKNOWLEDGE, call->comm, MPI_STATUS_IGNORE);
+enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };
+
+/* Successive ranks. */
+struct range {
+    int first, count;
+};
+
+struct windows {
+    /* Whom this rank sends a window, and who sends it one. */
+    struct range to, from;
+    const struct mode *mode;
+    bool ready;
+    /* Where windows go both ways, who has received one has heard enough. */
+    bool told;
+    void *buffer;
+    /* Those of receives, then those of sends; and how many there are to wait for, since calls that block leave none. */
+    MPI_Request *requests;
+    int receives, sends, pending;
+};
+
+/* --- one message --- */
+
+typedef int message(struct call *, const struct windows *, int rank, int number);
+
+static int receive(struct call *call, const struct windows *own, int rank, int number) {
+    (void)own;
+    return MPI_Recv(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm, MPI_STATUS_IGNORE);
 }
 
-/* Every message has a place of its own: the standard forbids two receives under way into one buffer. */
-static int receive_window(struct call *call) {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < call->messages && !code; i++)
-        code = MPI_Irecv(call->receive + i * call->bytes, call->count, call->datatype->type, 0, TAG, call->comm,
-                         &call->requests[i]);
-    if (!code)
-        code = MPI_Waitall(call->messages, call->requests, MPI_STATUSES_IGNORE);
-    return code ? code : MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_ACKNOWLEDGE, call->comm);
+static int irecv(struct call *call, const struct windows *own, int rank, int number) {
+    return MPI_Irecv(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm,
+                     &own->requests[number]);
 }
 
-static int window(struct call *call) {
-    return call->rank == 0 ? send_window(call) : receive_window(call);
+static int recv_init(struct call *call, const struct windows *own, int rank, int number) {
+    return MPI_Recv_init(call->receive + number * call->extent, call->count, call->type, rank, TAG, call->comm,
+                         &own->requests[number]);
+}
+
+static int send(struct call *call, const struct windows *own, int rank, int number) {
+    (void)number;
+    return own->mode->send(call->send, call->count, call->type, rank, TAG, call->comm);
+}
+
+static int isend(struct call *call, const struct windows *own, int rank, int number) {
+    return own->mode->isend(call->send, call->count, call->type, rank, TAG, call->comm, &own->requests[own->receives + number]);
+}
+
+static int send_init(struct call *call, const struct windows *own, int rank, int number) {
+    return own->mode->send_init(call->send, call->count, call->type, rank, TAG, call->comm,
+                                &own->requests[own->receives + number]);
+}
+
+/* --- a window --- */
+
+typedef int step(struct call *, const struct windows *);
+
+static inline int each(struct call *call, const struct windows *own, struct range partners, message *act) {
+    int code = MPI_SUCCESS, number = 0;
+    for (int round = 0; round < call->messages; round++)
+        for (int i = 0; i < partners.count && !code; i++, number++)
+            code = act(call, own, partners.first + i, number);
+    return code;
+}
+
+static int receive_each(struct call *call, const struct windows *own) {
+    return each(call, own, own->from, receive);
+}
+
+static int irecv_each(struct call *call, const struct windows *own) {
+    return each(call, own, own->from, irecv);
+}
+
+static int start_receives(struct call *call, const struct windows *own) {
+    (void)call;
+    return MPI_Startall(own->receives, own->requests);
+}
+
+static int send_each(struct call *call, const struct windows *own) {
+    return each(call, own, own->to, send);
+}
+
+static int isend_each(struct call *call, const struct windows *own) {
+    return each(call, own, own->to, isend);
+}
+
+static int start_sends(struct call *call, const struct windows *own) {
+    (void)call;
+    return MPI_Startall(own->sends, own->requests + own->receives);
+}
+
+/* Who receives says something to those who send. Where both do, they must not wait for each other to listen. */
+static int tell(struct call *call, const struct windows *own, int tag) {
+    int code = MPI_SUCCESS;
+    if (own->from.count > 0 && own->to.count > 0)
+        return MPI_Sendrecv(NULL, 0, MPI_BYTE, own->from.first, tag, NULL, 0, MPI_BYTE, own->to.first, tag, call->comm,
+                            MPI_STATUS_IGNORE);
+    for (int i = 0; i < own->from.count && !code; i++)
+        code = MPI_Send(NULL, 0, MPI_BYTE, own->from.first + i, tag, call->comm);
+    for (int i = 0; i < own->to.count && !code; i++)
+        code = MPI_Recv(NULL, 0, MPI_BYTE, own->to.first + i, tag, call->comm, MPI_STATUS_IGNORE);
+    return code;
+}
+
+static int window(struct call *call, step *receive_all, step *send_all) {
+    const struct windows *const own = call->own;
+    int code = receive_all(call, own);
+    if (!code && own->ready)
+        code = tell(call, own, TAG_AWAITED);
+    if (!code)
+        code = send_all(call, own);
+    if (!code)
+        code = MPI_Waitall(own->pending, own->requests, MPI_STATUSES_IGNORE);
+    return code || !own->told ? code : tell(call, own, TAG_ARRIVED);
+}
+
+/* Receives that block begin one after the other: too late for ready mode. */
+static int blocking(struct call *call) {
+    const struct windows *own = call->own;
+    return window(call, own->ready ? irecv_each : receive_each, send_each);
+}
+
+static int nonblocking(struct call *call) {
+    return window(call, irecv_each, isend_each);
+}
+
+static int persistent(struct call *call) {
+    return window(call, start_receives, start_sends);
+}
+
+/* --- before and after --- */
+
+static int count_messages(const struct call *call) {
+    return (int)chosen(call, &window_choice);
+}
+
+/* Two windows to each partner: the library may not yet know that the one before has left. */
+static int most_under_way(const struct call *call, int partners) {
+    return 2 * count_messages(call) * partners;
+}
+
+static int make_requests(struct call *call, struct windows *own) {
+    const int count = own->receives + own->sends;
+    own->requests = malloc(sizeof *own->requests * (size_t)(count + 1));
+    if (!own->requests)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < count; i++)
+        own->requests[i] = MPI_REQUEST_NULL;
+    if (call->form != PERSISTENT)
+        return MPI_SUCCESS;
+    const int code = each(call, own, own->from, recv_init);
+    return code ? code : each(call, own, own->to, send_init);
+}
+
+/* In one call, so many ranks' windows to others are sent. */
+static int prepare(struct call *call, struct range to, struct range from, int64_t sent, bool told) {
+    struct windows *own = call->own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    *own = (struct windows){
+        .to = to,
+        .from = from,
+        .mode = &modes[chosen(call, &mode_choice)],
+        .ready = chosen(call, &mode_choice) == READY,
+        .told = told,
+        .receives = from.count * call->messages,
+        .sends = to.count * call->messages,
+    };
+    own->pending = call->form != BLOCKING ? own->receives + own->sends : own->ready ? own->receives : 0;
+    call->moved_messages = sent * call->messages;
+    call->moved_bytes = call->moved_messages * call->bytes;
+    const int code = attach_buffer(call, most_under_way(call, to.count), &own->buffer);
+    return code ? code : make_requests(call, own);
+}
+
+static int prepare_one_way(struct call *call, int from, int to, int64_t sent) {
+    return prepare(call, (struct range){to, call->rank == from}, (struct range){from, call->rank == to}, sent, true);
+}
+
+static int prepare_both_ways(struct call *call, int other, int64_t sent) {
+    return prepare(call, (struct range){other, 1}, (struct range){other, 1}, sent, false);
+}
+
+static int prepare_bandwidth(struct call *call) {
+    return prepare_one_way(call, call->first, call->second, 1);
+}
+
+static int prepare_bidirectional(struct call *call) {
+    return prepare_both_ways(call, other_of_two(call), 2);
+}
+
+static int prepare_rate(struct call *call) {
+    const int half = call->ranks / 2, from = call->rank % half;
+    return prepare_one_way(call, from, from + half, half);
+}
+
+static int prepare_bidirectional_rate(struct call *call) {
+    return prepare_both_ways(call, (call->rank + call->ranks / 2) % call->ranks, call->ranks);
+}
+
+static int prepare_fan(struct call *call, bool in) {
+    const int others = call->ranks - 1;
+    const struct range nobody = {0, 0}, hub = {0, 1}, rim = {1, others};
+    const struct range partners = call->rank == 0 ? rim : hub;
+    const bool receives = (call->rank == 0) == in;
+    return prepare(call, receives ? nobody : partners, receives ? partners : nobody, others, true);
+}
+
+static int prepare_fan_in(struct call *call) {
+    return prepare_fan(call, true);
+}
+
+static int prepare_fan_out(struct call *call) {
+    return prepare_fan(call, false);
+}
+
+static void finish(struct call *call) {
+    struct windows *own = call->own;
+    if (!own)
+        return;
+    if (own->requests)
+        free_requests(own->requests, own->receives + own->sends);
+    detach_buffer(own->buffer);
+    free(own->requests);
+    free(own);
+    call->own = NULL;
+}
+
+static const char *refuses(const struct call *call) {
+    return refuse_mode(call, most_under_way(call, 1));
+}
+
+static const char *refuses_fan_out(const struct call *call) {
+    return refuse_mode(call, most_under_way(call, call->ranks - 1));
 }
 
 static void fill(struct call *call) {
-    fill_bytes(call->send, call->send_bytes, call->seed);
+    const struct windows *own = call->own;
+    if (own->sends > 0)
+        fill_bytes(call->send, call->bytes, call->seed + (unsigned)call->rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    if (call->rank == 1)
-        for (int i = 0; i < call->messages; i++)
-            check_bytes(call->receive + i * call->bytes, call->bytes, call->seed, i * call->bytes, mismatch);
+    const struct windows *own = call->own;
+    for (int i = 0; i < own->receives; i++)
+        check_bytes(call->receive + i * call->bytes, call->bytes,
+                    call->seed + (unsigned)(own->from.first + i % own->from.count), i * call->bytes, mismatch);
 }
+
+#define WINDOWS \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .count_messages = count_messages, .resends = true, .completes = true, \
+    .threads = true, .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .finish = finish, .fill = fill, .check = check
+#define A_WINDOW {.own = 1, .per_message = true}
+#define BOTH_WAYS SENDS(A_WINDOW), RECEIVES(A_WINDOW)
 
 static const struct operation bandwidth = {
     .name = "bandwidth",
-    .help = "a window of 64 messages from rank 0 to rank 1, until the last is acknowledged",
-    .standard = "MPI-4.1 3.7",
-    .kind = "point-to-point",
+    .help = "a window of messages to another rank, until it says that all have arrived",
+    WINDOWS,
     .metric = "bandwidth",
-    .receive = {.own = MESSAGES},
-    .root_send = {.own = MESSAGES},
-    .sized = true,
-    .ranks_exactly = 2,
-    .messages = MESSAGES,
-    .resends = true,
+    .root_send = A_WINDOW,
+    .receive = A_WINDOW,
+    .between_two = true,
     .rank_0_measures = true,
-    .completes = true,
     .start = "none",
-    .forms = {[NONBLOCKING] = window},
-    .fill = fill,
-    .check = check,
+    .refuses = refuses,
+    .forms = {blocking, nonblocking, persistent},
+    .prepare = prepare_bandwidth,
+};
+
+static const struct operation bandwidth_bidirectional = {
+    .name = "bandwidth-bidirectional",
+    .help = "a window of messages each way between two ranks, until both have received theirs",
+    WINDOWS,
+    .metric = "bandwidth",
+    BOTH_WAYS,
+    .between_two = true,
+    .start = "window",
+    .refuses = refuses,
+    .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
+    .prepare = prepare_bidirectional,
+};
+
+static const struct operation message_rate = {
+    .name = "message-rate",
+    .help = "windows of messages from the ranks' first half to their second, all pairs at once, until all say they have theirs",
+    WINDOWS,
+    .metric = "rate",
+    BOTH_WAYS,
+    .in_pairs = true,
+    .start = "window",
+    .refuses = refuses,
+    .forms = {blocking, nonblocking, persistent},
+    .prepare = prepare_rate,
+};
+
+static const struct operation message_rate_bidirectional = {
+    .name = "message-rate-bidirectional",
+    .help = "windows of messages both ways between the ranks' first half and their second, until all have theirs",
+    WINDOWS,
+    .metric = "rate",
+    BOTH_WAYS,
+    .in_pairs = true,
+    .start = "window",
+    .refuses = refuses,
+    .forms = {[NONBLOCKING] = nonblocking, [PERSISTENT] = persistent},
+    .prepare = prepare_bidirectional_rate,
+};
+
+static const struct operation fan_in = {
+    .name = "fan-in",
+    .help = "windows of messages from all other ranks to rank 0 at once, until it tells each that all have arrived",
+    WINDOWS,
+    .metric = "bandwidth",
+    .send = A_WINDOW,
+    .root_receive = {.own = -1, .each = 1, .per_message = true},
+    .ranks_least = 2,
+    .start = "window",
+    .refuses = refuses,
+    .forms = {blocking, nonblocking, persistent},
+    .prepare = prepare_fan_in,
+};
+
+static const struct operation fan_out = {
+    .name = "fan-out",
+    .help = "windows of messages from rank 0 to all others at once, until each says that all have arrived",
+    WINDOWS,
+    .metric = "bandwidth",
+    .root_send = {.own = -1, .each = 1, .per_message = true},
+    .receive = A_WINDOW,
+    .ranks_least = 2,
+    .start = "window",
+    .refuses = refuses_fan_out,
+    .forms = {blocking, nonblocking, persistent},
+    .prepare = prepare_fan_out,
 };
 REGISTER(operation, bandwidth);
+REGISTER(operation, bandwidth_bidirectional);
+REGISTER(operation, message_rate);
+REGISTER(operation, message_rate_bidirectional);
+REGISTER(operation, fan_in);
+REGISTER(operation, fan_out);

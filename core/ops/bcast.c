@@ -6,15 +6,27 @@ static unsigned char *buffer(struct call *call) {
 }
 
 static int blocking(struct call *call) {
-    return MPI_Bcast(buffer(call), call->count, call->datatype->type, call->root, call->comm);
+    return MPI_Bcast(buffer(call), call->count, call->type, call->root, call->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ibcast(buffer(call), call->count, call->datatype->type, call->root, call->comm, call->requests);
+    return MPI_Ibcast(buffer(call), call->count, call->type, call->root, call->comm, call->requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Bcast_init(buffer(call), call->count, call->datatype->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Bcast_init(buffer(call), call->count, call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
+}
+
+static int blocking_large(struct call *call) {
+    return MPI_Bcast_c(buffer(call), call->large_count, call->type, call->root, call->comm);
+}
+
+static int nonblocking_large(struct call *call) {
+    return MPI_Ibcast_c(buffer(call), call->large_count, call->type, call->root, call->comm, call->requests);
+}
+
+static int persistent_large(struct call *call) {
+    return MPI_Bcast_init_c(buffer(call), call->large_count, call->type, call->root, call->comm, MPI_INFO_NULL, call->requests);
 }
 
 static void fill(struct call *call) {
@@ -25,17 +37,24 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     check_bytes(call->receive, call->receive_bytes, call->seed, 0, mismatch);
 }
 
+#define BCAST \
+    COLLECTIVE, .receive = {.own = 1}, .root_send = {.own = 1}, .sized = true, .rooted = true, .fill = fill, .check = check
+
 static const struct operation bcast = {
     .name = "bcast",
     .help = "the root sends the same data to all",
     .standard = "MPI-4.1 6.4",
-    COLLECTIVE,
-    .receive = {.own = 1},
-    .root_send = {.own = 1},
-    .sized = true,
-    .rooted = true,
+    BCAST,
     .forms = {blocking, nonblocking, persistent},
-    .fill = fill,
-    .check = check,
+};
+
+static const struct operation bcast_large = {
+    .name = "bcast-large",
+    .help = "the root sends the same data to all, counted as MPI_Count",
+    .standard = "MPI-4.1 6.4",
+    BCAST,
+    .large = true,
+    .forms = {blocking_large, nonblocking_large, persistent_large},
 };
 REGISTER(operation, bcast);
+REGISTER(operation, bcast_large);

@@ -1,16 +1,16 @@
 #include "op.h"
 
 static int blocking(struct call *call) {
-    return MPI_Reduce(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, call->root, call->comm);
+    return MPI_Reduce(call->send, call->receive, call->count, call->type, call->reduction, call->root, call->comm);
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ireduce(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, call->root, call->comm,
+    return MPI_Ireduce(call->send, call->receive, call->count, call->type, call->reduction, call->root, call->comm,
                        call->requests);
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_init(call->send, call->receive, call->count, call->datatype->type, MPI_SUM, call->root, call->comm,
+    return MPI_Reduce_init(call->send, call->receive, call->count, call->type, call->reduction, call->root, call->comm,
                            MPI_INFO_NULL, call->requests);
 }
 
@@ -21,13 +21,13 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 static const struct operation reduce = {
     .name = "reduce",
-    .help = "the sum over all ranks, delivered to the root",
+    .help = "every rank's numbers, reduced and delivered to the root",
     .standard = "MPI-4.1 6.9.1",
     COLLECTIVE,
     SENDS({.own = 1}),
     .root_receive = {.own = 1},
     .sized = true,
-    .reduces = true,
+    .datatypes = NUMBERS,
     .rooted = true,
     .in_place = IN_PLACE,
     .forms = {blocking, nonblocking, persistent},

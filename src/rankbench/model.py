@@ -6,9 +6,10 @@ Units stand last in a name: `time_ns`, `size_bytes`, `limit_s`.
 from __future__ import annotations
 
 import enum
+import functools
 import math
 from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
@@ -17,6 +18,10 @@ Form = Literal["blocking", "nonblocking", "persistent"]
 Cache = Literal["warm", "cold"]
 Buffers = Literal["separate", "in-place"]
 Pages = Literal["touched", "untouched", "huge"]
+Binding = Literal["core", "thread", "none"]
+Launcher = Literal["mpiexec", "srun"]
+Quantity = Literal["time", "overlap", "memory"]
+"""What samples are. `overlap`: the time of a call with computation in it. `memory`: bytes, in the place of times."""
 ALL_RANKS = -1
 """The `series` of samples that are the maximum over all ranks; other series are the measuring rank's number."""
 ROTATING = -1
@@ -54,6 +59,12 @@ class Library(Record, frozen=True):
     """File name a program is linked to, such as `libmpi.so.12`, empty if not known."""
     compiler: str = ""
     """First line of what the compiler behind the wrapper says of its version."""
+    build_environment: dict[str, str] = {}
+    """What its wrapper needs set besides, and its launcher and programs do not, such as MPICH_CC."""
+    binary_of: str = ""
+    """Name of the library whose wrapper makes the binaries that this one runs, if that is not its own."""
+    origin: dict[str, str] = {}
+    """What its source tells of how it was made, in the source's own words: `modules`, `spec`, `hash`."""
 
 
 class Receipt(Record, frozen=True):
@@ -88,23 +99,77 @@ class Amount(Record, frozen=True):
 
     own: int
     each: int
+    per_message: bool = False
+    """Whether it is for each of the call's messages, such as those of a window; they may differ from rank to rank."""
 
-    def bytes(self, size_bytes: int, ranks: int) -> int:
-        """Return the bytes for a message size and a number of ranks."""
-        return size_bytes * (self.own + self.each * ranks)
+    def bytes(self, size_bytes: int, ranks: int, messages: int = 1) -> int:
+        """Return the bytes for a message size, a number of ranks and the messages of a call."""
+        return size_bytes * (self.own + self.each * ranks) * (messages if self.per_message else 1)
 
     def __str__(self) -> str:
-        """Spell the formula as docs and tables show it: `0`, `n`, `n·p`, `64 n`."""
-        terms = [
-            f"{factor} {unit}" if factor != 1 else unit
-            for factor, unit in ((self.own, "n"), (self.each, "n·p"))
-            if factor
-        ]
-        return " + ".join(terms) or "0"
+        """Spell the formula as docs and tables show it: `0`, `2 n`, `n·p`, `n·(p - 1)·m` with m messages."""
+        messages = "·m" if self.per_message else ""
+        if self.own and self.each:
+            ranks = "p" if self.each == 1 else f"{self.each} p"
+            return f"n·({ranks} {'+' if self.own > 0 else '-'} {abs(self.own)}){messages}"
+        factor, unit = (self.own, "n") if self.own else (self.each, "n·p")
+        return f"{unit}{messages}" if factor == 1 else f"{factor} {unit}{messages}" if factor else "0"
+
+
+class Option(Record, frozen=True):
+    """Something that can be chosen of an operation: one of some values, or a whole number."""
+
+    name: str
+    help: str
+    usual: str
+    """What holds unless another value is said."""
+    values: list[str] = []
+    """Those allowed; empty: a whole number from `least` to `most`."""
+    least: int = 0
+    most: int = 0
+    extents: bool = False
+    """Whether it is the extents of a grid instead, such as `4x4`, or `auto`."""
+
+
+class Meaning(Record, frozen=True):
+    """What a number that a foreign program prints is, in words that two programs can be compared by."""
+
+    over_calls: Literal["mean", "median", "minimum", "trimmed mean", "single"]
+    """What it is of the calls of one run; `single`: there is one, or each is printed."""
+    over_ranks: Literal["mean", "maximum", "minimum", "one", "span"]
+    """What it is of the ranks: `one` rank measures, or the `span` from the common start to the last rank's end."""
+    start: Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+    """How ranks begin a call together, as in the core; `none`: calls follow each other."""
+    text: str
+    """All of it in a sentence, with what else must be known: repetitions, warm-up, what was dropped."""
+    trip: Literal["call", "half", "round", "gap"] = "call"
+    """Of a time: that of a call, of half a round trip, of a whole one, or from one send to the next."""
+    counted: float = 1.0
+    """How often a bandwidth counts the bytes of a message size, such as 2 where sent and received ones are added."""
+    megabyte: int = 0
+    """Bytes of a megabyte that it prints; 0 where it prints none."""
+    data: Literal["not checked", "checked"] = "not checked"
+    """Whether what was received was looked at."""
+
+
+class Foreign(Record, frozen=True):
+    """Of an operation that another program measures: whose it is and what its numbers mean."""
+
+    suite: str
+    """The tool, as its file in `suites/tools` is called."""
+    benchmark: str
+    """As the tool spells it."""
+    counterpart: str
+    """The operation of the core that measures the same, empty if none does."""
+    meaning: Meaning
+    overlap: bool = False
+    """Whether it measures how much of a communication a computation hides, and prints the time of each alone."""
+    whole_vector: bool = False
+    """Whether its sizes are those of a vector of which each rank gets its share, where the core's are of that share."""
 
 
 class Operation(Record, frozen=True):
-    """One operation as the core's `--describe` tells it."""
+    """One operation as the core's `--describe` tells it, or a benchmark of another program."""
 
     name: str
     help: str
@@ -112,7 +177,8 @@ class Operation(Record, frozen=True):
     """Chapter and section of the MPI standard."""
     kind: str
     """The family of operations it belongs to: `point-to-point`, `collective`, `self-test`."""
-    metric: Literal["time", "latency", "bandwidth"]
+    metric: Literal["time", "latency", "bandwidth", "rate"]
+    """What a sample is: the time of a call, or half of it; bandwidth and rate are times too, told per second."""
     forms: list[Form]
     send: Amount
     receive: Amount
@@ -123,13 +189,37 @@ class Operation(Record, frozen=True):
     ranks_exactly: int
     """Ranks that take part, 0 for any number."""
     messages: int
-    """Messages in one timed call: the window of a bandwidth test, else 1."""
+    """Messages in one timed call where no option says how many, 0 where that follows from the options."""
     datatype: str
     start: str
     in_place: bool = False
     """Whether it has a form in which a rank sends from the buffer it receives in (MPI_IN_PLACE)."""
     rooted: bool = False
     """Whether one rank, the root, has another part than the others."""
+    form: Form = "blocking"
+    """The form that is meant unless another is said."""
+    ranks_least: int = 1
+    """Fewest ranks with which it makes sense."""
+    in_pairs: bool = False
+    """Whether ranks work in pairs, so that the last one of an odd number stays out."""
+    between_two: bool = False
+    """Whether it is between two ranks, which the options `from` and `to` name; others stay out."""
+    rounds: int = 1
+    """How often a call does what it is asked to; a sample is the time of one."""
+    once: bool = False
+    """Whether it happens once in a launch, which then has one sample of it."""
+    rings: bool = False
+    """Whether some ranks, such as the first of each ring, measure, each for itself."""
+    large: bool = False
+    """Whether it counts elements as MPI_Count, beyond 2^31-1."""
+    keeps_buffers: bool = False
+    """Whether it binds its buffers once, so that they cannot change from call to call."""
+    datatypes: list[str] = []
+    """Names of those it can be measured with."""
+    options: list[Option] = []
+    """What can be chosen, in the order in which it is told."""
+    foreign: Foreign | None = None
+    """Of another program's benchmark."""
 
 
 class Named(Record, frozen=True):
@@ -169,12 +259,22 @@ class Description(Record, frozen=True):
 
 
 class Placement(Record, frozen=True):
-    """Where ranks sit: `nodes` x `ranks_per_node`; `binding` is `core` (one core each) or `none`."""
+    """Where ranks sit: `nodes` x `ranks_per_node`; `binding` is `core` or hardware `thread` (one each) or `none`."""
 
     name: str
     nodes: int
     ranks_per_node: int
-    binding: Literal["core", "none"]
+    binding: Binding
+    cpus: list[list[int]] = []
+    """Of each rank of a node, the CPUs that are its core's hardware threads; empty: launchers fill cores in order."""
+    ordinals: list[int] = []
+    """The same cores, or threads, as hwloc counts them."""
+    hosts: list[str] = []
+    """The nodes, as launchers reach them; empty: the machine itself."""
+    remote_shell: str = ""
+    """The program that starts commands on them, called as ssh is; empty: each launcher's own."""
+    launcher: Launcher = "mpiexec"
+    """What starts the ranks: the library's own `mpiexec`, or `srun`, the scheduler's."""
 
     @property
     def ranks(self) -> int:
@@ -188,15 +288,56 @@ class CandidateSpec(Record, frozen=True):
     library: str
     name: str = ""
     settings: dict[str, str] = {}
+    compiler: str = ""
+    """The C compiler that its core is compiled by, as a command such as `clang`; empty: the wrapper's own."""
+    binary_of: str = ""
+    """A library, named as `library` is, whose wrapper makes the binary; the two share an ABI."""
+
+
+class Job(Record, frozen=True):
+    """What a plan asks of a scheduler. Empty text, 0 and false leave it to the site."""
+
+    scheduler: str = ""
+    """Name of a file of `launch/schedulers`."""
+    nodes: int = 0
+    """Those of the largest placement at least."""
+    tasks_per_node: int = 0
+    tasks_per_socket: int = 0
+    time_s: float = 0.0
+    partition: str = ""
+    """Or queue."""
+    account: str = ""
+    nodelist: str = ""
+    """In the scheduler's own notation."""
+    exclusive: bool = True
+    contiguous: bool = False
+    launcher: Launcher = "mpiexec"
+    options: list[str] = []
+    """Further options of the scheduler, as its job scripts have them."""
+    setup: list[str] = []
+    """Lines of bash before the first launch."""
+
+
+class Calls(Record, frozen=True):
+    """How often, or in what proportion, an application makes one call."""
+
+    operation: str
+    size_bytes: int
+    """As the operation counts its message size."""
+    calls: float
+    form: Form | Literal[""] = ""
+    """Empty: the form that the campaign measured, the operation's usual one if it did."""
 
 
 class Stop(Record, frozen=True):
     """When a campaign ends: between `blocks_min` and `blocks_max` launches per candidate, earlier by `until`."""
 
     blocks_min: int = 5
-    blocks_max: int = 30
+    blocks_max: int = 60
     until: str = "decided"
     """`decided`, `blocks`, `precision N%` or `time Nm`."""
+    drop: bool = False
+    """With `decided`: whether candidates leave the cases that they cannot win any more."""
 
 
 class Sampling(Record, frozen=True):
@@ -212,6 +353,8 @@ class Sampling(Record, frozen=True):
     """Enough once half the 95 % interval of the median is at most this share of it; 0 is off."""
     least: int = 10
     """Valid samples before `rse` or `interval` may stop."""
+    passes: int = 1
+    """How often a launch goes over its cases, each time for a part of the samples: so it sees more than a moment."""
 
 
 class Memory(Record, frozen=True):
@@ -250,6 +393,21 @@ class Memory(Record, frozen=True):
         return [word for word, differs in words.items() if differs]
 
 
+class SuiteSpec(Record, frozen=True):
+    """Where the programs of a foreign tool are, and how they are called."""
+
+    name: str
+    """As its file in `suites/tools` is called."""
+    path: str = ""
+    """The folder of its programs, in which `{library}`, `{family}` and `{version}` stand for each library's own."""
+    source: str = ""
+    """A tarball that is built for each library."""
+    modules: list[str] = []
+    """Environment modules that put them on PATH, loaded after those of each library."""
+    arguments: list[str] = []
+    """What its programs are told besides."""
+
+
 class Plan(Record, frozen=True):
     """A checked plan. What only the core knows, such as names of operations, is checked when cases are made."""
 
@@ -257,8 +415,10 @@ class Plan(Record, frozen=True):
     candidates: list[CandidateSpec]
     operations: list[str]
     forms: list[Form]
+    """Each case is made in each of them that its operation has; empty: in each operation's usual one."""
     sizes_bytes: list[int]
     placements: list[Placement]
+    """Where one of several nodes is meant, it has the plan's hosts."""
     starts: list[str]
     """Each case is made with each of them; `auto` is each operation's own."""
     sampling: Sampling
@@ -280,16 +440,29 @@ class Plan(Record, frozen=True):
     clock: str = "auto"
     """Name of the time source; `auto`: the core chooses and says why."""
     synchronisation: str = "tree"
+    datatypes: list[str] = []
+    """Each case is made with each of them that its operation can use; empty: each operation's own."""
+    options: dict[str, list[str]] = {}
+    """By name of an option, or OPERATION.NAME: cases are made with each of these values, where the operation has it."""
+    calls: list[Calls] = []
+    """Of the reader's application: the verdict says what they come to."""
+    every_pair: bool = False
+    """Whether what is between two ranks is measured between every two of them."""
     every_rank: bool = False
     """Whether the samples of every rank are kept beside those over all ranks."""
     estimator: str = "median"
     """Of a launch: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`."""
     confidence: float = 0.95
     """Of intervals: 0.90, 0.95 or 0.99."""
+    notes: list[str] = []
+    """What of the plan does not hold on this machine, such as placements that it has no room for."""
+    job: Job = Job()
+    suites: list[SuiteSpec] = []
+    """Of the foreign tools whose benchmarks are among the operations, what is said of where they are."""
 
 
-class Case(Record, frozen=True):
-    """Everything that defines a number, less the candidate."""
+class Case(Record, frozen=True, dict=True):
+    """Everything that defines a number, less the candidate. It remembers its key, which is no field of it."""
 
     operation: str
     form: Form
@@ -299,15 +472,42 @@ class Case(Record, frozen=True):
     ranks: int
     start: str
     memory: Memory = Memory()
+    options: dict[str, str] = {}
+    """What was chosen of the operation's options, less what is usual, sorted by name."""
+    suite: str = ""
+    """The foreign tool that measures it; empty: the core."""
 
-    @property
+    def __hash__(self) -> int:
+        """Return a hash as if options were a tuple."""
+        return hash(self.key)
+
+    @functools.cached_property
     def key(self) -> str:
         """Return what identifies the case within a campaign: `allreduce.blocking.1024.float.1x2.window`.
 
-        What its memory has other than by default follows: `....window.cold.in-place`.
+        What its memory and options have other than by default follows: `....window.cold.in-place.arrival=random`.
         """
         words = (self.operation, self.form, str(self.size_bytes), self.datatype, self.placement, self.start)
-        return ".".join(words) + self.memory.suffix
+        chosen = "".join(f".{name}={value}" for name, value in self.options.items())
+        return ".".join(words) + self.memory.suffix + chosen
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return what its samples are."""
+        return cast("Quantity", self.options.get("quantity", "time"))
+
+    @property
+    def launch_group(self) -> str:
+        """Return what sets it apart: cases of different groups never share a launch.
+
+        Threads need a library initialised for them, which costs all calls; memory is measured where little else ran; a
+        foreign tool is a program for each benchmark.
+        """
+        if self.suite:
+            return f"{self.operation} {self.form}"
+        if self.quantity == "memory":
+            return "memory"
+        return "threads" if self.options.get("threads", "1") != "1" else ""
 
 
 # --- launches and what came out of them -----------------------------------------------------------------------------
@@ -324,6 +524,8 @@ class CaseStatus(enum.StrEnum):
     """It could not be run as asked, for instance because its buffers do not fit in memory."""
     FAILED = "failed"
     """An MPI call returned an error."""
+    NOT_AS_ASKED = "not-as-asked"
+    """Ranks did not sit where the placement says, or left it while they were measured."""
     CRASHED = "crashed"
     HUNG = "hung"
     NOT_RUN = "not-run"
@@ -342,6 +544,10 @@ class RankFact(Record, frozen=True):
     """Identity of the clock it reads: ranks with equal text share one clock."""
     libmpi: str
     """Path of the MPI library mapped into the process."""
+    core: int = -1
+    socket: int = -1
+    numa: int = -1
+    """Where `cpu` is, by the system's numbers of that host; -1: it does not say."""
 
 
 class SourceFact(Record, frozen=True):
@@ -391,12 +597,32 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """Largest bound on the difference between two ranks' synchronised clocks in any sample."""
     drift_ns: float = 0.0
     """Largest change of a clock offset between the synchronisation before and the one after the case."""
-    migrated: bool = False
-    """Whether a rank was seen on another CPU after the case than before."""
+    moved: str = ""
+    """Which rank was on another CPU after the case than before: `rank 1 from CPU 0 to CPU 3`."""
     synchronisations: int = 0
     """How often clocks were compared for it."""
     stopped: str = ""
     """What ended it: `samples`, `tries`, `rse`, `interval` or `time`; empty if it has no samples."""
+    ranks: int = 0
+    """Ranks that took part; others stayed out."""
+    moved_bytes: int = 0
+    moved_messages: int = 0
+    """Payload and messages of one sample, of all ranks together."""
+    pure_ns: float = 0.0
+    compute_ns: float = 0.0
+    """Of quantity `overlap`: medians of the communication alone and of the computation alone."""
+    growth_bytes: int = 0
+    """Of quantity `memory`: what the first use added, per rank, the most of all ranks."""
+    spread_ns: float = 0.0
+    """How far apart ranks were made to arrive."""
+    grid: list[int] = []
+    """Extents of the grid that ranks lay on."""
+    order: list[int] = []
+    """Which rank had which place of it; empty: each its own."""
+    hops: int = 0
+    """Of rings: messages one after the other that brought a round home."""
+    printed: dict[str, float] = {}
+    """What a foreign tool printed beside the value, by its own headings."""
     series: list[Series] = []
 
     @property
@@ -435,8 +661,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     ranks: list[RankFact]
     results: list[CaseResult]
     """Results in the order in which they were measured, each with the case it belongs to."""
-    unfinished: int | None
-    """Index, within the job, of the case that had begun and did not end."""
+    unfinished: Case | None
+    """The case that had begun and did not end."""
     complete: bool
     """Whether the core said that it had finished."""
     damage: str = ""
@@ -509,8 +735,28 @@ class Launch(Record, frozen=True):
     after: State | None = None
     state_reason: str = ""
     """Why a state is missing."""
+    job: str = ""
+    """The scheduler's number of the job that made it."""
+    folder: str = ""
+    """Where a job script left it, below the campaign's folder."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
+
+
+class Cpu(Record, frozen=True):
+    """One hardware thread and what it is part of, by the system's numbers."""
+
+    number: int
+    core: int
+    """The first of the CPUs that are its core's hardware threads."""
+    socket: int
+    numa: int
+    caches: dict[str, int] = {}
+    """By `L2`, `L3` and so on, the first of the CPUs that share its cache of that level (of data, or of all)."""
+    ordinal: int = -1
+    """Its place, from 0, in the order in which hwloc counts hardware threads, as some launchers do; -1: not known."""
+    core_ordinal: int = -1
+    """The same of its core among cores."""
 
 
 class Machine(Record, frozen=True):
@@ -525,6 +771,21 @@ class Machine(Record, frozen=True):
     distribution: str
     virtual: str
     """What `systemd-detect-virt` or the hypervisor flag says, empty on bare metal."""
+    cpus: list[Cpu] = []
+    """Those that programs may use, in the order of their numbers."""
+
+
+class Imported(Record, frozen=True):
+    """A file in which somebody else's figures were found."""
+
+    file: str
+    sha256: str
+    tools: list[str]
+    """With their versions, as far as they tell them."""
+    facts: dict[str, str] = {}
+    """What the runs in it tell about themselves, such as their machine and date."""
+    said: list[str] = []
+    """What was found in it, and beside it, that a reader of its figures must know."""
 
 
 class Campaign(Record, frozen=True):
@@ -546,6 +807,17 @@ class Campaign(Record, frozen=True):
     """What a reader must know: oversubscription, sizes left out, candidates that failed their check."""
     starts: list[Start] = []
     """What the core says of the starts of the cases."""
+    imported: list[Imported] = []
+    """Of a campaign that was not run but read: the files, in the order in which they were named."""
+
+    @property
+    def once(self) -> frozenset[str]:
+        """Return the operations that happen once in a launch."""
+        return frozenset(operation.name for operation in self.operations if operation.once)
+
+    def oversubscribed(self, ranks_per_node: int) -> bool:
+        """Return whether a node has more ranks, or threads of them, than cores; false where nobody knows its cores."""
+        return 0 < self.machine.cores < ranks_per_node
 
     def discards_overruns(self, case: Case) -> bool:
         """Return whether samples of the case that lasted longer than their window do not count."""
@@ -554,6 +826,23 @@ class Campaign(Record, frozen=True):
     def scheduled(self, case: Case) -> bool:
         """Return whether times of the case are counted from a moment that ranks agreed on."""
         return any(start.scheduled for start in self.starts if start.name == case.start)
+
+
+class Look(Record, frozen=True):
+    """What a campaign that ends when it is decided saw when it looked. What later blocks measure follows from it."""
+
+    block: int
+    """The last of the blocks that it looked at."""
+    decided: list[str]
+    """Keys of cases that need no more blocks: who is fastest is told, or known to be no matter."""
+    given_up: list[str]
+    """Those that the plan's blocks would hardly decide any more."""
+    open: dict[str, list[str]]
+    """Those that go on, with the candidates that are measured further; twins of the A/A control come with theirs."""
+    until: int
+    """The block after which all that is open should be decided, as figures are then."""
+    winners: dict[str, list[str]]
+    """By case, the candidates that are fastest, as far as can be told."""
 
 
 # --- what the numbers say -------------------------------------------------------------------------------------------
@@ -602,8 +891,19 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Launches that do not count, since clocks may have differed by too large a share of the time."""
     doubt: str = ""
     """Why the case is not judged for this candidate, though it has figures."""
+    moved_bytes: int = 0
+    moved_messages: int = 0
+    """Payload and messages of one sample, of all ranks together; 0 where the core did not say it."""
+    pure_ns: float = math.nan
+    compute_ns: float = math.nan
+    overlap: float = math.nan
+    """Of quantity `overlap`: the share of the communication alone that computation hid; medians over launches."""
+    growth_bytes: float = 0.0
+    """Of quantity `memory`, whose bytes stand in the place of times: what the first use added, median over launches."""
     failures: dict[str, int] = {}
     """Launches in which the case ended otherwise, by status."""
+    elsewhere: str = ""
+    """Where ranks sat that were asked to sit elsewhere, in the first launch that was not as asked."""
     warnings: list[str] = []
 
 
@@ -652,6 +952,21 @@ class Finding(Record, frozen=True):
     advice: str
     cases: list[str]
     severity: Literal["note", "warning", "failure"]
+    plot: str = "curves"
+    """File name of the plot that shows it best, of the first of the cases or of the line that this one is in."""
+
+
+class Group(Record, frozen=True):
+    """Lines (cases that differ in size only) whose curves look alike: the same winners and the same shape."""
+
+    lines: list[str]
+    """Keys as `naming.line_key` gives them, with the placement; the representative first."""
+    title: str
+    """Names the representative and how many are like it."""
+    text: str
+    """What they have in common: who wins where, and how curves run."""
+    cases: list[str]
+    """Keys of the cases of the representative."""
 
 
 class Sentence(Record, frozen=True):
@@ -672,6 +987,8 @@ class Verdict(Record, frozen=True):
     """The A/A comparisons: base and its twin; every `different` among them is a false alarm."""
     findings: list[Finding]
     blocks: int
+    groups: list[Group] = []
+    """Largest first; lines that are like no other are groups of one."""
 
 
 # --- steps that a scheduler runs ------------------------------------------------------------------------------------
@@ -682,6 +999,8 @@ class CommandLine(Record, frozen=True):
 
     arguments: list[str]
     environment: dict[str, str] = {}
+    files: dict[str, str] = {}
+    """Texts that it reads, by the argument that stands for each; they are written beside its output."""
 
 
 class Step(Record, frozen=True):

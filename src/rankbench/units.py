@@ -14,8 +14,17 @@ if TYPE_CHECKING:
 
 def modules(package: ModuleType) -> dict[str, ModuleType]:
     """Import every module directly inside a package and return them by their plain names, in alphabetical order."""
-    names = sorted(found.name for found in pkgutil.iter_modules(package.__path__))
-    return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names}
+    return {name: module(package, name) for name in names(package)}
+
+
+def names(package: ModuleType) -> list[str]:
+    """Return the plain names of the modules directly inside a package, in alphabetical order, and import none."""
+    return sorted(found.name for found in pkgutil.iter_modules(package.__path__))
+
+
+def module(package: ModuleType, name: str) -> ModuleType:
+    """Import one of them."""
+    return importlib.import_module(f"{package.__name__}.{name}")
 
 
 def suggestion(wrong: str, allowed: Iterable[str]) -> str:

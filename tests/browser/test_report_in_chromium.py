@@ -7,53 +7,25 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from fakes import evaluations
-from selenium.webdriver import ActionChains, Chrome, ChromeOptions, Keys
-from selenium.webdriver.chrome.service import Service
+from fakes import evaluations, kinds, scales
+from fakes.chromium import click, colours, draw_everything, drawn, logged, metrics, opened, until
+from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 from rankbench.report import write_html
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
 
-SWITCHES = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 ALLREDUCE = "allreduce.blocking.8.float.socket.window"
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not binary or not driver:
-        pytest.fail(
-            "browser tests need chromium and chromedriver on PATH; "
-            "on Debian: apt-get install --no-install-recommends chromium chromium-driver",
-            pytrace=False,
-        )
-    options = ChromeOptions()
-    options.binary_location = binary
-    for switch in (*SWITCHES, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(switch)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    chromium = Chrome(options=options, service=Service(driver))
-    yield chromium
-    chromium.quit()
 
 
 @pytest.fixture(scope="module")
@@ -63,40 +35,28 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
+@pytest.fixture(scope="module")
+def kinds_address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("kinds")
+    write_html(folder / "report.html", evaluate(kinds.make(folder / "made")))
+    return (folder / "report.html").as_uri()
+
+
 @pytest.fixture
 def page(browser: Chrome, address: str) -> Chrome:
     """Return the browser with the report opened anew and all charts drawn."""
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours("light")})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(1280))
-    browser.get("about:blank")
-    for kind in ("browser", "performance"):
-        logged(browser, kind)
-    browser.get(address)
-    until(browser, lambda: browser.execute_script("return document.documentElement.dataset.drawn === 'true'"))
-    return browser
+    return opened(browser, address)
 
 
-def logged(browser: Chrome, kind: str) -> list[dict[str, Any]]:
-    """Return what the browser logged since the last call."""
-    read: Any = browser.get_log
-    return list(read(kind))
-
-
-def colours(scheme: str) -> list[dict[str, str]]:
-    return [{"name": "prefers-color-scheme", "value": scheme}]
-
-
-def metrics(width: int) -> dict[str, Any]:
-    return {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-
-
-def until(browser: Chrome, condition: Any) -> None:
-    WebDriverWait(browser, 30, 0.05).until(lambda _: condition())
+@pytest.fixture
+def page_of_kinds(browser: Chrome, kinds_address: str) -> Chrome:
+    """Return the browser with the report on a campaign of every kind of case."""
+    return opened(browser, kinds_address)
 
 
 def figure(page: Chrome, plot: str) -> WebElement:
-    """Return a figure of the part that shows one case."""
-    return page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]")
+    """Return a figure of the part that shows one case, drawn."""
+    return drawn(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
 
 
 def caption(page: Chrome, plot: str) -> str:
@@ -111,15 +71,10 @@ def cell(page: Chrome, label: str) -> WebElement:
     return page.find_element(By.CSS_SELECTOR, f"#map [aria-label='{label}']")
 
 
-def click(page: Chrome, element: WebElement) -> None:
-    """Click where an element is, whatever lies on top of it there, as a reader does."""
-    page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
-    ActionChains(page).click(element).perform()
-
-
 def ink(page: Chrome) -> tuple[str, str]:
     """Return the colours of the page's ground and of an axis label in a chart."""
     script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+    figure(page, "distribution")
     ground: str = page.execute_script(script, "body", "backgroundColor")
     label: str = page.execute_script(script, "#case .role-axis-label text", "fill")
     return ground, label
@@ -134,8 +89,9 @@ def test_it_opens_without_a_complaint_and_without_a_request(page: Chrome) -> Non
 
 
 def test_every_chart_is_drawn_and_named_for_those_who_cannot_see_it(page: Chrome) -> None:
-    figures = [one for one in page.find_elements(By.TAG_NAME, "figure") if one.is_displayed()]
-    assert len(figures) == 1 + 4 + 5 + 2
+    draw_everything(page)
+    figures = [one for one in page.find_elements(By.CSS_SELECTOR, "figure[data-plot]") if one.is_displayed()]
+    assert len(figures) == 1 + 5 + 5 + 2
     for each in figures:
         graphic = each.find_element(By.CSS_SELECTOR, "svg")
         assert graphic.size["height"] > 50
@@ -154,16 +110,15 @@ def test_the_verdict_is_what_a_reader_sees_first(page: Chrome) -> None:
 
 def test_a_click_on_a_cell_of_the_map_shows_that_case(page: Chrome) -> None:
     click(page, cell(page, "allreduce 8 B: alpha 2.00×"))
+    until(page, lambda: page.current_url.endswith(f"#case={ALLREDUCE}") and figure_in_view(page))
     until(page, lambda: caption(page, "distribution").startswith("allreduce 8 B: all 392 samples"))
     assert caption(page, "curves") == "allreduce: time per call"
-    assert page.current_url.endswith(f"#case={ALLREDUCE}")
     assert Select(page.find_element(By.ID, "pick-size")).first_selected_option.text == "8 B"
-    until(page, lambda: figure_in_view(page))
 
 
 def figure_in_view(page: Chrome) -> bool:
     top = page.execute_script("return document.getElementById('case').getBoundingClientRect().top")
-    return -5 < float(top) < 100
+    return 0 <= float(top) < 150
 
 
 def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
@@ -206,12 +161,13 @@ def test_the_theme_follows_the_system_and_the_switch(page: Chrome) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])
-def test_a_narrow_screen_needs_no_scrolling_sideways(page: Chrome, width: int) -> None:
+@pytest.mark.parametrize("fixture", ["page", "page_of_kinds"])
+def test_a_narrow_screen_needs_no_scrolling_sideways(request: pytest.FixtureRequest, fixture: str, width: int) -> None:
+    page: Chrome = request.getfixturevalue(fixture)
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(width))
     page.refresh()
-    until(page, lambda: page.execute_script("return document.documentElement.dataset.drawn === 'true'"))
-    for opened in page.find_elements(By.TAG_NAME, "details"):
-        page.execute_script("arguments[0].open = true", opened)
+    until(page, lambda: page.execute_script("return document.documentElement.dataset.ready === 'true'"))
+    draw_everything(page)
     assert page.execute_script("const page = document.documentElement; return page.scrollWidth - page.clientWidth") == 0
 
 
@@ -236,3 +192,42 @@ def test_single_ranks_are_shown_for_what_all_ranks_measure(page: Chrome) -> None
     until(page, lambda: caption(page, "distribution").startswith("allreduce 8 B"))
     until(page, lambda: figure(page, "ranks").is_displayed())
     assert caption(page, "ranks") == "allreduce 8 B: from beginning to end of each rank"
+
+
+def test_a_click_between_two_ranks_shows_that_pair(page_of_kinds: Chrome) -> None:
+    page = page_of_kinds
+    drawn(page, page.find_element(By.CSS_SELECTOR, "#pairs figure"))
+    click(page, page.find_element(By.CSS_SELECTOR, "#pairs [aria-label*='from 3 to 0']"))
+    until(page, lambda: caption(page, "distribution").startswith("pingpong 8 B, from=3, to=0: all 240 samples"))
+    assert caption(page, "bars") == "pingpong 8 B, from=3, to=0: latency (half a round trip)"
+    assert logged(page, "browser") == []
+
+
+def test_options_can_be_chosen_by_name(page_of_kinds: Chrome) -> None:
+    page = page_of_kinds
+    Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("put, allocation=create, epoch=fence")
+    until(page, lambda: caption(page, "distribution").startswith("put 8 B, allocation=create, epoch=fence: all "))
+    assert caption(page, "ratios") == "put, allocation=create, epoch=fence: time relative to alpha"
+    Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("allreduce, quantity=memory")
+    until(page, lambda: caption(page, "ratios") == "allreduce, quantity=memory: memory relative to alpha")
+
+
+def test_a_size_is_chosen_for_all_charts_of_scaling_of_an_operation(browser: Chrome, tmp_path: Path) -> None:
+    operations, sizes = ("barrier", "alltoall"), (8, 64, 512)
+    made = scales.make(tmp_path / "made", lambda *_: 1000.0, operations=operations, sizes=sizes, launches=1)
+    write_html(tmp_path / "report.html", evaluate(made))
+    page = opened(browser, (tmp_path / "report.html").as_uri())
+    barrier, alltoall = page.find_elements(By.CSS_SELECTOR, "#scaling .scale")
+    assert barrier.find_elements(By.TAG_NAME, "select") == []
+
+    def captions(scale: WebElement) -> list[str]:
+        for one in scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden])"):
+            drawn(page, one)
+        shown = scale.find_elements(By.CSS_SELECTOR, "figure:not([hidden]) figcaption")
+        return [one.text.partition(":")[0] for one in shown]
+
+    assert (captions(barrier), captions(alltoall)) == (["barrier"] * 2, ["alltoall 64 B"] * 3)
+    Select(alltoall.find_element(By.TAG_NAME, "select")).select_by_visible_text("512 B")
+    until(page, lambda: captions(alltoall) == ["alltoall 512 B"] * 3)
+    assert captions(barrier) == ["barrier"] * 2
+    assert logged(page, "browser") == []

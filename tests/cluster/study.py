@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from cluster.nodes import launch
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from cluster.nodes import Cluster
+    from cluster.nodes import Lab
     from rankbench.model import Library
 
 METHODS = ("linear", "ring", "tree")
@@ -70,7 +72,7 @@ def clocks_apart(count: int) -> tuple[Clock, ...]:
 
 
 def offsets(
-    nodes: Cluster,
+    nodes: Lab,
     core: Core,
     clocks: Sequence[Clock],
     options: Sequence[str],
@@ -89,7 +91,7 @@ def offsets(
         drift = [f"LD_PRELOAD={preload}", f"DRIFT_PPM={ppm}", f"DRIFT_ORIGIN_NS={clocks[0].origin_ns}"]
         program = ["env", *drift, *program]
     ahead_ns = () if of_nodes else [clock.ahead_ns for clock in clocks]
-    done = nodes.launch(core.library, len(clocks), program, clocks_ns=ahead_ns)
+    done = launch(nodes, core.library, len(clocks), program, clocks_ns=ahead_ns)
     assert done.exit_code == 0, done.printed
     lines = stream.read_bytes().splitlines()
     assert lines[-1].startswith(b'{"record":"end"')

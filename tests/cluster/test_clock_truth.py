@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from cluster.nodes import Cluster
+    from cluster.nodes import Lab
     from cluster.study import Core
 
 RUNS = 2
@@ -30,14 +30,14 @@ ROUNDING_NS = 1
 
 
 @pytest.fixture(scope="module")
-def single(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def single(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """One node, whose ranks talk by shared memory; time namespaces do not part them (`test_nodes.py`)."""
     with cluster(tmp_path_factory.mktemp("single") / "nodes", (0,), shared=[home]) as nodes:
         yield nodes
 
 
 @pytest.fixture(scope="module")
-def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Two nodes, each with a clock of its own."""
     with cluster(tmp_path_factory.mktemp("pair") / "nodes", (3_000_000_001, 5), shared=[home]) as nodes:
         yield nodes
@@ -62,14 +62,14 @@ def check_truth(found: Sequence[Offset], clocks: Sequence[Clock]) -> None:
 # --- how the ranks talk -----------------------------------------------------------------------------------------------
 
 
-def test_by_shared_memory(core: Core, single: Cluster) -> None:
+def test_by_shared_memory(core: Core, single: Lab) -> None:
     clocks = clocks_apart(2)
     found = offsets(single, core, clocks, STUDY)
     check(found, clocks)
     check_truth(found, clocks)
 
 
-def test_by_tcp(core: Core, pair: Cluster) -> None:
+def test_by_tcp(core: Core, pair: Lab) -> None:
     """The clocks are the nodes'."""
     clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns]
     found = offsets(pair, core, clocks, STUDY, of_nodes=True)
@@ -105,17 +105,17 @@ def test_by_links_that_take_their_time(core: Core, home: Path, tmp_path: Path, r
 
 
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)
-def test_ranks_that_share_a_clock_share_its_offset(core: Core, pair: Cluster) -> None:
+def test_ranks_that_share_a_clock_share_its_offset(core: Core, pair: Lab) -> None:
     """Two ranks on each node: what reads rank 0's clock is exact."""
-    clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns] * 2
+    clocks = [Clock(offset_ns) for offset_ns in pair.offsets_ns for _ in range(2)]
     found = offsets(pair, core, clocks, STUDY, of_nodes=True)
     check(found, clocks)
-    assert {(one.offset_ns, one.bound_ns) for one in found if one.rank == 2} == {(0, 0)}
-    assert min(one.bound_ns for one in found if one.rank % 2) > 0
+    assert {(one.offset_ns, one.bound_ns) for one in found if one.rank == 1} == {(0, 0)}
+    assert min(one.bound_ns for one in found if one.rank > 1) > 0
 
 
 @pytest.mark.parametrize("core", ["openmpi"], indirect=True)
-def test_every_source(core: Core, single: Cluster) -> None:
+def test_every_source(core: Core, single: Lab) -> None:
     """Time namespaces shift CLOCK_MONOTONIC alone. Ranks that share a clock are compared where that is asked."""
     shifted = clocks_apart(2)
     asked = ("--clock", "all", "--sync", "all", "--runs", "1", "--wait", "0.05", "--separate-clocks")
@@ -144,13 +144,16 @@ def drifting() -> list[Clock]:
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)
 @pytest.mark.parametrize("nodes", ["single", "several"])
 def test_clocks_that_drift(core: Core, home: Path, tmp_path: Path, nodes: str) -> None:
-    """Offsets right after, extrapolated and interpolated are right; the drift is where it is said to be, and not 0."""
+    """Offsets right after, extrapolated and interpolated are right; the drift is where it is said to be, and not 0.
+
+    In two seconds the slower of them goes 110 us astray, which is more than what exchanges are unsure of.
+    """
     clocks = drifting()
-    study = ("--clock", "clock_gettime", "--sync", "all", "--runs", str(RUNS), "--wait", "0.5")
+    study = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "2")
     offsets_ns = (0,) if nodes == "single" else (0,) * len(clocks)
     with cluster(tmp_path / "nodes", offsets_ns, shared=[home]) as up:
         found = offsets(up, core, clocks, study, preload=preload("drift", up.folder))
-    check(found, clocks)
+    check(found, clocks, runs=1)
     for one in found:
         ppm = clocks[one.rank].ppm
         assert abs(one.drift_ppm - ppm) <= one.drift_bound_ppm, one

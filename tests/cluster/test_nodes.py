@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cluster.nodes import Delay, NoNodesError, cluster, preload, program
+from cluster.nodes import Delay, cluster, in_use, launch, one_way_ns, preload
+from rankbench import lab
+from rankbench.lab import Wanted, making
+from rankbench.lab.making import CLOCKS, compiled
+from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cluster.nodes import Cluster
+    from cluster.nodes import Lab
     from cluster.study import Core
 
 TESTS = Path(__file__).parents[1]
@@ -27,7 +31,7 @@ MESSAGE_BYTES = 65536
 
 
 @pytest.fixture(scope="module")
-def trio(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def trio(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with cluster(tmp_path_factory.mktemp("trio") / "nodes", OFFSETS_NS, shared=[home]) as nodes:
         yield nodes
 
@@ -44,7 +48,7 @@ print(*min(reading() for _ in range(10000)))
 """How far CLOCK_MONOTONIC is ahead of CLOCK_REALTIME, which time namespaces leave alone, and how sure that is (ns)."""
 
 
-def test_clocks_differ_by_what_was_set(trio: Cluster) -> None:
+def test_clocks_differ_by_what_was_set(trio: Lab) -> None:
     """CLOCK_REALTIME is slewed together with CLOCK_MONOTONIC, so their difference holds still."""
     readings = [trio.on(node, [sys.executable, "-c", AHEAD]).split() for node in trio.nodes]
     (first_unsure_ns, first_ns), *others = ((int(unsure), int(ahead)) for unsure, ahead in readings)
@@ -55,7 +59,7 @@ def test_clocks_differ_by_what_was_set(trio: Cluster) -> None:
 @pytest.mark.parametrize("offset_ns", [0, 1, 999_999_999, 5_000_000_001, -1, -999_999_999, -1_000_000_000])
 def test_an_offset_is_set_to_the_nanosecond(offset_ns: int, tmp_path: Path) -> None:
     shown = ["cat", "/proc/self/timens_offsets"]
-    command = ["unshare", "--user", "--map-root-user", str(program("timens_exec", tmp_path)), str(offset_ns), *shown]
+    command = ["unshare", "--user", "--map-root-user", str(compiled(CLOCKS, tmp_path)), str(offset_ns), *shown]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     offsets = re.findall(r"(\w+) +(-?\d+) +(\d+)", told)
     assert {clock: int(s) * 10**9 + int(ns) for clock, s, ns in offsets} == {
@@ -110,60 +114,33 @@ def test_a_rank_drifts_as_told(rank: int, ppm: float, shift_ns: int, tmp_path: P
 
 # --- links ------------------------------------------------------------------------------------------------------------
 
-ECHO = """
-import socket, time
-link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-link.bind(("", 7))
-print("ready", flush=True)
-while True:
-    _, sender = link.recvfrom(64)
-    link.sendto(str(time.monotonic_ns()).encode(), sender)
-"""
-ASK = """
-import socket, time
-link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-link.settimeout(1)
-for _ in range(50):
-    before = time.monotonic_ns()
-    link.sendto(b"", ("n2", 7))
-    there = int(link.recv(64))
-    print(there - before, time.monotonic_ns() - there)
-"""
-"""Prints how long each datagram was on its way there and back, on nodes whose clocks are one."""
 
-
-def one_way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
-    """Return the shortest ways from n1 to n2 and back."""
+def way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
+    """Return the shortest ways from n1 to n2 and back, on nodes whose clocks are one."""
     with cluster(folder, (0, 0), delay=delay) as pair:
-        echo = pair.start("n2", [sys.executable, "-c", ECHO])
-        assert echo.stdout
-        assert echo.stdout.readline() == "ready\n"
-        ways = [tuple(map(int, line.split())) for line in pair.on("n1", [sys.executable, "-c", ASK]).splitlines()]
-    echo.communicate()
-    assert len(ways) == 50
-    return min(there for there, _ in ways), min(back for _, back in ways)
+        return one_way_ns(pair)
 
 
 def test_a_link_delays_each_way_as_told(tmp_path: Path) -> None:
     delay = Delay(forward_ns=100_000, backward_ns=5_000_000)
-    there_ns, back_ns = one_way_ns(tmp_path / "asymmetric", delay)
+    there_ns, back_ns = way_ns(tmp_path / "asymmetric", delay)
     assert there_ns >= delay.forward_ns
     assert back_ns >= delay.backward_ns
     assert back_ns - there_ns > (delay.backward_ns - delay.forward_ns) / 2
 
 
 def test_without_delay_a_link_is_faster(tmp_path: Path) -> None:
-    direct_ns = sum(one_way_ns(tmp_path / "bridge", None))
-    assert direct_ns < sum(one_way_ns(tmp_path / "switch", Delay(1_000_000, 1_000_000)))
+    direct_ns = sum(way_ns(tmp_path / "bridge", None))
+    assert direct_ns < sum(way_ns(tmp_path / "switch", Delay(1_000_000, 1_000_000)))
 
 
 # --- real libraries ---------------------------------------------------------------------------------------------------
 
 
-def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Cluster) -> None:
+def test_two_nodes_form_one_world_by_tcp(core: Core, trio: Lab) -> None:
     """Each rank sends 64 KiB; starting up alone takes a quarter of that."""
     before = [trio.bytes_sent(node) for node in trio.nodes]
-    done = trio.launch(core.library, 3, [str(core.binary), "--check"])
+    done = launch(trio, core.library, 3, [str(core.binary), "--check"])
     sent = [trio.bytes_sent(node) - count for node, count in zip(trio.nodes, before, strict=True)]
     assert done.exit_code == 0, done.printed
     assert "one world of 3 ranks, data right\n" in done.printed
@@ -175,10 +152,10 @@ def test_clocks_of_their_own_leave_ranks_their_shared_memory(core: Core, home: P
     """Many times more is sent than passes through the node's loopback network."""
     stream = tmp_path / "nodes" / "stream"
     told = ["--clock", "clock_gettime", "--quiet", "--stream", str(stream)]
-    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", *told]
+    asked = ["--op", "bandwidth", "--sizes", str(MESSAGE_BYTES), "--samples", "20", "--limit", "30", *told]
     with cluster(tmp_path / "nodes", (0,), shared=[home]) as single:
         before = single.bytes_sent("n1", "lo")
-        done = single.launch(core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))
+        done = launch(single, core.library, 2, [str(core.binary), *asked], clocks_ns=(0, 7_000_000_000))
         passed = single.bytes_sent("n1", "lo") - before
     assert done.exit_code == 0, done.printed
     text = stream.read_text()
@@ -195,27 +172,13 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from cluster.nodes import cluster, Delay
 with cluster(Path(sys.argv[2]), (0, 1000), delay=Delay(1000, 1000)) as pair:
-    pair.start("n2", ["sleep", "1000"])
+    pair.start(["sleep", "1000"], "n2")
     print(pair.on("n2", ["readlink", *(f"/proc/1/ns/{space}" for space in ("net", "pid", "time", "mnt"))]), flush=True)
     if sys.argv[3] == "fails":
         raise RuntimeError
     if sys.argv[3] == "waits":
         time.sleep(1000)
 """
-
-
-def in_use(spaces: set[str], folder: Path) -> list[str]:
-    """Return the processes that are in one of these namespaces, or have the cluster's folder in their command line."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            those = {str(link.readlink()) for link in (process / "ns").iterdir()}
-            command = (process / "cmdline").read_text().replace("\0", " ")
-        except OSError:
-            continue
-        if spaces & those or str(folder) in command:
-            found.append(f"{process.name}: {command}")
-    return found
 
 
 @pytest.mark.parametrize(
@@ -260,16 +223,16 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stderr.splitlines()[-1] == (
-        "cluster.nodes.NoNodesError: emulated nodes need namespaces and mounts, which are not permitted here: "
+        "rankbench.model.RankbenchError: a lab needs namespaces and mounts, which are not permitted here: "
         "unshare: unshare failed: No space left on device; "
         "be root outside a container, or let users make user namespaces"
     )
 
 
 def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("cluster.nodes.PACKAGES", {"ip-of-nowhere": "iproute9", "cc": "gcc"})
+    monkeypatch.setattr(making, "PACKAGES", {"ip-of-nowhere": "iproute9", "sh": "dash"})
     with (
-        pytest.raises(NoNodesError, match=r"^emulated nodes need iproute9; on Debian: apt-get install iproute9$"),
-        cluster(tmp_path / "nodes", (0,)),
+        pytest.raises(RankbenchError, match=r"^a lab needs iproute9; on Debian: apt-get install iproute9$"),
+        lab.up(Wanted(), tmp_path / "nodes"),
     ):
         pass

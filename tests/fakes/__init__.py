@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from rankbench.model import Description, Machine
+from rankbench.model import Cpu, Description, Machine
 
 
 def description() -> Description:
@@ -15,7 +15,9 @@ def description() -> Description:
 
 
 def machine(cores: int = 2, sockets: int = 1, memory_bytes: int = 8 << 30) -> Machine:
-    """Return a machine."""
+    """Return a machine whose sockets have equal shares of its cores, each of one hardware thread, and an L3 each."""
+    each = cores // sockets
+    numbers = range(each * sockets)
     return Machine(
         host="fake",
         cpu="Example 9000",
@@ -25,4 +27,16 @@ def machine(cores: int = 2, sockets: int = 1, memory_bytes: int = 8 << 30) -> Ma
         kernel="6.1",
         distribution="Example Linux",
         virtual="",
+        cpus=[
+            Cpu(
+                number=number,
+                core=number,
+                socket=number // each,
+                numa=number // each,
+                caches={"L2": number, "L3": number // each * each},
+                ordinal=number,
+                core_ordinal=number,
+            )
+            for number in numbers
+        ],
     )

@@ -68,6 +68,7 @@ REASONS = {
     CaseStatus.WRONG_DATA: "rank 1: byte 3 is 7, expected 9",
     CaseStatus.REFUSED: "its buffers do not fit in memory",
     CaseStatus.FAILED: "MPI_ERR_OTHER",
+    CaseStatus.NOT_AS_ASKED: "not as asked: ranks 0 and 1 are on one socket, sockets asks for two",
     CaseStatus.CRASHED: "ended before its last case: exit code 139 (SIGSEGV)",
     CaseStatus.HUNG: "no sign of life for 10 s",
     CaseStatus.NOT_RUN: "crashed in blocks 1 and 2; not tried again",
@@ -180,6 +181,7 @@ class Draw:
             return CaseResult(case=case, status=truth.status, reason=REASONS[truth.status])
         late = np.flatnonzero(self.random.random(self.samples) < truth.late_share)
         own = self.series(case, truth, state, late)
+        messages = 64 if case.operation == "bandwidth" else 1
         return CaseResult(
             case=case,
             status=CaseStatus.OK,
@@ -188,6 +190,8 @@ class Draw:
             late=len(late),
             sync_bound_ns=truth.bound_ns,
             stopped="samples",
+            moved_bytes=messages * case.size_bytes,
+            moved_messages=messages,
             series=[own, *single_ranks(own, truth)],
         )
 
@@ -219,9 +223,12 @@ def single_ranks(own: Series, truth: Truth) -> Iterator[Series]:
 
 
 def launches_of(results: Sequence[CaseResult]) -> Iterator[list[CaseResult]]:
-    """Divide a turn's results into launches: each crash and each hang ends one."""
+    """Divide a turn's results into launches: each crash and each hang ends one, and so does each launch group."""
     part: list[CaseResult] = []
     for result in results:
+        if part and part[-1].case.launch_group != result.case.launch_group:
+            yield part
+            part = []
         part.append(result)
         if result.status in DEADLY:
             yield part

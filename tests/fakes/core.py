@@ -1,19 +1,22 @@
 """A stand-in for the core: the same arguments, job and stream, with times drawn from a model whose truth is known.
 
-It is run by its path, once for all ranks, and needs the standard library only. Beside its `mpicc`'s prefix lies
-`behaviour.json`, by which a test tells it what to do; it is read at every start.
+It is run by its path, once for all ranks, and needs the standard library only, and little of it: tests start it
+thousands of times. Beside its `mpicc`'s prefix lies `behaviour.json`, by which a test tells it what to do; it is read
+at every start.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-import random
 import signal
 import sys
 import time
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # As type checkers know it; typing would be a tenth of the start.
+if TYPE_CHECKING:
+    from typing import Any
 
 USUAL: dict[str, Any] = {
     "factor": 1.0,  # all times of this library are this often the model's
@@ -22,13 +25,25 @@ USUAL: dict[str, Any] = {
     "noise": 0.01,  # relative standard deviation from launch to launch, and from sample to sample
     "pause_s": 0.0,  # how long one case takes
     "crash": [],  # cases such as allreduce.8 in which it ends by SIGSEGV
+    "survives": 0,  # how many passes over such a case it lives through before
     "hang": [],
-    "wrong": [],  # delivers wrong data
+    "wrong": [],  # delivers wrong data; of a datatype or an option too, such as bcast.vector and put.epoch=fence
+    "lacking": {},  # calls it does not have, by operation and form: {"scan.persistent": "MPI_Scan_init"}
     "torn": [],  # is killed while it writes the line of this case
     "dead": False,  # ends before it says anything
     "linger": False,  # leaves a process behind that ignores SIGTERM
+    "options": {},  # what it says can be chosen of operations, by their names
+    "cpus": [],  # where its ranks say that they may run, such as ["0-1", "1"]; else where they were bound
+    "hosts": [],  # the nodes on which its ranks say that they are; else those that its launcher was told
+    "moved": {},  # which rank left its CPU during a case: {"allreduce.8": "rank 1 from CPU 1 to CPU 0"}
     "exchange_ns": 50.0,  # between its two CPUs, as it tells the state of the machine; 0: it cannot tell a state
+    "state_s": 0.0,  # how long it takes to tell it
 }
+
+
+KEYS = ("operation", "form", "bytes", "datatype", "start", "cache", "buffers", "pages", "alignment", "root", "samples",
+        "tries", "rse", "interval", "least", "limit_s", "clock", "sync", "ranks")  # fmt: skip
+"""Of a job, all but those that choose an operation's options."""
 
 
 def truth_ns(operation: str, size_bytes: int) -> float:
@@ -36,10 +51,22 @@ def truth_ns(operation: str, size_bytes: int) -> float:
     return 200.0 + 37.0 * len(operation) + size_bytes / 8
 
 
-def behaviour(prefix: Path) -> dict[str, Any]:
+def behaviour(prefix: str) -> dict[str, Any]:
     """Return what the test wants."""
-    told = prefix / "behaviour.json"
-    return USUAL | (json.loads(told.read_text()) if told.exists() else {})
+    told = f"{prefix}/behaviour.json"
+    return USUAL | (json.loads(text_of(told)) if os.path.exists(told) else {})
+
+
+def text_of(path: str) -> str:
+    """Return what is in a file."""
+    with open(path) as file:
+        return file.read()
+
+
+def gauss(deviation: float) -> float:
+    """Return a number from a normal distribution around one (Box and Muller, 1958)."""
+    turn, length = (int.from_bytes(os.urandom(6), "big") / (1 << 48) for _ in range(2))
+    return 1.0 + deviation * math.cos(math.tau * turn) * math.sqrt(-2 * math.log(1 - length))
 
 
 def arguments(words: list[str]) -> dict[str, str]:
@@ -50,7 +77,7 @@ def arguments(words: list[str]) -> dict[str, str]:
 
 def jobs(path: str) -> list[dict[str, str]]:
     """Return the cases of a job file, each with what the job sets for all of them."""
-    head, *lines = Path(path).read_text().splitlines()
+    head, *lines = text_of(path).splitlines()
     assert head == "rankbench-job 1", head
     for_all = [tokens(line) for line in lines if line.startswith("set ")]
     return [dict(*for_all) | tokens(line) for line in lines if line.startswith("case ")]
@@ -65,11 +92,12 @@ class Stream:
     """The lines that the core writes, each flushed."""
 
     def __init__(self, path: str) -> None:
-        self.file = Path(path).open("w")  # noqa: SIM115 - open until the process ends
+        self.file = open(path, "w")  # noqa: SIM115 - open until the process ends
+        self.begun: dict[str, int] = {}
 
     def write(self, **record: Any) -> None:
         """Write one record."""
-        self.text(json.dumps(record) + "\n")
+        self.text(json.dumps(record, separators=(",", ":")) + "\n")  # As the core does, which bash reads.
 
     def text(self, text: str) -> None:
         """Write text as it is."""
@@ -77,52 +105,71 @@ class Stream:
         self.file.flush()
 
 
-def introduce(stream: Stream, prefix: Path, version: str, ranks: int) -> None:
+def seats(ranks: int) -> list[str]:
+    """Return the CPUs of each rank as its launcher was told to bind it, else one after the other."""
+    kind, _, listed = os.environ.get("FAKE_BINDING", "").partition(":")
+    of_a_node = [cpus.replace("+", ",") for cpus in listed.split(",")] if kind == "user" else map(str, range(ranks))
+    return (list(of_a_node) * ranks)[:ranks]
+
+
+def introduce(stream: Stream, prefix: str, version: str, ranks: int, told: dict[str, Any]) -> None:
     """Write what the core says before its first case."""
+    hosts = told["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
-    stream.write(record="launch", format=2, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
+    stream.write(record="launch", format=4, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
                  core="0.2.0", source="tsc", source_reason="finest step", resolution_ns=1, cost_ns=20.0,
                  synchronisation="tree", last_level_cache_bytes=1 << 25, sources=[tsc, wtime])  # fmt: skip
-    for rank in range(ranks):
-        stream.write(record="rank", rank=rank, host="fake", cpu=rank, cpus=str(rank), clock="one",
-                     libmpi=str(prefix / "lib" / "libmpi.so.12"))  # fmt: skip
+    for rank, allowed in enumerate(told["cpus"] or seats(ranks)):
+        host = hosts[rank * len(hosts) // ranks]
+        stream.write(record="rank", rank=rank, host=host, cpu=rank, cpus=allowed, clock="one",
+                     libmpi=f"{prefix}/lib/libmpi.so.12", core=rank, socket=0, numa=0)  # fmt: skip
 
 
-def times(case: dict[str, str], told: dict[str, Any], launch: random.Random) -> list[float]:
+def times(case: dict[str, str], told: dict[str, Any]) -> list[float]:
     """Return the samples of a case: the model's truth, this launch's luck and each sample's own."""
     operation, ranks = case["operation"], int(os.environ["FAKE_RANKS"])
     known = {"empty": 20.0, "wait-null": 25.0, "wait-up": 1000.0 * ranks + 30.0}
     usual = known.get(operation, truth_ns(operation, int(case["bytes"])) * told["factor"])
     typical = told["times_ns"].get(f"{operation}.{case['start']}", usual)
-    lucky = typical * launch.gauss(1.0, told["noise"])
-    return [lucky * max(0.1, launch.gauss(1.0, told["noise"])) for _ in range(int(case["samples"]))]
+    lucky = typical * gauss(told["noise"])
+    return [lucky * max(0.1, gauss(told["noise"])) for _ in range(int(case["samples"]))]
 
 
-def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, Any], launch: random.Random) -> bool:
+def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, Any]) -> bool:
     """Run one case; return whether its data were right."""
     name = f"{case['operation']}.{case['bytes']}"
     stream.write(record="begin", case=index)
     time.sleep(told["pause_s"])
-    if name in told["crash"]:
+    stream.begun[name] = stream.begun.get(name, 0) + 1
+    if name in told["crash"] and stream.begun[name] > told["survives"]:
         os.kill(os.getpid(), signal.SIGSEGV)
     if name in told["hang"]:
         time.sleep(1000)
-    wrong = name in told["wrong"]
-    samples = [] if wrong else times(case, told, launch)
+    options = {key: case[key] for key in case if key not in KEYS}
+    ways = (case["bytes"], case["datatype"], *(f"{key}={value}" for key, value in options.items()))
+    wrong = any(f"{case['operation']}.{way}" in told["wrong"] for way in ways)
+    call = told["lacking"].get(f"{case['operation']}.{case['form']}", "")
+    status = "lacking" if call else "wrong-data" if wrong else "ok"
+    reason = f"{call} is not in this library" if call else "byte 3 is 7, expected 9" if wrong else ""
+    samples = times(case, told) if status == "ok" and not told["probes"] else []
     ranks = int(os.environ["FAKE_RANKS"])
     over_ranks = {"rank": -1, "time_ns": samples, "last_rank": [0] * len(samples), "late": [0], "overrun": [],
                   "skew_ns": [30] * len(samples), "bound_ns": []}  # fmt: skip
     views = [over_ranks | {"rank": rank, "last_rank": []} for rank in range(ranks if case.get("ranks") == "all" else 0)]
     line = json.dumps({
-        "record": "case", "case": index, "status": "wrong-data" if wrong else "ok",
-        "reason": "byte 3 is 7, expected 9" if wrong else "", "operation": case["operation"], "form": case["form"],
+        "record": "case", "case": index, "status": status, "reason": reason,
+        "operation": case["operation"], "form": case["form"],
         "bytes": int(case["bytes"]), "datatype": case["datatype"], "start": case["start"],
         "cache": case.get("cache", "warm"), "buffers": case.get("buffers", "separate"),
         "pages": case.get("pages", "touched"), "alignment": int(case.get("alignment", 0)),
-        "root": int(case.get("root", 0)), "ranks": ranks, "taken": len(samples), "valid": max(0, len(samples) - 1),
+        "root": int(case.get("root", 0)), "options": options,
+        "ranks": ranks, "taken": len(samples), "valid": max(0, len(samples) - 1),
+        "moved_bytes": ranks * int(case["bytes"]), "moved_messages": ranks, "pure_ns": 0, "compute_ns": 0,
+        "growth_bytes": 0, "spread_ns": 0,
         "late": min(1, len(samples)), "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "synchronisations": 2,
-        "stopped": "" if wrong else "samples", "migrated": False, "series": [] if wrong else [over_ranks, *views],
+        "stopped": "samples" if samples else "", "moved": told["moved"].get(name, ""),
+        "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip
     if name in told["torn"]:
         stream.text(line[: len(line) // 2])
@@ -136,10 +183,23 @@ def tell_state(exchange_ns: float) -> int:
     if not exchange_ns:
         print("fake core: told to know no state", file=sys.stderr)
         return 2
-    pair = {"cpus": [0, 1], "median_ns": exchange_ns, "min_ns": 0.8 * exchange_ns}
-    print(json.dumps({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
-                      "stolen_s": 0.5, "load": 0.1, "running": 0}))  # fmt: skip
+    print(state(exchange_ns))
     return 0
+
+
+def state(exchange_ns: float) -> str:
+    """Return what the core tells of a machine of two CPUs."""
+    pair = {"cpus": [0, 1], "median_ns": exchange_ns, "min_ns": 0.8 * exchange_ns}
+    return json.dumps({"cpus": [0, 1], "exchange": [pair], "copy_bytes_per_s": 2e10, "frequency_hz": [2e9, None],
+                       "stolen_s": 0.5, "load": 0.1, "running": 0})  # fmt: skip
+
+
+def description(options: dict[str, list[dict[str, Any]]]) -> str:
+    """Return what the core says of itself, with what can be chosen of some operations."""
+    told = json.loads(text_of(f"{os.path.dirname(__file__)}/description.json"))
+    for operation in told["operations"]:
+        operation |= {"options": options[operation["name"]]} if operation["name"] in options else {}
+    return json.dumps(told)
 
 
 def leave_a_process_behind() -> None:
@@ -151,13 +211,15 @@ def leave_a_process_behind() -> None:
         os._exit(0)
 
 
-def main(prefix: Path, version: str, words: list[str]) -> int:
+def main(prefix: str, version: str, words: list[str]) -> int:
     """Do what the real core does."""
-    options, told = arguments(words), behaviour(prefix)
+    options = arguments(words)
+    told = behaviour(prefix) | {"probes": "--probe" in options}
     if "--describe" in options:
-        print((Path(__file__).parent / "description.json").read_text())
+        print(description(told["options"]))
         return 0
     if "--state" in options:
+        time.sleep(told["state_s"])
         return tell_state(told["exchange_ns"])
     if told["dead"]:
         print("fake core: told to be dead", file=sys.stderr)
@@ -169,15 +231,14 @@ def main(prefix: Path, version: str, words: list[str]) -> int:
     if "--clocks" in options:
         stream.text(told["study"])
         return 0
-    introduce(stream, prefix, version, ranks)
+    introduce(stream, prefix, version, ranks, told)
     cases = jobs(options["--job"]) if "--job" in options else []
     if "--check" in options:
         print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
-    launch = random.Random()
-    right = [run_case(stream, index, case, told, launch) for index, case in enumerate(cases)]
+    right = [run_case(stream, index, case, told) for index, case in enumerate(cases)]
     stream.write(record="end", cases=len(cases))
     return 0 if all(right) else 3
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

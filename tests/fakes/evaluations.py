@@ -32,11 +32,17 @@ CRASHED = "allreduce.nonblocking.65536.float.socket.window"
 QUESTION = "Is alpha <faster> than beta?"
 
 
-def evaluation(placements: tuple[str, ...] = ("socket",), starts: tuple[str, ...] = ()) -> Evaluation:
-    """Return the campaign with its launches, verdict and samples; with other starts of the blocking allreduce."""
+def evaluation(
+    placements: tuple[str, ...] = ("socket",), starts: tuple[str, ...] = (), *, pairs: bool = False
+) -> Evaluation:
+    """Return the campaign with its launches, verdict and samples.
+
+    With other starts of the blocking allreduce; with a ping-pong also from rank 1 to rank 0.
+    """
     cases = [case for placement in placements for case in campaigns.cases_of(placement)]
     allreduces = [case for case in cases if (case.operation, case.form) == ("allreduce", "blocking")]
     cases += [msgspec.structs.replace(case, start=start) for start in starts for case in allreduces]
+    cases += [msgspec.structs.replace(cases[0], options={"from": "1", "to": "0"})] if pairs else []
     record = campaigns.campaign("fake", cases, placements=placements, seed=7, samples=SAMPLES)
     record = msgspec.structs.replace(record, plan=msgspec.structs.replace(record.plan, question=QUESTION))
     launches = [launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
@@ -124,6 +130,8 @@ def summary(case: Case, candidate: str) -> Summary:
         max_ns=true * 50,
         skew_ns=20.0,
         skew_p90_ns=40.0,
+        moved_bytes=64 * case.size_bytes if case.operation == "bandwidth" else case.size_bytes,
+        moved_messages=64 if case.operation == "bandwidth" else 1,
     )
 
 

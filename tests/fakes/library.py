@@ -6,9 +6,11 @@ What their `mpicc` compiles is the stand-in core.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
+from fakes import core
 from rankbench.build import missing
 
 CORE = Path(__file__).parent / "core.py"
@@ -20,6 +22,7 @@ case " $* " in
   *" --version "*) echo "fake cc 1.0"; exit 0 ;;
   *" -v "*) echo "mpicc for MPICH version {version}"; exit 0 ;;
   *" -E "*) cat "{prefix}/include/mpi.h"; exit 0 ;;
+  *" -c "*) exit 0 ;;
 esac
 while [ $# -gt 0 ]; do
   if [ "$1" = -o ]; then cp "{prefix}/lib/program" "$2" && chmod +x "$2"; exit; fi
@@ -28,6 +31,7 @@ done
 exit 1
 """
 PROGRAM = """#!/bin/sh
+[ -e "{prefix}/answers/$1" ] && exec cat "{prefix}/answers/$1"
 exec "{python}" -I -S "{core}" "{prefix}" {version} "$@"
 """
 MPIEXEC = """#!/bin/sh
@@ -35,7 +39,9 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --version) echo "HYDRA build details:"; echo "    Version:  {version}"; exit 0 ;;
     -n) FAKE_RANKS=$2; export FAKE_RANKS; shift 2 ;;
-    -bind-to) shift 2 ;;
+    -launcher|-launcher-exec|-ppn) shift 2 ;;
+    -hosts) FAKE_HOSTS=$2; export FAKE_HOSTS; shift 2 ;;
+    -bind-to) FAKE_BINDING=$2; export FAKE_BINDING; shift 2 ;;
     *) break ;;
   esac
 done
@@ -69,5 +75,15 @@ def make(prefix: Path, version: str, **behaviour: object) -> Path:
 
 
 def behave(prefix: Path, **behaviour: object) -> None:
-    """Tell a library how to behave from its next start on."""
+    """Tell a library how to behave from its next start on.
+
+    What its core says whatever it is asked for is written down: to start Python for it takes longer than a launch.
+    """
     (prefix / "behaviour.json").write_text(json.dumps(behaviour))
+    answers = prefix / "answers"
+    shutil.rmtree(answers, ignore_errors=True)
+    answers.mkdir()
+    told = core.behaviour(str(prefix))
+    if told["exchange_ns"] and not told["state_s"]:
+        (answers / "--state").write_text(core.state(told["exchange_ns"]))
+    (answers / "--describe").write_text(core.description(told["options"]))

@@ -97,7 +97,7 @@ def collection(made: build.Build, folder: Path, ranks: int) -> tuple[float, floa
 
     Two runs differ in nothing but their number of samples, since simulated time has no noise.
     """
-    few, many = 256, 512
+    few, many = 128, 256
     ends = []
     for samples in (few, many):
         asked = ("--op", "wait-null", "--start", "none", "--samples", str(samples), "--limit", "1000")

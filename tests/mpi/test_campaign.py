@@ -22,8 +22,8 @@ candidates = ["mpich", "openmpi", "intel-mpi"]
 operations = ["pingpong", "allreduce", "alltoall.persistent"]
 sizes = "8,64K"
 placements = ["1x2"]
-samples = 30
-case_limit = "100ms"
+samples = 5
+case_limit = "5s"
 [stop]
 blocks = 2
 """

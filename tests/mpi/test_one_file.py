@@ -34,7 +34,7 @@ static const struct operation noop_example = {
 };
 REGISTER(operation, noop_example);
 """
-PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 20\ncase_limit = "30s"\n'
+PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 5\ncase_limit = "30s"\n'
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
@@ -58,4 +58,5 @@ def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: 
     line = libraries.family_of(library).launch_line(library, PAIR, {}, program)
     launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=60))
     (result,) = samples.read(stream, cases).results
-    assert (result.case.operation, result.status, result.valid) == ("noop_example", CaseStatus.OK, 20)
+    assert (result.case.operation, result.status) == ("noop_example", CaseStatus.OK)
+    assert result.valid > 0

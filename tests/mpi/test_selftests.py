@@ -14,7 +14,7 @@ import pytest
 
 from mpi.conftest import WHEELS, rankbench
 from mpi.test_core import FLIP, WRONG
-from rankbench import libraries
+from rankbench import launch, libraries
 
 if TYPE_CHECKING:
     from rankbench.model import Library
@@ -27,9 +27,10 @@ def library(request: pytest.FixtureRequest, reach: list[Library]) -> Library:
     return libraries.choose(request.param, [one for one in reach if one.source == "pypi"])
 
 
-def wrong_calls(printed: str) -> set[tuple[str, str]]:
+def wrong_calls(printed: str) -> set[str]:
     """Return operation and form of the calls that `verify` says deliver wrong data."""
-    return set(re.findall(r"^FAILED \S+: ([\w-]+) (\w+)[^:]*: wrong-data: ", printed, re.MULTILINE))
+    found = re.findall(r"^FAILED \S+: ([\w-]+) (\w+)[^:]*: wrong-data: ", printed, re.MULTILINE)
+    return {".".join(call) for call in found}
 
 
 def wrong_times(printed: str) -> list[str]:
@@ -38,11 +39,25 @@ def wrong_times(printed: str) -> list[str]:
     return [line for line in failures if ": wrong-data: " not in line and "discarded" not in line]
 
 
+def what_is_wrong(lines: list[str]) -> set[str]:
+    """Return the operation, clock and start of failures, less the figures, which are others each time."""
+    return {line.partition(" ns measured")[0].rpartition(": ")[0] or line for line in lines}
+
+
 def test_what_is_measured_is_true_by_every_clock_and_start(library: Library, home: Path) -> None:
-    """Also the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores."""
+    """Also the aim that ranks which wait up to n microseconds take n, within 1 % or 200 ns, on all cores.
+
+    As `verify` itself says, what fails is tested again: what the machine did to one test it does not do to the same
+    figure five times, and a wrong method does.
+    """
     done = rankbench("verify", library.name, home=home)
-    assert wrong_times(done.stdout) == []
-    assert wrong_calls(done.stdout) == WRONG.get(library.name, set())
+    wrong = what_is_wrong(wrong_times(done.stdout))
+    for _ in range(4):
+        wrong &= what_is_wrong(wrong_times(rankbench("verify", library.name, home=home).stdout)) if wrong else wrong
+    assert wrong == set()
+    ranks = launch.machine().cores
+    known = {call for call, where in WRONG.get(library.name, {}).items() if ranks in where}
+    assert wrong_calls(done.stdout) == {call for call in known if "=" not in call}
     assert (done.returncode, done.stderr) == (1 if "FAILED" in done.stdout else 0, "")
     for source in ("tsc", "clock_gettime", "MPI_Wtime", "gettimeofday"):
         assert re.search(rf"^{source} .*(window|cannot be used)", done.stdout, re.MULTILINE), source
@@ -77,5 +92,5 @@ def test_a_flipped_byte_is_a_failure(home: Path, reach: list[Library], tmp_path:
         text=True,
         check=False,
     )
-    assert wrong_calls(done.stdout) == {("allreduce", "blocking")}
+    assert wrong_calls(done.stdout) == {"allreduce.blocking"}
     assert done.returncode == 1

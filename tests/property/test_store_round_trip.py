@@ -29,11 +29,14 @@ from rankbench.model import (
 )
 
 MEMORIES = [Memory(), Memory(cache="cold", root=ROTATING)]
+OPTIONS = {"": {}, "epoch=fence, window=8": {"epoch": "fence", "window": "8"}}
+"""By the text that the store makes of them."""
 CASES = [
-    msgspec.structs.replace(case, start=start, memory=memory)
+    msgspec.structs.replace(case, start=start, memory=memory, options=options)
     for case in campaigns.cases_of()
     for start in ("window", "window-mpiperf")
     for memory in MEMORIES
+    for options in OPTIONS.values()
 ]
 COUNTS = st.integers(0, 2**63 - 1)
 SMALL = st.integers(-(2**31), 2**31 - 1)
@@ -70,9 +73,20 @@ RESULTS = st.lists(
         overrun=COUNTS,
         sync_bound_ns=FINITE,
         drift_ns=FINITE,
-        migrated=st.booleans(),
+        printed=st.dictionaries(st.text(), FINITE, max_size=2),
+        moved=st.sampled_from(["", "rank 1 from CPU 0 to CPU 3"]),
+        grid=st.lists(st.integers(1, 1000), max_size=6),
+        order=st.permutations([0, 1, 2]),
+        hops=st.integers(0, 1000),
         synchronisations=st.integers(0, 2**31 - 1),
         stopped=st.text(),
+        ranks=st.integers(0, 2**31 - 1),
+        moved_bytes=COUNTS,
+        moved_messages=COUNTS,
+        pure_ns=FINITE,
+        compute_ns=FINITE,
+        growth_bytes=st.integers(-(2**63), 2**63 - 1),
+        spread_ns=FINITE,
         series=st.lists(many_series(), max_size=3),
     ),
     max_size=4,
@@ -107,7 +121,7 @@ LAUNCH = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(appended=st.lists(st.tuples(LAUNCH, RESULTS), max_size=3))
 def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[CaseResult]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +143,11 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     return (
         *head(launch, result),
         *(result.status.value, result.reason, result.taken, result.valid, result.late, result.overrun),
-        *(result.sync_bound_ns, result.drift_ns, result.migrated, result.synchronisations, result.stopped),
+        *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
+        *(result.ranks, result.moved_bytes, result.moved_messages, result.pure_ns, result.compute_ns),
+        *(result.growth_bytes, result.spread_ns),
+        *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops),
+        msgspec.json.encode(result.printed).decode() if result.printed else "",
     )
 
 
@@ -168,6 +186,7 @@ def head(launch: Launch, result: CaseResult) -> tuple[object, ...]:
         *(launch.number, launch.block, launch.candidate, case.key, case.operation, case.form, case.size_bytes),
         *(case.datatype, case.placement, case.ranks, case.start),
         "cold, rotating root" if case.memory.cache == "cold" else "",
+        next(text for text, options in OPTIONS.items() if options == case.options),
     )
 
 
@@ -175,7 +194,6 @@ PIECE = st.sampled_from([b'{"format":', b"1", b"null", b"}", b"[", b'"', b"\\ud8
 CONTENT = st.binary() | st.lists(PIECE).map(b"".join)
 
 
-@settings(deadline=None)
 @given(content=CONTENT)
 def test_any_bytes_in_the_place_of_the_record_are_told_in_one_line(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

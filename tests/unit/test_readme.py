@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import fakes
 import pytest
 from typer.testing import CliRunner
 
 from rankbench import cli, plan
-from rankbench.model import Machine
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-MACHINE = Machine(host="h", cpu="c", sockets=1, cores=2, memory_bytes=1 << 34, kernel="k", distribution="d", virtual="")
+MACHINE = fakes.machine(cores=8, sockets=2)
 
 
 @pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README, re.DOTALL))
 def test_its_plans_load(text: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text if "operations" in text else 'operations = ["allreduce"]\n' + text)
-    assert plan.load(path, MACHINE).candidates
+    assert plan.load(path, MACHINE, job={} if "[job]" in text else None).candidates
 
 
 def _commands() -> set[tuple[str, str]]:
-    """Return each command of the README with each option shown for it."""
-    lines = re.findall(r"^    rankbench (\w+)(.*)$", README, re.MULTILINE)
+    """Return each command of the README with each option shown for it; what the lab runs is a command of its own."""
+    shown = re.sub(r"^(    rankbench lab.*) -- (.*)$", r"\1\n    \2", README, flags=re.MULTILINE)
+    lines = re.findall(r"^    rankbench (\w+)(.*)$", shown, re.MULTILINE)
     return {(name, option) for name, rest in lines for option in ["--help", *re.findall(r"--\w+", rest)]}
 
 

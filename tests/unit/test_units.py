@@ -30,13 +30,17 @@ PACKAGE = ROOT / "src" / "rankbench"
 CONTRACTS = {
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
-    "launch/schedulers": ("TITLE", "run"),
+    "launch/schedulers": ("Scheduler",),
+    "profiles": ("NAME", "recognises", "read"),
+    "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
     "verdict/findings": ("TITLE", "find"),
     "plots": ("TITLE", "HELP", "SCOPE", "chart"),
+    "exports": ("TITLE", "SUFFIX", "write"),
     "cli": ("ORDER",),
 }
-IMPORTED = {"local", "pypi", "show"}
-"""Units that others name: the one scheduler there is, the source that installs, the command `compare` rests on."""
+IMPORTED = {"pypi", "show", "run", "script", "status", "winner_map", "bars"}
+"""Units that others name: the source that installs, commands that others do a part of, the plot that the page makes,
+and the one that others draw their ends into."""
 
 
 def unit_files(folder: str) -> list[Path]:
@@ -59,6 +63,8 @@ def defined(path: Path) -> set[str]:
             names.add(node.name)
         elif isinstance(node, ast.Assign):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
     return names
 
 
@@ -138,6 +144,11 @@ TITLE, HELP, SCOPE = "Added", "A plot of a test.", "placement"
 def chart(picture):
     return Chart({}, "added", "", {"rows": [{"cases": len(picture.cases)}]})
 """
+SCHEDULER = """
+from rankbench.launch import schedulers
+class Scheduler(schedulers.Scheduler):
+    name, title, submit, number, job_id = "oar", "OAR", ("oarsub", "-S"), "OAR_JOB_ID=(.*)", "$OAR_JOB_ID"
+"""
 COMMAND = '''
 ORDER = 1
 def added():
@@ -178,6 +189,11 @@ ADDED = {
         "found = plots.charts(plots.picture(evaluate(store.open(Path('made')))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
+    ),
+    "launch/schedulers/oar.py": (
+        SCHEDULER,
+        "from rankbench.launch import schedulers\nprint(schedulers.known()['oar'].title, len(schedulers.known()))",
+        "OAR 7",
     ),
     "cli/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),
     "plan/presets/added.toml": (
@@ -224,7 +240,8 @@ def dotted(path: Path) -> str:
 
 def test_every_module_is_reached_from_the_command_line_or_from_a_unit() -> None:
     modules = {dotted(path): path for path in PACKAGE.rglob("*.py")}
-    waiting = ["rankbench.cli", *(dotted(path) for _, path in UNITS)]
+    languages = (PACKAGE / "languages").glob("*/__init__.py")
+    waiting = ["rankbench.cli", *(dotted(path) for _, path in UNITS), *map(dotted, languages)]
     reached: set[str] = set()
     while waiting:
         name = waiting.pop()

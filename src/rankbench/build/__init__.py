@@ -6,11 +6,14 @@ A library's prefix is only read. Nothing is compiled twice: the name of a build 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import math
 import os
 import re
 import shlex
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +24,12 @@ from rankbench.build import missing
 from rankbench.model import Description, Library, RankbenchError, Receipt, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 BINARY = "rankbench-core"
+OBJECTS = "objects"
+CALLS_A_CPU = 4
+"""How many calls of the wrapper each CPU makes: enough that all end at about the same time."""
 FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
 LIBRARIES = ("-lm",)
 
@@ -56,10 +62,25 @@ class Recipe(Record, frozen=True):
         return sorted(missing.used(self.sources.values()) - missing.declared(self.header))
 
     @property
+    def stand_ins(self) -> str:
+        """Return the text of `missing.h`."""
+        sources = self.sources.values()
+        names = missing.named(sources) - missing.used(sources) - missing.named([self.header])
+        return missing.header(self.lacking, names)
+
+    @property
     def key(self) -> str:
         """Return the hash that names the build."""
-        stand_ins = missing.header(self.lacking)
-        made_of = [self.sources, stand_ins, FLAGS, LIBRARIES, self.wrapper, self.linked, self.compiler, self.header]
+        made_of = [
+            self.sources,
+            self.stand_ins,
+            FLAGS,
+            LIBRARIES,
+            self.wrapper,
+            self.linked,
+            self.compiler,
+            self.header,
+        ]
         return hashlib.sha256(msgspec.json.encode(made_of)).hexdigest()
 
 
@@ -123,17 +144,22 @@ def prepare(library: Library, core: Path) -> Recipe:
         core=core,
         sources=sources,
         wrapper=library.wrapper,
-        environment=library.environment,
+        environment=surroundings(library),
         linked=linked.strip(),
-        compiler=wrapper_says(library, "--version").partition("\n")[0],
+        compiler=wrapper_says(library, "--version").strip().partition("\n")[0],
         header=wrapper_says(library, "-E", "-dD", "-", text="#include <mpi.h>\n"),
     )
+
+
+def surroundings(library: Library) -> dict[str, str]:
+    """Return what the wrapper needs set; one that is another library's needs only what that one needs."""
+    return library.build_environment if library.binary_of else library.environment | library.build_environment
 
 
 def require_compiler(library: Library, linked: str) -> None:
     """Make sure that the compiler which a wrapper calls exists."""
     name = (shlex.split(linked) or ["cc"])[0]
-    if not shutil.which(name):
+    if not shutil.which(name, path=surroundings(library).get("PATH")):
         raise RankbenchError(
             f"{library.name}: no C compiler behind {library.wrapper}: {name}: not found; "
             "install gcc (Debian: apt-get install gcc libc6-dev)"
@@ -146,7 +172,7 @@ def wrapper_says(library: Library, *arguments: str, text: str = "") -> str:
         raise RankbenchError(f"{library.name}: no mpicc in {library.prefix}; install the library's development files")
     language = ["-x", "c"] if text else []
     try:
-        answer = run([library.wrapper, *language, *arguments], library.environment, text)
+        answer = run([library.wrapper, *language, *arguments], surroundings(library), text)
     except OSError as error:
         raise RankbenchError(f"{library.name}: {library.wrapper} cannot be run: {error.strerror}") from None
     if answer.returncode:
@@ -159,19 +185,65 @@ def wrapper_says(library: Library, *arguments: str, text: str = "") -> str:
 def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
     """Compile the core beside its place and rename the folder; a failure leaves a log in its stead."""
     with staging.beside(place.parent) as folder:
-        (folder / "missing.h").write_text(missing.header(recipe.lacking), encoding="utf-8")
-        files = [str(recipe.core / name) for name in recipe.sources if name.endswith(".c")]
-        include = [f"-I{recipe.core}", f"-I{folder}"]
-        command = [recipe.wrapper, *FLAGS, *include, *files, "-o", str(folder / BINARY), *LIBRARIES]
-        answer = run(command, recipe.environment)
-        if answer.returncode:
+        (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
+        try:
+            link(recipe, folder, compile_objects(recipe, folder))
+        except subprocess.CalledProcessError as error:
             log = place.with_suffix(".log")
-            log.write_text(f"{shlex.join(command)}\n{answer.stderr}", encoding="utf-8")
-            raise RankbenchError(f"{library.name}: the core does not compile: {first_error(answer.stderr)}; log: {log}")
+            log.write_text(f"{shlex.join(error.cmd)}\n{error.stderr}", encoding="utf-8")
+            raise RankbenchError(
+                f"{library.name}: the core does not compile: {first_error(error.stderr)}; log: {log}"
+            ) from None
         receipt = receipt_of(recipe, library, folder / BINARY)
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
         staging.sync(folder)
         staging.put(folder, place)
+
+
+def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
+    """Compile every source of the core, as many calls of the wrapper at once as there are CPUs; return the objects.
+
+    A call compiles several sources of one folder, for some wrappers are scripts that take longer than the compiler.
+    """
+    cpus = os.cpu_count() or 1
+    names = [name for name in recipe.sources if name.endswith(".c")]
+    at_once = math.ceil(len(names) / (CALLS_A_CPU * cpus))
+    core, place = recipe.core.absolute(), (folder / OBJECTS).absolute()
+    include = [f"-I{core}", f"-I{folder.absolute()}"]
+
+    def compiled(some: tuple[str, ...]) -> list[Path]:
+        target = place / Path(some[0]).parent
+        sources = [str(core / name) for name in some]
+        require([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
+        return [target / f"{Path(name).stem}.o" for name in some]
+
+    calls = []
+    for parent, own in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
+        (place / parent).mkdir(parents=True, exist_ok=True)
+        calls += list(batched(list(own), at_once))
+    pool = ThreadPoolExecutor(cpus)
+    try:
+        return list(itertools.chain.from_iterable(pool.map(compiled, calls)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def batched(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
+    """Yield so many names at a time."""
+    yield from (tuple(names[begin : begin + count]) for begin in range(0, len(names), count))
+
+
+def link(recipe: Recipe, folder: Path, objects: Iterable[Path]) -> None:
+    """Make the binary of its objects, which are then gone."""
+    files = [str(path) for path in objects]
+    require([recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES], recipe.environment)
+    shutil.rmtree(folder / OBJECTS)
+
+
+def require(command: list[str], environment: dict[str, str], folder: Path | None = None) -> None:
+    """Run a compiler, which must succeed."""
+    answer = run(command, environment, folder=folder)
+    answer.check_returncode()
 
 
 def receipt_of(recipe: Recipe, library: Library, binary: Path) -> Receipt:
@@ -188,10 +260,13 @@ def receipt_of(recipe: Recipe, library: Library, binary: Path) -> Receipt:
     )
 
 
-def run(command: list[str], environment: dict[str, str], text: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    command: list[str], environment: dict[str, str], text: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a compiler, or what it made, with its messages in English and kept apart from its output."""
     return subprocess.run(
         command,
+        cwd=folder,
         env={**os.environ, **environment, "LC_ALL": "C"},
         input=text,
         capture_output=True,
@@ -204,5 +279,9 @@ def run(command: list[str], environment: dict[str, str], text: str = "") -> subp
 def first_error(messages: str) -> str:
     """Return the line of a compiler's or linker's messages that names the first error."""
     lines: Iterable[str] = [line for line in messages.splitlines() if line.strip(" -")]
-    telling = (line for line in lines if re.search(r"error:|undefined reference|cannot find|not found", line))
+    telling = (
+        line
+        for line in lines
+        if re.search(r"error:|undefined reference|multiple definition|cannot find|not found", line)
+    )
     return next(telling, next(iter(lines), "it said nothing"))

@@ -1,4 +1,4 @@
-"""Which MPI calls the core makes that a library's header does not declare, and the `missing.h` that stands in for them.
+"""What of MPI the core uses that a library's header lacks, and the `missing.h` that stands in for it.
 
 The header is asked, not MPI_VERSION: libraries declare calls of a standard that they do not claim yet, and the reverse.
 """
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FUNCTION = re.compile(r"\bMPI_[A-Z]\w*(?=\s*\()")
+NAME = re.compile(r"\bMPI_[A-Z]\w*")
 # MPICH up to 4.0 declares MPI_STATUSES_IGNORE as address 1, which gcc takes for an array of no bytes.
 PROLOGUE = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -31,6 +32,18 @@ def used(sources: Iterable[str]) -> set[str]:
     return {name for source in sources for name in FUNCTION.findall(NOT_CODE.sub(" ", source))}
 
 
-def header(lacking: Iterable[str]) -> str:
-    """Return the text of `missing.h`: each lacking call becomes one of the core's own, which says its name."""
-    return PROLOGUE + "".join(f'#define {name}(...) missing_call("{name}", __VA_ARGS__)\n' for name in sorted(lacking))
+def named(sources: Iterable[str]) -> set[str]:
+    """Return everything of MPI that C sources name: functions, types, constants."""
+    return {name for source in sources for name in NAME.findall(NOT_CODE.sub(" ", source))}
+
+
+def header(functions: Iterable[str], names: Iterable[str] = ()) -> str:
+    """Return the text of `missing.h`.
+
+    Args:
+        functions: those lacking; each becomes a call of one of the core's own, which says its name.
+        names: types and constants that are lacking; only lacking functions can do anything with them.
+    """
+    calls = [f'#define {name}(...) missing_call("{name}", __VA_ARGS__)\n' for name in sorted(functions)]
+    others = [f"#define {name} {0 if name.isupper() else 'int'}\n" for name in sorted(names)]
+    return PROLOGUE + "".join(calls + others)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rankbench.campaign.examination import Refusal
-from rankbench.campaign.loop import Decide, Watch, run
+from rankbench.campaign.loop import Decide, Decision, Watch, run
 from rankbench.campaign.preparation import Prepared, Wanted, prepare
 from rankbench.campaign.progress import Progress
-from rankbench.campaign.stopping import Decision
 
 __all__ = ["Decide", "Decision", "Prepared", "Progress", "Refusal", "Wanted", "Watch", "prepare", "run"]

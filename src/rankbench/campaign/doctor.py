@@ -6,21 +6,25 @@ ranks, and a search path can swap the library, both without a word and with exit
 
 from __future__ import annotations
 
-from itertools import combinations
-from pathlib import Path
+import socket
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rankbench import launch, libraries, samples
-from rankbench.campaign.launching import WRONG_DATA_EXIT, exit_text
+from rankbench.campaign import endings
+from rankbench.campaign.launching import WRONG_DATA_EXIT
+from rankbench.campaign.seating import core, not_as_asked
+from rankbench.launch.topology import numbers
 from rankbench.model import LaunchFacts, Library, Outcome, Placement, RankbenchError, RankFact, Record, Step, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from rankbench.build import Build
 
 LIMIT_S = 60.0
-CPU_FOLDER = Path("/sys/devices/system/cpu")
+TRIES = 3
 
 
 class Check(Record, frozen=True):
@@ -30,32 +34,108 @@ class Check(Record, frozen=True):
     reason: str
     facts: LaunchFacts | None = None
     ranks: tuple[RankFact, ...] = ()
+    elsewhere: bool = False
+    """Whether it works, but not with ranks where the placement says."""
+    flags: tuple[str, ...] = ()
+    """Of what works, what figures must not be compared without saying."""
 
 
 def check(
     library: Library, build: Build, placement: Placement, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Check:
-    """Launch the core's own check on a placement. The folder takes its stream and output."""
+    """Launch the core's own check on a placement. The folder takes its stream and output.
+
+    A launcher may end before it has handed on what ssh said: where nobody knows why nothing began, it is asked again.
+    """
+    if lost := nameless(placement):
+        return Check(works=False, reason=lost)
     folder.mkdir(parents=True, exist_ok=True)
     stream_file, output = folder / "stream.jsonl", folder / "output.log"
-    stream_file.unlink(missing_ok=True)
     program = [str(build.binary), "--check", "--stream", str(stream_file)]
     try:
         family = libraries.family_of(library)
         command = family.launch_line(library, placement, settings or {}, program)
-        outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=LIMIT_S))
-        stream = samples.read(stream_file, [])
+        for _ in range(TRIES):
+            stream_file.unlink(missing_ok=True)
+            outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=LIMIT_S))
+            found = judged(library, placement, outcome, stream_file, output)
+            if found.works or found.facts or outcome.hung or explained(library, outcome, output):
+                break
     except RankbenchError as error:
         return Check(works=False, reason=str(error))
+    return found
+
+
+def explained(library: Library, outcome: Outcome, output: Path) -> str | None:
+    """Return what a launch that went wrong means, as far as what it printed tells."""
+    said = output.read_text(encoding="utf-8", errors="replace")
+    return libraries.family_of(library).explain(said) or endings.meaning(said, outcome.exit_code)
+
+
+def judged(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
+    """Return what a launch of the core's check found, from how it ended and what it left."""
+    stream = samples.read(stream_file, [])
     said = output.read_text(encoding="utf-8", errors="replace")
     reason = (
         wrong_world(library, placement, stream)
         or stream.damage
-        or wrong_end(outcome, stream, family.explain(said), said)
+        or wrong_end(outcome, stream, explained(library, outcome, output), said)
         or wrong_library(library, stream)
-        or wrong_binding(placement, stream.ranks)
+        or wrong_file(library, stream.ranks)
     )
-    return Check(works=not reason, reason=reason, facts=stream.facts, ranks=tuple(stream.ranks))
+    elsewhere = "" if reason else not_as_asked(placement, stream.ranks)
+    return Check(
+        works=not (reason or elsewhere),
+        reason=reason or elsewhere,
+        facts=stream.facts,
+        ranks=tuple(stream.ranks),
+        elsewhere=bool(elsewhere),
+        flags=() if reason or elsewhere else tuple(flags(stream.ranks)),
+    )
+
+
+def nameless(placement: Placement) -> str:
+    """Return which host of a placement has a name that means nothing here, before launchers hang over it.
+
+    Another remote shell than ssh, and a scheduler, may know names that the system does not.
+    """
+    reached = placement.launcher == "mpiexec" and not placement.remote_shell
+    lost = list(unresolved(placement.hosts if reached else ()))
+    if not lost:
+        return ""
+    names, verb, name = (" and ".join(lost), "do", "names") if len(lost) > 1 else (lost[0], "does", "name")
+    return f"the {name} {names} {verb} not resolve here; mend hosts in the plan (or --hosts), or add to /etc/hosts"
+
+
+def unresolved(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of hosts that have no address."""
+    for name in names:
+        try:
+            socket.getaddrinfo(name.rpartition("@")[2], None)
+        except OSError:
+            yield name
+
+
+def flags(ranks: Iterable[RankFact]) -> Iterator[str]:
+    """Yield what ranks that work have against them: too few cores, or else freedom to move."""
+    places = {rank: {core(cpu) for cpu in numbers(rank.cpus)} for rank in ranks}
+    crowds = list(crowded(places))
+    free = [rank for rank, cores in places.items() if len(cores) > 1]
+    yield from crowds[:1]
+    if free and not crowds:
+        yield (
+            f"rank {free[0].rank} may run on CPUs {free[0].cpus}: ranks that are not bound move in mid-case; "
+            'ask for binding = "core"'
+        )
+
+
+def crowded(places: Mapping[RankFact, set[int]]) -> Iterator[str]:
+    """Yield hosts on which ranks are more than the cores they may run on."""
+    for host, count in Counter(rank.host for rank in places).items():
+        cores = len(set().union(*(cores for rank, cores in places.items() if rank.host == host)))
+        if 0 < cores < count:
+            on = f"{count} ranks share {cores} core{'s' * (cores > 1)} of {host}"
+            yield f"{on}: times tell how a library waits, and may be a thousand times longer; compare none of them"
 
 
 def wrong_world(library: Library, placement: Placement, stream: Stream) -> str:
@@ -63,6 +143,11 @@ def wrong_world(library: Library, placement: Placement, stream: Stream) -> str:
     ranks = stream.facts.ranks if stream.facts else placement.ranks
     if ranks == placement.ranks:
         return ""
+    if placement.launcher == "srun":
+        return (
+            f"srun started worlds of {ranks} instead of one world of {placement.ranks} ranks: it and the library "
+            'have no process interface in common; launch by the library\'s own mpiexec: launcher = "mpiexec"'
+        )
     return (
         f"{library.launcher} started worlds of {ranks} instead of one world of {placement.ranks} ranks: "
         "it belongs to another library; use the library's own mpiexec"
@@ -75,9 +160,9 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, said: s
         return "data sent between neighbouring ranks came back wrong"
     if outcome.exit_code == 0 and stream.complete:
         return ""
-    how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_text(outcome.exit_code)
+    how = f"hung for {LIMIT_S:g} s" if outcome.hung else endings.ending_text(outcome.exit_code, said)
     how += " but no result" * (outcome.exit_code == 0)
-    lines = (line.strip() for line in said.splitlines() if line.strip(" -="))
+    lines = filter(None, (line.strip(" -=") for line in said.splitlines()))
     return f"{how}: {explanation or next(lines, 'it printed nothing')}"
 
 
@@ -93,31 +178,12 @@ def wrong_library(library: Library, stream: Stream) -> str:
     return f"inside the launch it is another library: {first_line} ({mapped}); {advice}"
 
 
+def wrong_file(library: Library, ranks: Iterable[RankFact]) -> str:
+    """Return which file is mapped that is none of the library's, whatever it says of itself."""
+    reasons = (libraries.mapped_wrong(library, file) for file in dict.fromkeys(rank.libmpi for rank in ranks))
+    return next(filter(None, reasons), "")
+
+
 def same_version(one: str, other: str) -> bool:
     """Return whether two versions are equal as far as both are told: 2021.18 and 2021.18.1 are."""
     return all(left == right for left, right in zip(one.split("."), other.split("."), strict=False))
-
-
-def wrong_binding(placement: Placement, ranks: list[RankFact]) -> str:
-    """Return why ranks do not sit as the placement says: each on one core of its own."""
-    if placement.binding != "core":
-        return ""
-    for rank in ranks:
-        if len({core(cpu) for cpu in numbers(rank.cpus)}) != 1:
-            return f"rank {rank.rank} may run on CPUs {rank.cpus} and is not bound to one core"
-    for one, other in combinations(ranks, 2):
-        if one.host == other.host and core(min(numbers(one.cpus))) == core(min(numbers(other.cpus))):
-            return f"ranks {one.rank} and {other.rank} are bound to the same core (CPUs {one.cpus} and {other.cpus})"
-    return ""
-
-
-def core(cpu: int) -> int:
-    """Return a core's name: the first of the CPUs that are its hardware threads."""
-    siblings = CPU_FOLDER / f"cpu{cpu}" / "topology" / "thread_siblings_list"
-    return min(numbers(siblings.read_text(encoding="ascii"))) if siblings.exists() else cpu
-
-
-def numbers(kernel_list: str) -> set[int]:
-    """Return the numbers of a kernel list such as `0-3,8`."""
-    ranges = [part.partition("-") for part in kernel_list.split(",") if part]
-    return {number for first, _, last in ranges for number in range(int(first), int(last or first) + 1)}

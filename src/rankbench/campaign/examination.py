@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign import doctor
+from rankbench.model import CaseStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.build import Build
@@ -19,6 +20,23 @@ class Refusal(NamedTuple):
 
     reason: str
     log: str
+    status: CaseStatus = CaseStatus.REFUSED
+    """Of its cases."""
+
+
+class Seen(NamedTuple):
+    """What the check of a candidate in a placement found, and what it printed."""
+
+    candidate: Candidate
+    placement: Placement
+    check: doctor.Check
+    log: str
+
+    @property
+    def refusal(self) -> Refusal:
+        """Return it as the reason not to launch the candidate there."""
+        status = CaseStatus.NOT_AS_ASKED if self.check.elsewhere else CaseStatus.REFUSED
+        return Refusal(self.check.reason, self.log, status)
 
 
 def examine(
@@ -29,27 +47,32 @@ def examine(
     folder: Path,
 ) -> dict[tuple[str, str], Refusal]:
     """Check each candidate in each placement; return those that fail, by the names of both. A twin is its original."""
-    refused: dict[tuple[str, str], Refusal] = {}
-    for candidate in candidates:
-        for placement in placements:
-            original = candidate.control_of, placement.name
-            if candidate.control_of and original in refused:
-                refused[candidate.name, placement.name] = refused[original]
-            elif not candidate.control_of and (refusal := tried(candidate, placement, libraries, builds, folder)):
-                refused[candidate.name, placement.name] = refusal
-    return refused
+    failed = {
+        (seen.candidate.name, seen.placement.name): seen.refusal
+        for seen in looks(candidates, placements, libraries, builds, folder)
+        if not seen.check.works
+    }
+    return {
+        (candidate.name, placement.name): failed[original, placement.name]
+        for candidate in candidates
+        for placement in placements
+        if ((original := candidate.control_of or candidate.name), placement.name) in failed
+    }
 
 
-def tried(
-    candidate: Candidate,
-    placement: Placement,
+def looks(
+    candidates: Sequence[Candidate],
+    placements: Sequence[Placement],
     libraries: Mapping[str, Library],
     builds: Mapping[str, Build],
     folder: Path,
-) -> Refusal | None:
-    """Return why a candidate does not work in a placement, or nothing."""
-    library, build = libraries[candidate.library], builds[candidate.library]
-    check = doctor.check(library, build, placement, folder, candidate.settings)
+) -> Iterator[Seen]:
+    """Check each candidate that is no twin in each placement, and yield what was found."""
     output = folder / "output.log"
-    log = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
-    return None if check.works else Refusal(check.reason, log)
+    for candidate in candidates:
+        for placement in placements if not candidate.control_of else ():
+            output.unlink(missing_ok=True)
+            library, build = libraries[candidate.library], builds[candidate.library]
+            check = doctor.check(library, build, placement, folder, candidate.settings)
+            log = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
+            yield Seen(candidate, placement, check, log)

@@ -18,11 +18,12 @@ DEADLY = {CaseStatus.CRASHED: "crashed", CaseStatus.HUNG: "hung"}
 
 
 class Turn(NamedTuple):
-    """A candidate's turn with a placement in a block: one launch, or several where some of them crash."""
+    """A candidate's turn with a launch group's cases in a block: one launch, or several where some of them crash."""
 
     block: int
     candidate: str
     placement: str
+    group: str = ""
 
 
 class History:
@@ -31,27 +32,28 @@ class History:
     def __init__(self) -> None:
         self.last_number = 0
         self.launches: defaultdict[Turn, int] = defaultdict(int)
-        self._rows: defaultdict[Turn, set[str]] = defaultdict(set)
+        self._rows: set[tuple[int, str, str]] = set()
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
         self._failed_checks: set[tuple[str, str]] = set()
-        self._stillborn: defaultdict[tuple[str, str], dict[int, LaunchStatus]] = defaultdict(dict)
+        self._stillborn: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
 
-    def add(self, launch: Launch, rows: Iterable[tuple[str, CaseStatus]]) -> None:
-        """Take in a launch and the statuses of its cases, by their keys."""
-        turn = Turn(launch.block, launch.candidate, launch.placement)
+    def add(self, launch: Launch, rows: Iterable[tuple[Case, CaseStatus]]) -> None:
+        """Take in a launch and the statuses of its cases. Only one that was not made has cases of several groups."""
         self.last_number = max(self.last_number, launch.number)
-        self.launches[turn] += 1
         self._failed_checks.discard((launch.candidate, launch.placement))
         if not launch.command:  # Only a launch that was not made, for its check had failed, has no command.
             self._failed_checks.add((launch.candidate, launch.placement))
-        reached = False
-        for key, status in rows:
-            self._rows[turn].add(key)
+        groups, reached = set(), False
+        for case, status in rows:
+            groups.add(case.launch_group)
+            self._rows.add((launch.block, launch.candidate, case.key))
             reached |= status not in {CaseStatus.NOT_RUN, CaseStatus.REFUSED}
             if status in DEADLY:
-                self._deaths[launch.candidate, key][launch.block] = status
-        if launch.command and launch.status != LaunchStatus.OK and not reached:
-            self._stillborn[launch.candidate, launch.placement][launch.block] = launch.status
+                self._deaths[launch.candidate, case.key][launch.block] = status
+        for group in groups:
+            self.launches[Turn(launch.block, launch.candidate, launch.placement, group)] += 1
+            if launch.command and launch.status != LaunchStatus.OK and not reached:
+                self._stillborn[launch.candidate, launch.placement, group][launch.block] = launch.status
 
     def begun(self, block: int) -> bool:
         """Return whether a block has any launch."""
@@ -63,12 +65,12 @@ class History:
 
     def left(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
         """Return the cases that have no row in this turn yet."""
-        return [case for case in cases if case.key not in self._rows[turn]]
+        return [case for case in cases if (turn.block, turn.candidate, case.key) not in self._rows]
 
     def hopeless(self, turn: Turn, case: Case) -> str:
         """Return why a case is not to be tried in this turn, or nothing."""
         deaths = {block: DEADLY[status] for block, status in self._deaths[turn.candidate, case.key].items()}
-        stillborn = self._stillborn[turn.candidate, turn.placement]
+        stillborn = self._stillborn[turn.candidate, turn.placement, turn.group]
         for what, blocks in ((" and ".join(sorted(set(deaths.values()))), deaths), ("did not start", stillborn)):
             before = sorted(block for block in blocks if block < turn.block)
             if len(before) >= TRIES:

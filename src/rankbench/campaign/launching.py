@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from rankbench import launch, libraries, samples
+from rankbench.campaign import endings, foreign
+from rankbench.campaign.endings import EMPTY, Ending
+from rankbench.campaign.seating import seated
 from rankbench.model import (
     Candidate,
     Case,
@@ -23,15 +27,17 @@ from rankbench.model import (
     RankbenchError,
     State,
     Step,
-    Stream,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankbench.campaign.foreign import Program
     from rankbench.campaign.history import Turn
 
 LOG_CHARACTERS = 20_000
+JOB = "job.txt"
+"""Beside the stream, in the folder of a launch."""
 WRONG_DATA_EXIT = 3
 """The core's exit code when all went well but for some data."""
 SPEAKS_TO_MPI = (
@@ -53,33 +59,78 @@ class Order(NamedTuple):
     plan: Plan
     binary: Path
     cases: list[Case]
+    program: Program | None = None
+    """Of a foreign tool, in the core's place."""
+    once: frozenset[str] = frozenset()
+    """Operations that happen once in a launch."""
 
 
-class Ending(NamedTuple):
-    """How a launch ended."""
+class Circumstances(NamedTuple):
+    """What surrounded a launch."""
 
-    status: LaunchStatus
-    reason: str
-    outcome: Outcome | None
-    stream: Stream
-
-
-EMPTY = Stream(facts=None, ranks=[], results=[], unfinished=None, complete=False)
+    started: str
+    """ISO 8601, UTC."""
+    load: float
+    stolen_s: float
+    before: State | None
+    after: State | None
+    state_reason: str
+    environment: dict[str, str]
+    job: str = ""
+    folder: str = ""
+    evidence: str = ""
+    """What happened to the machine meanwhile that may have ended it."""
 
 
 def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts."""
     job, stream, output = prepared(order, folder)
-    program = [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
-    family = libraries.family_of(order.library)
-    command = family.launch_line(order.library, order.placement, order.candidate.settings, program)
+    command = line(order, [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"], folder)
     before, unknown_before = state(order)
+    around = endings.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
-    ending = perform(order, Step(command=command, output=output, watch=stream, limit_s=order.plan.launch_limit_s))
+    ending = perform(
+        order,
+        Step(
+            command=command, output=output, watch=output if order.program else stream, limit_s=order.plan.launch_limit_s
+        ),
+    )
     stolen_s = launch.stolen_s() - stolen_before_s
     after, unknown_after = state(order)
     log = tail(output)
-    meaning = family.explain(log) if ending.status != LaunchStatus.OK else None
+    code = ending.outcome.exit_code if ending.outcome and not order.program else None
+    if why := endings.unwritten(code, log):
+        raise RankbenchError(f"{stream}: cannot be written ({why}); what was stored before is safe")
+    circumstances = Circumstances(
+        started=started.isoformat(timespec="milliseconds"),
+        load=load,
+        stolen_s=stolen_s,
+        before=before,
+        after=after,
+        state_reason=unknown_before or unknown_after,
+        environment=environment(command),
+        evidence=endings.evidence(around, endings.surroundings(folder)),
+    )
+    return recorded(order, command, ending, circumstances, log)
+
+
+def line(order: Order, core: list[str], folder: Path) -> CommandLine:
+    """Return how the core is launched, or a foreign program in its place."""
+    library, program = order.library, core
+    if order.program:
+        environment = library.environment | order.program.environment
+        library = msgspec.structs.replace(library, environment=environment)
+        program = foreign.command(order, order.program, folder.absolute())
+    return libraries.family_of(library).launch_line(library, order.placement, order.candidate.settings, program)
+
+
+def recorded(
+    order: Order, command: CommandLine, ending: Ending, around: Circumstances, log: str
+) -> tuple[Launch, list[CaseResult]]:
+    """Return the record of a launch that has ended, and its rows."""
+    well, family = ending.status == LaunchStatus.OK, libraries.family_of(order.library)
+    code = ending.outcome.exit_code if ending.outcome else None
+    meaning = None if well else family.explain(log) or endings.meaning(log, code, order.placement.ranks)
     record = Launch(
         number=order.number,
         block=order.turn.block,
@@ -87,22 +138,24 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
         candidate=order.candidate.name,
         placement=order.placement.name,
         status=ending.status,
-        reason="; ".join(filter(None, [ending.reason, meaning])),
-        started=started.isoformat(timespec="milliseconds"),
+        reason="; ".join(filter(None, [ending.reason, meaning, "" if well else around.evidence])),
+        started=around.started,
         duration_s=ending.outcome.duration_s if ending.outcome else 0.0,
-        exit_code=ending.outcome.exit_code if ending.outcome else None,
+        exit_code=code,
         command=command.arguments,
-        environment=environment(command),
+        environment=around.environment,
         facts=ending.stream.facts,
         ranks=ending.stream.ranks,
-        load_before=load,
-        stolen_s=stolen_s,
-        before=before,
-        after=after,
-        state_reason=unknown_before or unknown_after,
+        load_before=around.load,
+        stolen_s=around.stolen_s,
+        before=around.before,
+        after=around.after,
+        state_reason=around.state_reason,
+        job=around.job,
+        folder=around.folder,
         log=log,
     )
-    return record, rows(order, ending)
+    return record, list(seated(order.placement, ending.stream.ranks, rows(ending)))
 
 
 def state(order: Order) -> tuple[State | None, str]:
@@ -116,12 +169,13 @@ def state(order: Order) -> tuple[State | None, str]:
 
 def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
     """Return paths for the job, written, and for stream and output, cleared of those of an earlier launch."""
-    job, stream, output = folder / "job.txt", folder / "stream.jsonl", folder / "output.log"
+    folder = folder.absolute()  # Ranks on other nodes may begin elsewhere.
+    job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in (stream, output):
             path.write_bytes(b"")
-        samples.write_job(job, order.cases, order.plan)
+        samples.write_job(job, order.cases, order.plan, order.once)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and run again") from None
     return job, stream, output
@@ -133,8 +187,16 @@ def perform(order: Order, step: Step) -> Ending:
         outcome = launch.run(step)
     except RankbenchError as error:
         return Ending(LaunchStatus.REFUSED, str(error), None, EMPTY)
+    if order.program:
+        return foreign.classed(order, order.program.operation, outcome, step.output, tail(step.output))
+    return classed(order, outcome, step.watch, tail(step.output))
+
+
+def classed(order: Order, outcome: Outcome, stream_file: Path, log: str = "") -> Ending:
+    """Return how a launch ended, by its exit code, by what its stream says, and by what its launcher printed."""
     try:
-        stream = samples.read(step.watch, order.cases)
+        lines = samples.read_job(stream_file.with_name(JOB), order.cases, order.plan, order.once)
+        stream = samples.read(stream_file, lines)
     except RankbenchError as error:
         return Ending(LaunchStatus.CRASHED, f"its stream cannot be read: {error}", outcome, EMPTY)
     ranks = stream.facts.ranks if stream.facts else 0
@@ -147,8 +209,8 @@ def perform(order: Order, step: Step) -> Ending:
         status = LaunchStatus.HUNG if outcome.hung else LaunchStatus.CRASHED
         return Ending(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if outcome.hung:
-        return Ending(LaunchStatus.HUNG, f"no sign of life for {step.limit_s:g} s", outcome, stream)
-    how = exit_text(outcome.exit_code)
+        return Ending(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
+    how = endings.ending_text(outcome.exit_code, log, order.placement.ranks)
     if not stream.facts:
         return Ending(LaunchStatus.REFUSED, f"did not start: {how}", outcome, stream)
     if not stream.complete:
@@ -158,21 +220,14 @@ def perform(order: Order, step: Step) -> Ending:
     return Ending(LaunchStatus.OK, "", outcome, stream)
 
 
-def exit_text(code: int | None) -> str:
-    """Return an exit code in words, with the signal's name where it tells of one: launchers add 128 to it."""
-    number = -code if code and code < 0 else (code or 0) - 128
-    names = {int(one): one.name for one in signal.Signals}
-    return f"exit code {code}" + (f" ({names[number]})" if number in names else "")
-
-
-def rows(order: Order, ending: Ending) -> list[CaseResult]:
+def rows(ending: Ending) -> list[CaseResult]:
     """Return the rows of the launch: what was measured, and the case in which it crashed or hung."""
-    results = list(ending.stream.results)
     unfinished = ending.stream.unfinished
-    if unfinished is not None:
-        deadly = CaseStatus.HUNG if ending.status == LaunchStatus.HUNG else CaseStatus.CRASHED
-        results.append(CaseResult(case=order.cases[unfinished], status=deadly, reason=ending.reason))
-    return results
+    if unfinished is None:
+        return ending.stream.results
+    deadly = CaseStatus.HUNG if ending.status == LaunchStatus.HUNG else CaseStatus.CRASHED
+    others = [result for result in ending.stream.results if result.case.key != unfinished.key]
+    return [*others, CaseResult(case=unfinished, status=deadly, reason=ending.reason)]
 
 
 def environment(command: CommandLine) -> dict[str, str]:

@@ -7,27 +7,40 @@ killed goes on where it was, with nothing repeated and nothing lost but the laun
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import msgspec
 
 from rankbench import plan
 from rankbench.campaign import launching
+from rankbench.campaign.examination import Refusal
 from rankbench.campaign.history import History, Turn
-from rankbench.campaign.stopping import Decision
 from rankbench.model import Case, CaseResult, CaseStatus, Launch, LaunchStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
-    from rankbench.campaign.examination import Refusal
+    from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import Prepared
-    from rankbench.model import Campaign, Candidate, Placement
+    from rankbench.model import Campaign, Candidate, Look, Placement
     from rankbench.store import Store
 
 LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
+
+
+class Decision(NamedTuple):
+    """Whether to stop, and why, or what still has to be found out."""
+
+    stop: bool
+    reason: str
+    look: Look | None = None
+    """What the next blocks follow from, where the rule is that all is decided."""
+
 
 Decide = Callable[["Store"], Decision]
 
@@ -35,8 +48,8 @@ Decide = Callable[["Store"], Decision]
 class Watch(Protocol):
     """Is told what happens while it happens."""
 
-    def resumed(self, launch: Launch) -> None:
-        """A launch was stored before this run."""
+    def resumed(self, launch: Launch, cases: int) -> None:
+        """A launch, with so many cases, was stored before this run."""
 
     def starts(self, turn: Turn, cases: int) -> None:
         """A launch begins."""
@@ -58,21 +71,38 @@ class Loop:
     watch: Watch
     history: History
     refused: Mapping[tuple[str, str], Refusal]
+    programs: Programs = field(default_factory=dict)
+    without: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Why a library has no program for a foreign operation."""
+    wanted: Container[tuple[str, str]] = ()
+    """Cases and candidates that the running block measures."""
 
     def block(self, number: int) -> None:
-        """Give every candidate its turn in every placement."""
+        """Give every candidate its turn in every placement, with the cases that are not decided yet."""
+        self.wanted = wanted(self.campaign, self.store.looks(), number)
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
         for position, name in enumerate(plan.block_order(self.campaign.seed, number, list(candidates))):
             for placement in self.campaign.plan.placements:
                 if refusal := self.refused.get((name, placement.name)):
                     self.record_refusal(Turn(number, name, placement.name), position, refusal)
                 else:
-                    self.turn(number, position, candidates[name], placement)
+                    self.turns(number, position, candidates[name], placement)
 
-    def turn(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
-        """Launch until every case of the placement has a row, a few times at most where launches die."""
-        turn = Turn(block, candidate.name, placement.name)
-        cases = plan.case_order(self.campaign.seed, block, self.cases(placement))
+    def turns(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
+        """Give every launch group of the placement's cases a turn of its own."""
+        left = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
+        order = plan.case_order(self.campaign.seed, block, left)
+        for group, alike in groupby(order, lambda case: case.launch_group):
+            cases, turn = list(alike), Turn(block, candidate.name, placement.name, group)
+            if reason := self.without.get((candidate.library, cases[0].operation)):
+                self.record_lack(turn, position, cases, reason)
+            else:
+                self.turn(turn, position, candidate, placement, cases)
+
+    def turn(
+        self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: Sequence[Case]
+    ) -> None:
+        """Launch until every case of the turn has a row, a few times at most where launches die."""
         given_up = {case.key: reason for case in cases if (reason := self.history.hopeless(turn, case))}
         while left := [case for case in self.history.left(turn, cases) if case.key not in given_up]:
             launch, results = self.launch(turn, position, candidate, placement, left)
@@ -96,10 +126,12 @@ class Loop:
             position=position,
             candidate=candidate,
             library=next(library for library in self.campaign.libraries if library.name == candidate.library),
-            placement=placement,
+            placement=placement_of(turn, placement),
             plan=self.campaign.plan,
             binary=self.binaries[candidate.library],
             cases=cases,
+            program=self.programs.get((candidate.library, cases[0].operation)),
+            once=self.campaign.once,
         )
         return launching.make(order, self.store.folder / "work")
 
@@ -110,7 +142,7 @@ class Loop:
     def keep(self, launch: Launch, results: list[CaseResult]) -> None:
         """Store a launch, then remember it."""
         self.store.append(launch, results)
-        self.history.add(launch, ((result.case.key, result.status) for result in results))
+        self.history.add(launch, ((result.case, result.status) for result in results))
         self.watch.ended(launch, results)
 
     def record_refusal(self, turn: Turn, position: int, refusal: Refusal) -> None:
@@ -118,17 +150,31 @@ class Loop:
         left = self.history.left(turn, [case for case in self.campaign.cases if case.placement == turn.placement])
         if left and not self.history.failed_check(turn.candidate, turn.placement):
             launch = refused_launch(self.history.last_number + 1, turn, position, refusal)
-            self.keep(launch, [untried(case, CaseStatus.REFUSED, refusal.reason) for case in left])
+            self.keep(launch, [untried(case, refusal.status, refusal.reason) for case in left])
+
+    def record_lack(self, turn: Turn, position: int, cases: Sequence[Case], reason: str) -> None:
+        """Store in the first block that a candidate has no program for the benchmark of a foreign tool."""
+        if turn.block == 1 and (left := self.history.left(turn, cases)):
+            refusal = Refusal(reason, "")
+            launch = refused_launch(self.history.last_number + 1, turn, position, refusal)
+            self.keep(launch, [untried(case, refusal.status, reason) for case in left])
 
 
 def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     """Run blocks until it is decided that there are enough; return why it ended."""
     store, campaign = prepared.store, prepared.store.campaign
-    loop = Loop(store, campaign, prepared.binaries, watch, replay(store, watch), prepared.refused)
+    history = replay(store, watch)
+    loop = Loop(
+        store, campaign, prepared.binaries, watch, history, prepared.refused, prepared.programs, prepared.without
+    )
     stop = campaign.plan.stop
+    for look in store.looks()[-1:]:
+        watch.decided(Decision(stop=False, reason="", look=look))
     for block in range(1, stop.blocks_max + 1):
         if block > stop.blocks_min and not loop.history.begun(block):
             decision = decide(store)
+            if decision.look and not decision.stop:
+                store.append_look(decision.look)
             watch.decided(decision)
             if decision.stop:
                 return decision
@@ -136,16 +182,37 @@ def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
     return Decision(stop=True, reason=f"the plan's {stop.blocks_max} blocks are done")
 
 
+def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:
+    """Return the cases and candidates that a block measures: all, or those that the last look before it left open.
+
+    The twin of the A/A control is measured wherever its original is, so that it tells of the method as it was used.
+    """
+    everything = {(case.key, one.name) for case in campaign.cases for one in campaign.candidates}
+    before = [look for look in looks if look.block < block]
+    if not before:
+        return everything
+    left = max(before, key=lambda look: look.block).open
+    original = {one.name: one.control_of or one.name for one in campaign.candidates}
+    return {(case, name) for case, name in everything if original[name] in left.get(case, ())}
+
+
 def replay(store: Store, watch: Watch) -> History:
     """Return what the store holds, and tell the watch of it."""
     history = History()
-    rows: dict[int, list[tuple[str, CaseStatus]]] = {}
+    cases = {case.key: case for case in store.campaign.cases}
+    rows: dict[int, list[tuple[Case, CaseStatus]]] = {}
     for number, key, status in store.cases().select("launch", "case", "status").iter_rows():
-        rows.setdefault(number, []).append((key, CaseStatus(status)))
+        rows.setdefault(number, []).append((cases[key], CaseStatus(status)))
     for launch in store.launches():
-        history.add(launch, rows.get(launch.number, []))
-        watch.resumed(launch)
+        own = rows.get(launch.number, [])
+        history.add(launch, own)
+        watch.resumed(launch, len(own))
     return history
+
+
+def placement_of(turn: Turn, placement: Placement) -> Placement:
+    """Return the placement as the turn's launches have it: threads of a rank that is bound would share one core."""
+    return msgspec.structs.replace(placement, binding="none") if turn.group == "threads" else placement
 
 
 def untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:

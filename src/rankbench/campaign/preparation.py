@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, libraries, plan, store
+from rankbench.campaign import foreign
 from rankbench.campaign.examination import Refusal, examine
 from rankbench.model import Campaign, Candidate, RankbenchError
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rankbench.build import Build
-    from rankbench.model import Library, Machine, Plan, Receipt
+    from rankbench.campaign.foreign import Programs
+    from rankbench.model import Library, Machine, Operation, Plan, Receipt
     from rankbench.store import Store
 
 Tell = Callable[[str], None]
@@ -38,6 +40,10 @@ class Prepared(NamedTuple):
     binaries: dict[str, Path]
     """The cores by library."""
     refused: Refusals
+    programs: Programs
+    """Of foreign tools."""
+    without: dict[tuple[str, str], str]
+    """Why a library has no program for a foreign operation."""
 
 
 class Wanted(NamedTuple):
@@ -49,8 +55,12 @@ class Wanted(NamedTuple):
     home: Path
     """Where libraries and builds are kept."""
     prefixes: Sequence[Path] = ()
+    modules: Sequence[str] = ()
+    """Environment modules to look for libraries in, each text a list to load together."""
     seed: int = 0
     """Of the random orders; 0 leaves it to the plan, and 0 there to chance."""
+    scheduled: bool = False
+    """Whether a scheduler's job makes the launches, and the checks before them, on other machines than this."""
 
 
 def prepare(wanted: Wanted, tell: Tell) -> Prepared:
@@ -63,10 +73,12 @@ def begin(wanted: Wanted, tell: Tell) -> Prepared:
     make_writable(wanted.folder)
     candidates, used = found(wanted)
     builds = built(used.values(), wanted.home, tell)
-    description = build.describe(next(iter(builds.values())))
+    description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
     cases, notes = plan.cases(wanted.plan, description, wanted.machine)
-    refused = examined(candidates, wanted.plan, used, builds, tell)
-    operations = {case.operation for case in cases}
+    refused = examined(candidates, wanted, used, builds, tell)
+    named = {case.operation for case in cases}
+    operations = [operation for operation in description.operations if operation.name in named]
+    programs, without = supplied(wanted, operations, used)
     record = Campaign(
         format=store.FORMAT,
         name=wanted.folder.name,
@@ -79,15 +91,16 @@ def begin(wanted: Wanted, tell: Tell) -> Prepared:
         receipts=[one.receipt for one in builds.values()],
         candidates=with_control(candidates, wanted.plan, refused),
         cases=cases,
-        operations=[operation for operation in description.operations if operation.name in operations],
+        operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
-        notes=[*notes, *refusals(refused)],
+        notes=[*notes, *refusals(refused), *foreign.refusals(without)],
     )
     for note in record.notes:
         tell(f"note: {note}")
+    tell(str(plan.footprint(wanted.plan, cases, record.operations)))
     made = store.create(wanted.folder, record)
     made.lock()
-    return Prepared(made, binaries(builds), refused)
+    return Prepared(made, binaries(builds), refused, programs, without)
 
 
 def resume(wanted: Wanted, tell: Tell) -> Prepared:
@@ -98,7 +111,13 @@ def resume(wanted: Wanted, tell: Tell) -> Prepared:
     if record.plan.text != wanted.plan.text or wanted.seed not in {0, record.seed}:
         other = "plan" if record.plan.text != wanted.plan.text else "seed"
         raise RankbenchError(f"{wanted.folder}: holds a campaign of another {other}; name yours otherwise: --name NAME")
-    require_machine(wanted.folder, began=record.machine, here=wanted.machine)
+    if not wanted.scheduled:
+        require_machine(wanted.folder, began=record.machine, here=wanted.machine)
+    if record.plan.placements != wanted.plan.placements:
+        raise RankbenchError(
+            f"{wanted.folder}: holds a campaign on other hosts or CPUs; go on with those, or name yours otherwise: "
+            "--name NAME"
+        )
     tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = built(used.values(), wanted.home, tell)
@@ -108,10 +127,21 @@ def resume(wanted: Wanted, tell: Tell) -> Prepared:
                 f"{wanted.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "begin another: --name NAME"
             )
-    refused = examined(record.candidates, record.plan, used, builds, tell)
+    refused = examined(record.candidates, wanted, used, builds, tell)
     for line in refusals(refused):
         tell(f"note: {line}; not launched now")
-    return Prepared(opened, binaries(builds), refused)
+    return Prepared(opened, binaries(builds), refused, *supplied(wanted, record.operations, used))
+
+
+def supplied(
+    wanted: Wanted, operations: Sequence[Operation], used: Mapping[str, Library]
+) -> tuple[Programs, dict[tuple[str, str], str]]:
+    """Return the programs of foreign operations for each library, and why others have none."""
+    theirs = [operation for operation in operations if operation.foreign]
+    if not theirs:
+        return {}, {}
+    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
+    return foreign.programs(wanted.plan, theirs, used.values(), reach, wanted.home)
 
 
 def require_machine(folder: Path, began: Machine, here: Machine) -> None:
@@ -149,11 +179,11 @@ def make_writable(folder: Path) -> None:
 
 def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates and the libraries that they use."""
-    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes))
+    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
     for spec in wanted.plan.candidates:
-        library = libraries.choose(spec.library, reach)
+        library = libraries.meant(spec, reach)
         used[library.name] = library
         candidate = Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
         if candidate.name in candidates:
@@ -176,16 +206,22 @@ def built(used: Iterable[Library], home: Path, tell: Tell) -> dict[str, Build]:
 
 def examined(
     candidates: Sequence[Candidate],
-    planned: Plan,
+    wanted: Wanted,
     used: Mapping[str, Library],
     builds: Mapping[str, Build],
     tell: Tell,
 ) -> Refusals:
-    """Check every candidate in every placement; where none works anywhere, that is an error."""
+    """Check every candidate in every placement; where none works anywhere, that is an error.
+
+    What the checks leave lies in the campaign's own folder, which other nodes see as well. A job checks for itself.
+    """
+    if wanted.scheduled:
+        return {}
     tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
-    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        refused = examine(candidates, planned.placements, used, builds, Path(folder))
-    if len(refused) == len(candidates) * len(planned.placements):
+    placements = wanted.plan.placements
+    with tempfile.TemporaryDirectory(prefix=".check-", dir=wanted.folder) as folder:
+        refused = examine(candidates, placements, used, builds, Path(folder).absolute())
+    if len(refused) == len(candidates) * len(placements):
         (candidate, placement), refusal = next(iter(refused.items()))
         raise RankbenchError(f"no candidate works here; {candidate} on {placement}: {refusal.reason}")
     return refused

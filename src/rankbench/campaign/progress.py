@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from statistics import mean, median
+from collections import Counter, defaultdict
+from statistics import linear_regression, mean, median
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from rankbench import plan
+from rankbench.campaign.loop import wanted
 from rankbench.model import CaseStatus, LaunchStatus
 from rankbench.plan import notation
 
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from rankbench.campaign.history import Turn
-    from rankbench.campaign.stopping import Decision
-    from rankbench.model import Campaign, Case, CaseResult, Launch, Series
+    from rankbench.campaign.loop import Decision
+    from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Series
+
+
+TOLD_OTHERWISE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED}
+"""Cases that end so are well, or alike in their whole launch."""
 
 
 class Progress:
@@ -28,22 +33,27 @@ class Progress:
         self.running_cases = 0
         self._began_s = monotonic()
         self.note = ""
+        self.look: Look | None = None
+        """What the campaign saw when it looked last."""
+        self.turns = turns(campaign, ())
+        """Cases of each candidate's turn in each placement, in the blocks that follow from the last look."""
         self.failures: list[str] = []
-        self._seconds: defaultdict[tuple[str, str], defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._took: list[tuple[int, float]] = []
+        """Cases and seconds of every launch."""
         self._medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
 
     def starts(self, turn: Turn, cases: int) -> None:
         """Take note of the launch that begins."""
         self.turn, self.running_cases, self._began_s = turn, cases, monotonic()
 
-    def resumed(self, launch: Launch) -> None:
+    def resumed(self, launch: Launch, cases: int) -> None:
         """Count a launch of an earlier run."""
-        self._seconds[launch.candidate, launch.placement][launch.block] += launch.duration_s
+        self._took.append((cases, launch.duration_s))
         self.failures += failures(launch, ())
 
     def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Count a launch and what it brought."""
-        self._seconds[launch.candidate, launch.placement][launch.block] += launch.duration_s
+        self._took.append((len(results), launch.duration_s))
         for result in results:
             if result.own:
                 discarded = result.own.discarded(overruns=self.campaign.discards_overruns(result.case))
@@ -52,7 +62,9 @@ class Progress:
 
     def decided(self, decision: Decision) -> None:
         """Take note of why another block follows, or not."""
-        self.note = decision.reason
+        self.note = decision.reason or self.note
+        if decision.look:
+            self.look, self.turns = decision.look, turns(self.campaign, [decision.look])
 
     @property
     def block(self) -> int:
@@ -65,45 +77,68 @@ class Progress:
         return monotonic() - self._began_s
 
     @property
-    def turns_a_block(self) -> int:
-        """Return the turns of one block."""
-        return len(self.campaign.candidates) * len(self.campaign.plan.placements)
+    def turns_done(self) -> int:
+        """Return the turns of the running block before the running one."""
+        return self._order().index((self.turn.candidate, self.turn.placement)) if self.turn else 0
+
+    def _order(self) -> list[tuple[str, str]]:
+        """Return the turns of the running block in their order."""
+        names = plan.block_order(self.campaign.seed, self.block, [one.name for one in self.campaign.candidates])
+        return [(name, placement.name) for name in names for placement in self.campaign.plan.placements]
 
     @property
-    def turns_done(self) -> int:
-        """Return the turns before the running one. Some may have had no launch: their candidate is given up."""
-        if not self.turn:
-            return 0
-        names = [candidate.name for candidate in self.campaign.candidates]
-        order = plan.block_order(self.campaign.seed, self.turn.block, names)
-        placements = [placement.name for placement in self.campaign.plan.placements]
-        within = order.index(self.turn.candidate) * len(placements) + placements.index(self.turn.placement)
-        return (self.turn.block - 1) * self.turns_a_block + within
+    def blocks(self) -> int:
+        """Return the block that is to be reached next: of the first look, or that in which all should be decided."""
+        stop = self.campaign.plan.stop
+        if self.block <= stop.blocks_min:
+            return stop.blocks_min
+        return max(self.look.until, self.block) if self.look else stop.blocks_max
 
-    def turns_left(self, blocks: int) -> int:
-        """Return the turns until so many blocks are complete."""
-        return max(0, blocks * self.turns_a_block - self.turns_done)
+    @property
+    def done(self) -> float:
+        """Return the share of the way to there that is behind."""
+        return min(1.0, (self.block - 1 + self.turns_done / len(self._order())) / self.blocks)
+
+    def seconds(self, cases: int) -> float:
+        """Return how long a launch of so many cases takes: so long each, and as long for the launch itself."""
+        counts, times = [cases for cases, _ in self._took], [took for _, took in self._took]
+        if len(set(counts)) == 1:
+            return mean(times) * cases / max(counts[0], 1)
+        line = linear_regression(counts, times)
+        return max(0.0, float(line.intercept) + float(line.slope) * cases)
 
     def seconds_left(self, blocks: int) -> float | None:
-        """Return a forecast of the time until so many blocks are complete, from what each candidate's turns took."""
-        took = [mean(blocks.values()) for blocks in self._seconds.values()]
-        return max(0.0, mean(took) * self.turns_left(blocks) - self.running_s) if took else None
+        """Return a forecast of the time until so many blocks are complete, from what launches took."""
+        if not self._took:
+            return None
+        took = {turn: self.seconds(cases) for turn, cases in self.turns.items()}
+        rest = sum(took.get(turn, 0.0) for turn in self._order()[self.turns_done :])
+        return max(0.0, rest + sum(took.values()) * max(0, blocks - self.block) - self.running_s)
 
     def forecast_s(self) -> tuple[float, float] | None:
-        """Return the shortest and the longest time that the plan's bounds leave."""
+        """Return the shortest and the longest time that is left: by the plan's bounds, or by what is still open."""
         stop = self.campaign.plan.stop
-        least, most = self.seconds_left(stop.blocks_min), self.seconds_left(stop.blocks_max)
+        least, most = self.seconds_left(max(stop.blocks_min, self.block)), self.seconds_left(stop.blocks_max)
         if least is None or most is None:
             return None
         rule, amount_s = notation.until(stop.until)
         if rule == "time":
-            most = min(most, amount_s - sum(sum(blocks.values()) for blocks in self._seconds.values()))
+            most = min(most, amount_s - sum(took for _, took in self._took))
+        if self.look:
+            least = self.seconds_left(self.blocks) or 0.0
         return least, max(least, most)
 
     def figure_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""
         medians = self._medians[candidate, case.key]
         return median(medians) if medians else None
+
+
+def turns(campaign: Campaign, looks: Sequence[Look]) -> Counter[tuple[str, str]]:
+    """Return the cases of each candidate's turn in each placement, after these looks."""
+    placement = {case.key: case.placement for case in campaign.cases}
+    left = wanted(campaign, looks, campaign.plan.stop.blocks_max + 1)
+    return Counter((name, placement[case]) for case, name in left)
 
 
 def launch_median(series: Series, discarded: Container[int]) -> float:
@@ -115,8 +150,13 @@ def launch_median(series: Series, discarded: Container[int]) -> float:
 def failures(launch: Launch, results: Sequence[CaseResult]) -> list[str]:
     """Return a line for each thing that went wrong in a launch."""
     where = f"block {launch.block}, {launch.candidate}"
-    odd = [result for result in results if result.status not in {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED}]
-    lines = [f"{where}: {result.case.key} {result.status}: {result.reason}" for result in odd]
+    elsewhere = Counter(result.reason for result in results if result.status == CaseStatus.NOT_AS_ASKED)
+    odd = [result for result in results if result.status not in TOLD_OTHERWISE]
+    lines = [
+        f"{where} on {launch.placement}: {reason}: {count} case{'s' * (count > 1)}"
+        for reason, count in elsewhere.items()
+    ]
+    lines += [f"{where}: {result.case.key} {result.status}: {result.reason}" for result in odd]
     if launch.status != LaunchStatus.OK and not lines:
         lines = [f"{where}: launch {launch.status}: {launch.reason}"]
     return lines

@@ -42,6 +42,20 @@ SIZES = "8,64K"
 """Of data checks: a message that most libraries send at once, and one that waits until it is asked for."""
 MEMORY = (Memory(), Memory(buffers="in-place"), Memory(root=ROTATING))
 """Of data checks: what may make a library take another path."""
+OF_TIMES = {"quantity", "arrival"}
+"""Options that change what is timed and not what is sent."""
+INTEGERS = "int"
+"""Datatype that every reduction knows."""
+THREADS = 2
+"""They are free to use other cores than their rank's: bound, they would wait for each other."""
+PROBED_BYTES = 64
+"""Size of the messages by which a library is asked what it has."""
+PROBE = "--probe"
+"""Makes the core check data and time nothing."""
+PROBE_LIMIT_S = 20.0
+"""After this long without a sign of life a call that is not even timed counts as hung."""
+MOST_LAUNCHES = 24
+"""Of one round of checks: each crash and each hang costs one."""
 SAMPLES = 1000
 LAUNCHES = 3
 """Of a start whose figures are wrong in the first: one launch may have been disturbed, the median of three was not."""
@@ -93,10 +107,39 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
 
 
 def data(bench: Bench) -> list[CaseResult]:
-    """Run every operation in every form once, for the sake of its data checks."""
-    wanted = planned(bench, forms=list(FORMS), memory=list(MEMORY), sampling=Sampling(good=1, least=1))
-    cases, _ = plan.cases(wanted, bench.description, bench.machine)
-    return run(bench, wanted, cases)
+    """Call every operation in every form, with every state of memory, for the sake of its data checks alone."""
+    return checked(bench, memory=list(MEMORY))
+
+
+def thorough_data(bench: Bench) -> list[CaseResult]:
+    """Check data with every datatype and every value of every option, one unusual thing at a time."""
+    usual = {operation.name: operation.datatype for operation in bench.description.operations}
+    options = {one.name: one for operation in bench.description.operations for one in operation.options}
+    every = [one.name for one in bench.description.datatypes]
+    results = checked(bench, lambda case: case.datatype != usual[case.operation], datatypes=every)
+    for name, option in options.items():
+        integers = {"datatypes": [INTEGERS]} if name == "reduction" else {}
+        if option.values and name not in OF_TIMES:
+            results += checked(bench, having(name), options={name: option.values}, **integers)
+    free = bench._replace(placement=msgspec.structs.replace(bench.placement, binding="none"))
+    return results + checked(free, having("threads"), options={"threads": [str(THREADS)]})
+
+
+def having(name: str) -> Callable[[Case], bool]:
+    """Return whether a case has an option."""
+    return lambda case: name in case.options
+
+
+def checked(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **others: object) -> list[CaseResult]:
+    """Check data of every operation and form, as far as wanted, as a plan has them that differs in something."""
+    planned_so = planned(bench, forms=list(FORMS), launch_limit_s=PROBE_LIMIT_S, **others)
+    cases, _ = plan.cases(planned_so, bench.description, bench.machine)
+    return run(bench, planned_so, [case for case in cases if wanted(case)], PROBE)
+
+
+def probe(bench: Bench) -> list[CaseResult]:
+    """Call every operation in every form, to learn which the library has and does right."""
+    return checked(bench, sizes_bytes=[PROBED_BYTES])
 
 
 def waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> list[list[CaseResult]]:
@@ -126,30 +169,34 @@ def planned(bench: Bench, **others: object) -> Plan:
     return msgspec.structs.replace(parsed, placements=[bench.placement], **others)
 
 
-def run(bench: Bench, wanted: Plan, cases: Sequence[Case]) -> list[CaseResult]:
-    """Launch cases as a campaign does; where one crashes or hangs, those after it in a launch of their own."""
+def run(bench: Bench, wanted: Plan, cases: Sequence[Case], *mode: str) -> list[CaseResult]:
+    """Launch cases as a campaign does; where one crashes or hangs, those after it in a launch of their own.
+
+    After a few such launches what is left is not run.
+    """
     results: list[CaseResult] = []
     left = list(cases)
-    while left:
-        rows = launched(bench, wanted, left)
+    for _ in range(MOST_LAUNCHES):
+        rows = launched(bench, wanted, left, *mode) if left else []
         results += rows
         ended = {row.case.key for row in rows}
         left = [case for case in left if case.key not in ended]
-    return results
+    reason = f"not tried: {MOST_LAUNCHES} launches ended before their last call"
+    return results + [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in left]
 
 
-def launched(bench: Bench, wanted: Plan, cases: list[Case]) -> list[CaseResult]:
+def launched(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> list[CaseResult]:
     """Launch cases once; return the results of those that had their turn, or of all if none had."""
     library, place = bench.library, bench.placement
     candidate = Candidate(name=library.name, library=library.name)
     turn = Turn(1, candidate.name, place.name)
     order = launching.Order(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
     job, stream, output = launching.prepared(order, bench.folder)
-    program = [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
+    program = [str(order.binary), *mode, "--job", str(job), "--stream", str(stream), "--quiet"]
     family = libraries.family_of(library)
     command = family.launch_line(library, place, {}, program)
     ending = launching.perform(order, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))
-    if rows := launching.rows(order, ending):
+    if rows := launching.rows(ending):
         return rows
     reason = "; ".join(filter(None, [ending.reason, family.explain(launching.tail(output))]))
     return [CaseResult(case=case, status=CaseStatus.NOT_RUN, reason=reason) for case in cases]

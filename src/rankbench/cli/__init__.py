@@ -9,20 +9,52 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import rich.box
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from rankbench import cli, libraries, units
+from rankbench import cli, language, libraries, units
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankbench.model import Library, RankFact
+
+Prefixes = Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc; repeatable.")]
+Modules = Annotated[
+    list[str] | None,
+    typer.Option(metavar='"NAME ..."', help="Modules to load together for the mpicc they lead to; repeatable."),
+]
+Hosts = Annotated[
+    str, typer.Option(metavar="HOST,...", envvar="RANKBENCH_HOSTS", help="The nodes, in place of the plan's.")
+]
+RemoteShell = Annotated[
+    str,
+    typer.Option(
+        metavar="PROGRAM",
+        envvar="RANKBENCH_REMOTE_SHELL",
+        help="Starts commands on them, called as ssh is; in place of the plan's.",
+    ),
+]
+Binding = Annotated[
+    str,
+    typer.Option(
+        metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound; in place of the plan's."
+    ),
+]
+
+Language = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        envvar="RANKBENCH_LANGUAGE",
+        help=f"The language in which it is said: {' or '.join(language.known())}.",
+    ),
+]
 
 console = Console(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -36,9 +68,9 @@ def home() -> Path:
     return Path(chosen).absolute() if chosen else Path(data) / "rankbench"
 
 
-def chosen(names: Sequence[str], prefixes: Sequence[Path]) -> list[Library]:
+def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
     """Return the libraries named, or else all that are found."""
-    reach = libraries.find(libraries.everywhere(home(), prefixes))
+    reach = libraries.find(libraries.everywhere(home(), prefixes, modules))
     if not reach:
         raise RankbenchError("no MPI library found to run the core with; get one: rankbench get mpich openmpi")
     return [libraries.choose(name, reach) for name in names] or reach
@@ -61,8 +93,8 @@ def placed(ranks: Sequence[RankFact]) -> str:
     return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
 
 
-def application() -> typer.Typer:
-    """Return the application with every command of this folder."""
+def application(only: str = "") -> typer.Typer:
+    """Return the application with every command of this folder, or with one only: others take time to import."""
     app = typer.Typer(
         name="rankbench",
         help="Measure MPI libraries side by side and say which one to use, where, by how much, and how sure it is.",
@@ -70,7 +102,9 @@ def application() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    commands = units.modules(cli)
+    app.callback()(lambda: None)  # Without it a lone command would have no name.
+    named = {name.rstrip("_"): name for name in units.names(cli)}.get(only)
+    commands = {named: units.module(cli, named)} if named else units.modules(cli)
     for name in sorted(commands, key=lambda name: (commands[name].ORDER, name)):
         app.command(name.rstrip("_"))(getattr(commands[name], name))
     return app
@@ -79,7 +113,7 @@ def application() -> typer.Typer:
 def main() -> None:
     """Run a command. What the user can mend is told in one line, and the exit code is 2."""
     try:
-        application()()
+        application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except RankbenchError as error:
         print(f"rankbench: {error}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
         sys.exit(2)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli import chosen, columns, console, home, placed
+from rankbench.cli import Modules, Prefixes, chosen, columns, console, home, placed
 from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
@@ -56,7 +56,8 @@ def clock(
     wait: Annotated[float, typer.Option(min=0.001, help="Seconds until each offset is asked for again.")] = 0.2,
     all_sources: Annotated[bool, typer.Option("--all-sources", help="Not only by the source auto takes.")] = False,  # noqa: FBT002
     save: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Keep all that was found.")] = None,
-    prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
+    prefix: Prefixes = None,
+    modules: Modules = None,
 ) -> None:
     """Test the clocks: what they can tell, how right and how dear synchronisation is, and how they drift."""
     machine = launch.machine()
@@ -64,7 +65,7 @@ def clock(
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
     arguments += ["--clock", "all" if all_sources else "auto"]
     found = []
-    reach = chosen(names or [], prefix or [])
+    reach = chosen(names or [], prefix or [], modules or [])
     for library in reach if names else reach[:1]:
         with console.status(f"{library.name}: {runs} runs …"):
             found.append(studied(library, wanted, arguments, wait))

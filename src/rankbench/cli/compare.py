@@ -1,4 +1,4 @@
-"""The command `compare`: two candidates case by case, and how often the method called equal things different."""
+"""The command `compare`: two candidates, or two campaigns, case by case, and how far that can be trusted."""
 
 from __future__ import annotations
 
@@ -10,21 +10,29 @@ import msgspec
 import typer
 from rich.text import Text
 
-from rankbench import plots, store
-from rankbench.cli import console
+from rankbench import plots
+from rankbench.cli import Language, console
 from rankbench.cli.show import by_case_and_candidate, missing, plain_table, spread
-from rankbench.model import Comparison, RankbenchError
-from rankbench.quantities import format_ratio
+from rankbench.cli.status import current
+from rankbench.language import ENGLISH, say, spoken, word
+from rankbench.model import RankbenchError
+from rankbench.quantities import format_ratio, marked
 from rankbench.report import tables
+from rankbench.report import then_and_now as told_as
 from rankbench.units import suggestion
+from rankbench.verdict.circumstances import asked, resolved
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.evidence import counted
+from rankbench.verdict.gating import turned
+from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.table import Table
 
-    from rankbench.model import Campaign, CaseVerdict, Summary
+    from rankbench.model import Campaign, CaseVerdict, Comparison, Summary
     from rankbench.plots import Picture
+    from rankbench.verdict.then_and_now import Held
 
 ORDER = 50
 SAME = "~"
@@ -32,25 +40,131 @@ SMALLEST_P = 0.001
 
 
 def compare(
-    base: Annotated[str, typer.Argument(metavar="BASE", help="A candidate or family; else the first.")] = "",
-    other: Annotated[str, typer.Argument(metavar="OTHER", help="A candidate or family; else the next.")] = "",
-    folder: Annotated[Path | None, typer.Option(help="The campaign; without it the newest below results.")] = None,
+    base: Annotated[
+        str,
+        typer.Argument(metavar="BASE", help="A candidate or family, else the first; or an older campaign's folder."),
+    ] = "",
+    other: Annotated[
+        str, typer.Argument(metavar="OTHER", help="A candidate or family, else the next; or a newer campaign's folder.")
+    ] = "",
+    folder: Annotated[
+        Path | None, typer.Option(help="The campaign of two candidates; without it the newest below results.")
+    ] = None,
+    match: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together; repeatable."),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Of two campaigns: print Markdown.")] = False,  # noqa: FBT002
+    json: Annotated[bool, typer.Option("--json", help="Of two campaigns: print JSON.")] = False,  # noqa: FBT002
+    language: Language = ENGLISH,
 ) -> None:
-    """Compare two candidates in every case: ratio of times, its interval, `~` where no difference can be told."""
-    opened = store.open(folder or store.newest(Path("results")))
+    """Compare two candidates of a campaign, paired within blocks, or two campaigns, then and now, which are unpaired.
+
+    Of every case: the ratio of times, its interval, `~` where no difference can be told.
+    """
+    folders = [one for one in (base, other) if is_campaign(one)]
+    if len(folders) == 2:
+        with spoken(language):
+            compare_campaigns(Path(base), Path(other), asked(match or []), markdown=markdown, json=json)
+        return
+    if folders or any(map(looks_like_a_folder, (base, other))):
+        raise RankbenchError(no_campaigns(base, other))
+    for option, given in (("--match", match), ("--markdown", markdown), ("--json", json)):
+        if given:
+            raise RankbenchError(f"{option} is for two campaigns; name their folders, the older one first")
+    with spoken(language):
+        compare_candidates(folder, base, other)
+
+
+# --- two campaigns ----------------------------------------------------------------------------------------------------
+
+
+def is_campaign(text: str) -> bool:
+    """Return whether a text names the folder of a campaign."""
+    return bool(text) and (Path(text) / "campaign.json").exists()
+
+
+def looks_like_a_folder(text: str) -> bool:
+    """Return whether a text is meant as a folder; one that is called like a candidate is not."""
+    return "/" in text and Path(text).parent.is_dir()
+
+
+def no_campaigns(base: str, other: str) -> str:
+    """Return what was tried of two arguments that are neither two campaigns nor two candidates."""
+    kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
+    told = [f"{one} {kinds[is_campaign(one)]}" for one in (base, other) if one]
+    alone = ", and nothing else is named" if not other else ""
+    return (
+        f"{'; '.join(told)}{alone}: compare takes the folders of two campaigns, "
+        "or two candidates of the campaign that --folder names"
+    )
+
+
+def compare_campaigns(old: Path, new: Path, match: dict[str, str], *, markdown: bool, json: bool) -> None:
+    """Hold a campaign against an older one."""
+    held = hold(current(old), current(new), match)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(held.told)).decode())  # noqa: T201 - for programs
+    elif markdown:
+        print(told_as.markdown(held), end="")  # noqa: T201 - for other documents
+    else:
+        console.print(Text(told_as.heading(held.told), "bold"))
+        console.print(Text(told_as.explanation(held.told)))
+        console.print()
+        console.print(coloured(held), markup=False)
+        console.print()
+        for line in told_as.lines(held.told):
+            console.print(Text(line))
+
+
+def coloured(held: Held) -> Table:
+    """Return the table with what is slower in red, what is faster in green."""
+    content = told_as.table(held)
+    rows = plain_table(*content.columns)
+    for change, row in zip(held.told.changes, content.rows, strict=True):
+        colour = "red" if change.ratio > 1 else "green"
+        told = [
+            Text(cell.text, colour if place == told_as.RATIO and change.different else "")
+            for place, cell in enumerate(row)
+        ]
+        rows.add_row(*told)
+    return rows
+
+
+# --- two candidates ---------------------------------------------------------------------------------------------------
+
+
+def compare_candidates(folder: Path | None, base: str, other: str) -> None:
+    """Compare two candidates of one campaign."""
+    opened = current(folder)
     one, two = pair(opened.campaign, base, other)
     whole = plots.picture(evaluate(opened))
     found = comparisons(whole, one, two)
-    percent = whole.campaign.plan.threshold * 100
-    console.print(Text(f"{two} over {one}: times paired within {counted(whole.verdict.blocks, 'block')}", "bold"))
-    console.print(
-        Text(f"A ratio above 1 means that {two} is slower; ~: no difference above {percent:g} % can be told.")
-    )
+    heading = say("{two} over {one}: times paired within {n:count block}", two=two, one=one, n=whole.verdict.blocks)
+    console.print(Text(heading, "bold"))
+    console.print(Text(explanation(whole, two)))
     console.print()
     console.print(table(whole, one, two, found), markup=False)
     console.print()
-    for line in (counts(two, found), control(whole.verdict.control)):
+    for line in (*counts(whole, two, found), control(whole.verdict.control)):
         console.print(Text(line))
+
+
+def explanation(whole: Picture, other: str) -> str:
+    """Return how the table is to be read."""
+    percent = whole.campaign.plan.threshold * 100
+    if any(case.quantity == "memory" for case in whole.cases):
+        return say(
+            "A ratio above 1 means that {name} is slower, or needs more memory; "
+            "~: no difference above {percent:g} % can be told.",
+            name=other,
+            percent=percent,
+        )
+    return say(
+        "A ratio above 1 means that {name} is slower; ~: no difference above {percent:g} % can be told.",
+        name=other,
+        percent=percent,
+    )
 
 
 def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
@@ -65,22 +179,6 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     return one, two
 
 
-def resolved(campaign: Campaign, wanted: str) -> str:
-    """Return the candidate of that name, or the only one of that library or family."""
-    libraries = {library.name: library for library in campaign.libraries}
-    names = [candidate.name for candidate in campaign.candidates]
-    fitting = [
-        candidate.name
-        for candidate in campaign.candidates
-        if wanted in {candidate.library, libraries[candidate.library].family} and not candidate.control_of
-    ]
-    if wanted in names or len(fitting) == 1:
-        return wanted if wanted in names else fitting[0]
-    if fitting:
-        raise RankbenchError(f"{wanted} fits several candidates: {', '.join(fitting)}; name one of them")
-    raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}; {suggestion(wanted, names)}")
-
-
 def comparisons(whole: Picture, base: str, other: str) -> dict[str, Comparison]:
     """Return the comparisons of two candidates by case, turned where they were made the other way round."""
     found = {}
@@ -92,35 +190,37 @@ def comparisons(whole: Picture, base: str, other: str) -> dict[str, Comparison]:
     return found
 
 
-def turned(one: Comparison) -> Comparison:
-    """Return the same comparison with base and other exchanged."""
-    return msgspec.structs.replace(
-        one, base=one.other, other=one.base, ratio=1 / one.ratio, low=1 / one.high, high=1 / one.low
-    )
-
-
 def table(whole: Picture, base: str, other: str, found: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
     names, summaries = tables.case_names(whole), by_case_and_candidate(whole)
-    rows = plain_table("case", base, other, "ratio", "interval", "p")
+    rows = plain_table(say("case"), base, other, say("ratio"), say("interval"), "p")
     for verdict in whole.verdict.cases:
         figures = (figure(whole, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
         rows.add_row(Text(names[verdict.case.key]), *figures, *judged(found.get(verdict.case.key)))
-    if found:
-        mean = math.exp(sum(math.log(one.ratio) for one in found.values()) / len(found))
-        rows.add_section()
-        rows.add_row("geometric mean", "", "", format_ratio(mean), "", "")
+    for title, ratios in (("geometric mean", of_times(whole, found)), ("the same, of memory", of_memory(whole, found))):
+        if ratios:
+            mean = math.exp(sum(math.log(one.ratio) for one in ratios) / len(ratios))
+            rows.add_section()
+            rows.add_row(word(title), "", "", format_ratio(mean), "", "")
     return rows
+
+
+def of_times(whole: Picture, found: dict[str, Comparison]) -> list[Comparison]:
+    """Return the comparisons of times."""
+    return [found[case.key] for case in whole.cases if case.key in found and case.quantity != "memory"]
+
+
+def of_memory(whole: Picture, found: dict[str, Comparison]) -> list[Comparison]:
+    """Return the comparisons of memory."""
+    return [found[case.key] for case in whole.cases if case.key in found and case.quantity == "memory"]
 
 
 def figure(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
         return missing(whole, verdict, summary)
-    operation = whole.operation(verdict.case)
-    unit = " MB/s" if operation.metric == "bandwidth" else ""
-    value = tables.quantity(verdict.case, operation, summary.typical_ns)
-    return Text(value + unit + spread(summary, whole.campaign.plan.estimator))
+    value = whole.measure(verdict.case).spelt(summary.typical_ns)
+    return Text(value + spread(summary, whole.campaign.plan.estimator))
 
 
 def judged(one: Comparison | None) -> tuple[Text, str, str]:
@@ -132,25 +232,47 @@ def judged(one: Comparison | None) -> tuple[Text, str, str]:
     if math.isinf(one.high):
         return ratio, "", ""
     p = f"{one.p_adjusted:.3f}" if one.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
+    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", marked(p)
 
 
-def counts(other: str, found: dict[str, Comparison]) -> str:
-    """Say in how many cases the second candidate is slower, faster, or neither."""
+def counts(whole: Picture, other: str, found: dict[str, Comparison]) -> Iterator[str]:
+    """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
     if not found:
-        return "No case has figures of both."
-    slower = sum(one.different and one.ratio > 1 for one in found.values())
-    faster = sum(one.different and one.ratio < 1 for one in found.values())
-    return (
-        f"{other} is slower in {slower}, faster in {faster}, not distinguishable in {len(found) - slower - faster} "
-        f"of {counted(len(found), 'case')}; p is adjusted over all cases and pairs of the campaign."
-    )
+        yield say("No case has figures of both.")
+        return
+    times, memory = of_times(whole, found), of_memory(whole, found)
+    if times:
+        yield say(
+            "{other} is slower in {more}, faster in {less}, not distinguishable in {neither} of {all:count case}; "
+            "p is adjusted over all cases and pairs of the campaign.",
+            other=other,
+            **divided(times),
+        )
+    if memory:
+        yield say(
+            "{other} needs more memory in {more}, less in {less}, not distinguishable in {neither} of "
+            "{all:count case}; p is adjusted over all cases and pairs of the campaign.",
+            other=other,
+            **divided(memory),
+        )
+
+
+def divided(found: list[Comparison]) -> dict[str, int]:
+    """Return how many ratios are above 1, below it, and neither."""
+    more = sum(one.different and one.ratio > 1 for one in found)
+    less = sum(one.different and one.ratio < 1 for one in found)
+    return {"more": more, "less": less, "neither": len(found) - more - less, "all": len(found)}
 
 
 def control(found: list[Comparison]) -> str:
     """Say how often equal things were called different."""
     if not found:
-        return "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
-    wrong = sum(one.different for one in found)
-    times = f"{wrong} of {counted(len(found), 'case')}"
-    return f"A/A control: {found[0].base}, measured twice, was called different from itself in {times}."
+        return say(
+            "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
+        )
+    return say(
+        "A/A control: {name}, measured twice, was called different from itself in {wrong} of {all:count case}.",
+        name=found[0].base,
+        wrong=sum(one.different for one in found),
+        all=len(found),
+    )

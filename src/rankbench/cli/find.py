@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +16,11 @@ from rich.table import Table
 from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.campaign.doctor import Check
-from rankbench.cli import console, home
+from rankbench.cli import Modules, Prefixes, console, home
 from rankbench.model import Library, Placement, RankbenchError, Record
 
 ORDER = 20
+INDENT = 4
 PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
 
 
@@ -30,22 +32,27 @@ class Found(Record, frozen=True):
 
 
 def find(
-    prefix: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="Look here too, in DIR/bin/mpicc; repeatable.")
-    ] = None,
+    prefix: Prefixes = None,
+    modules: Modules = None,
     json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,  # noqa: FBT002
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
 ) -> None:
     """List every MPI library in reach and whether it works: it compiles the core and runs a two-rank check."""
-    reach = libraries.find(libraries.everywhere(home(), prefix or ()))
+    search = libraries.everywhere(home(), prefix or (), modules or ())
+    reach = libraries.find(search)
     if not reach:
-        raise RankbenchError("no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi")
+        raise RankbenchError(
+            "no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi"
+            + "".join(f"; or {hint}" for hint in [libraries.hint(search)] if hint)
+        )
     with console.status("checking …"):
         found = [Found(library=library, check=None if no_check else check(library)) for library in reach]
     if json:
         print(msgspec.json.format(msgspec.json.encode(found)).decode())  # noqa: T201 - for programs, not for a console
-    else:
-        show(found)
+        return
+    show(found)
+    if hint := libraries.hint(search):
+        console.print(f"\n{hint}", soft_wrap=True, markup=False)
 
 
 def check(library: Library) -> Check:
@@ -70,6 +77,8 @@ def show(found: list[Found]) -> None:
     width = max(len(one.library.name) for one in found)
     for one in found:
         console.print(f"{one.library.name:{width}}  {tools(one.library)}", soft_wrap=True, markup=False)
+        for line in origin(one.library, console.width - INDENT):
+            console.print(f"{'':{INDENT}}{line}", soft_wrap=True, markup=False)
     for one in found:
         if one.check and not one.check.works:
             console.print(f"\n{one.library.name} does not work: {one.check.reason}", soft_wrap=True, markup=False)
@@ -94,7 +103,15 @@ def tools(library: Library) -> str:
     return f"{library.wrapper}, {Path(library.launcher).name or 'no launcher'}"
 
 
+def origin(library: Library, width: int) -> list[str]:
+    """Return what the source of a library tells of how it was made, in lines of a width."""
+    wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for key, value in library.origin.items() for line in wrapper.wrap(f"{key}: {value}")]
+
+
 def short(compiler: str) -> str:
     """Return the name and version of a compiler from its first line: `cc (Debian 12.2.0-14) 12.2.0` is `cc 12.2.0`."""
     version = re.search(r"\d+(\.\d+)+", compiler)
-    return f"{compiler.split()[0]} {version[0]}" if version else compiler or "none"
+    named = re.search(r"(\S+) version \d", compiler)
+    name = named[1] if named else (compiler.split() or ["none"])[0]
+    return f"{name} {version[0]}" if version else compiler or "none"

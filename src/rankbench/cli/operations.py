@@ -1,74 +1,261 @@
-"""The command `operations`: what the core can time, told by the core itself."""
+"""The command `operations`: what the core can time, told by the core itself, and which library lacks what of it."""
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from rankbench import build, libraries
-from rankbench.cli import console, home
-from rankbench.model import Amount, Description, Operation, RankbenchError
+from rankbench.campaign import probing
+from rankbench.cli import Modules, Prefixes, console, home
+from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
+from rankbench.report import catalogue
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rankbench.campaign.probing import Answer, Probe
+
+    Answers = Mapping[str, Sequence[Answer]]
+    """What libraries answered that is not well, by the titles of the libraries."""
 
 ORDER = 25
+WORDS = (
+    "Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call. "
+    "`rankbench operations NAME` tells one operation in full. A plan names operations, one of their forms "
+    "(allreduce.persistent), or kinds of them:"
+)
+SAYINGS = {
+    CaseStatus.LACKING: ("not in {library}", ""),
+    CaseStatus.REFUSED: ("refused with {library}", ""),
+    CaseStatus.NOT_RUN: ("not tried with {library}", ""),
+    CaseStatus.FAILED: ("FAILED in {library}", "red"),
+    CaseStatus.CRASHED: ("CRASHED in {library}", "red"),
+    CaseStatus.HUNG: ("HUNG in {library}", "red"),
+    CaseStatus.WRONG_DATA: ("WRONG DATA in {library}", "red"),
+}
+"""What is said of calls that are not well, and how it is coloured; worse things last."""
 
 
 def operations(
-    prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Operations to tell in full; else all are listed.")
+    ] = None,
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not ask libraries what they lack.")] = False,  # noqa: FBT002
     json: Annotated[bool, typer.Option("--json", help="Print all that the core says, as JSON.")] = False,  # noqa: FBT002
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print all as a page of Markdown.")] = False,  # noqa: FBT002
 ) -> None:
-    """List what a plan can name: operations with their forms and bytes, and ways to start together."""
-    description = described(prefix or [])
+    """List what a plan can name: operations with forms, bytes and options; and what which library here lacks of it."""
+    reach = libraries.find(libraries.everywhere(home(), prefix or (), modules or ()))
+    description = described(reach)
     if json:
         print(msgspec.json.format(msgspec.json.encode(description)).decode())  # noqa: T201 - for programs
-        return
-    console.print(operation_table(description.operations))
-    console.print("\nBytes are per rank, for a message size n and p ranks.")
-    console.print("A plan names operations, one of their forms (allreduce.persistent), or families:")
-    console.print(f"{', '.join(families(description))}.")
-    console.print("\nStarts")
-    starts = Table.grid(padding=(0, 2))
-    for start in description.starts:
-        starts.add_row(Text(start.name, style="bold"), start.help)
-    console.print(starts)
+    elif markdown:
+        print(catalogue.page(description), end="")  # noqa: T201 - for a file
+    else:
+        chosen = [named(description, name) for name in names or []]
+        answers, silent = ({}, {}) if no_probe else asked(reach)
+        for operation in chosen:
+            show_one(operation, description, answers)
+        if not chosen:
+            show_all(description, answers)
+        for library, reason in silent.items():
+            console.print(f"\n{library} could not be asked: {reason}", soft_wrap=True, markup=False)
 
 
-def families(description: Description) -> list[str]:
-    """Return the names that mean several operations."""
-    return [*dict.fromkeys(operation.kind for operation in description.operations), "all"]
-
-
-def described(prefixes: list[Path]) -> Description:
+def described(reach: Iterable[Library]) -> Description:
     """Return what the core says of itself, built with the first library that can build it."""
     reason = "no MPI library found to build the core with; get one: rankbench get mpich"
-    for library in libraries.find(libraries.everywhere(home(), prefixes)):
+    for library in reach:
         try:
-            return build.describe(build.build(library, home()))
+            with console.status(f"building the core with {library.name} …"):
+                return build.describe(build.build(library, home()))
         except RankbenchError as error:
             reason = str(error)
     raise RankbenchError(reason)
 
 
-def operation_table(operations: list[Operation]) -> Table:
-    """Return what each operation is, and under it how it can be asked for."""
-    table = Table.grid(padding=(0, 2))
-    for operation in operations:
-        facts = [
-            ", ".join(operation.forms),
-            f"sends {amounts(operation.send, operation.root_send)}",
-            f"receives {amounts(operation.receive, operation.root_receive)}",
-            f"{operation.datatype}, start {operation.start}",
-            operation.standard,
-        ]
-        table.add_row(Text(operation.name, style="bold"), f"{operation.help} ({operation.kind})")
-        table.add_row("", Text("; ".join(facts), style="dim"))
+def named(description: Description, name: str) -> Operation:
+    """Return the operation of a name."""
+    found = {operation.name: operation for operation in description.operations}
+    if name not in found:
+        raise RankbenchError(f"no operation {name}; {suggestion(name, found)}")
+    return found[name]
+
+
+# --- what libraries lack ----------------------------------------------------------------------------------------------
+
+
+def asked(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], dict[str, str]]:
+    """Return what is not well with each library that works, and why the others could not be asked."""
+    answers: dict[str, list[Answer]] = {}
+    silent: dict[str, str] = {}
+    for library in reach:
+        try:
+            with console.status(f"{library.name}: building the core and asking what it has …"):
+                found = probing.probe(library, home(), tell)
+        except RankbenchError as error:
+            silent[library.name] = str(error).removeprefix(f"{library.name}: ")
+            continue
+        title = libraries.title(library)
+        answers[library.name if title in answers else title] = unwell(found)
+    return answers, silent
+
+
+def tell(text: str) -> None:
+    """Say what takes so long, where it is not taken for the answer."""
+    print(text, file=sys.stderr)  # noqa: T201 - a pipe gets the list alone
+
+
+def unwell(found: Probe) -> list[Answer]:
+    """Return the answers that are not well."""
+    return [one for one in found.answers if one.status != CaseStatus.OK]
+
+
+def said(answers: Answers, operation: str = "") -> Iterator[Text]:
+    """Yield a line for each library and thing that is not well, of one operation or of all."""
+    for status, (saying, colour) in SAYINGS.items():
+        for library, every in answers.items():
+            found = [one for one in every if one.status == status and operation in ("", one.operation)]
+            if found:
+                yield Text(f"{saying.format(library=library)}: {told(found, operation)}", colour or "yellow")
+
+
+def told(found: Sequence[Answer], operation: str) -> str:
+    """Return which calls are meant: those lacking by their MPI names, others by operation and form."""
+    if found[0].status == CaseStatus.LACKING:
+        return ", ".join(dict.fromkeys(one.reason.partition(" ")[0] for one in found))
+    if operation:
+        return ", ".join(one.form for one in found)
+    forms: dict[str, list[str]] = {}
+    for one in found:
+        forms.setdefault(one.operation, []).append(one.form)
+    return ", ".join(f"{name} ({', '.join(of)})" for name, of in forms.items())
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def show_all(description: Description, answers: Answers) -> None:
+    """Print all operations by kind, what their options are, and what libraries lack."""
+    for kind, of_kind in catalogue.kinds(description).items():
+        console.print(Text(f"\n{kind}\n", "bold underline"))
+        for operation in of_kind:
+            console.print(pairs([(operation.name, operation.help)]))
+            for line in (*facts(operation, description), *said(answers, operation.name)):
+                console.print(Padding.indent(line, 4))
+    show_words(description)
+    show_summary(answers)
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return names with what there is to say of them."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    for name, text in rows:
+        table.add_row(name, Text(text))
     return table
 
 
-def amounts(each: Amount, root: Amount) -> str:
-    """Return the bytes of a rank, followed by those of rank 0 where they differ."""
-    return str(each) if each == root else f"{each} (rank 0: {root})"
+def facts(operation: Operation, description: Description) -> Iterator[Text]:
+    """Yield lines of how an operation can be asked for."""
+    metric = [] if operation.metric == "time" else [operation.metric]
+    parts = [catalogue.forms(operation), *metric, catalogue.shape(operation), *catalogue.limits(operation, description)]
+    parts += [f"start {operation.start}", operation.standard]
+    yield Text("; ".join(parts), "dim")
+    if operation.options:
+        yield Text(f"options: {', '.join(option.name for option in operation.options)}", "dim")
+
+
+def show_words(description: Description) -> None:
+    """Print what is named in the list: options, datatypes, starts, and how a plan names operations."""
+    words = {
+        "options": [
+            (name, f"{catalogue.values(one)}: {one.help}") for name, one in catalogue.options(description).items()
+        ],
+        "datatypes": [
+            (one.name, f"{one.help}; sizes are multiples of {one.size_bytes} B") for one in description.datatypes
+        ],
+        "starts": [(start.name, start.help) for start in description.starts],
+    }
+    for title, rows in words.items():
+        console.print(Text(f"\n{title}\n", "bold underline"))
+        console.print(pairs(rows))
+    kinds = ", ".join([*catalogue.kinds(description), "all"])
+    console.print(f"\n{WORDS} {kinds}.", markup=False)
+
+
+def explained(option: Option) -> tuple[str, str]:
+    """Return the name of an option, and what it can be."""
+    return option.name, f"{catalogue.values(option)} – {option.help}"
+
+
+def show_summary(answers: Answers) -> None:
+    """Print what all libraries lack, and what they do wrong."""
+    if lines := list(said(answers)):
+        console.print(Text("\nwhat libraries here lack, and what they do wrong\n", "bold underline"))
+        for line in lines:
+            console.print(line)
+    elif answers:
+        console.print(
+            f"\nAll of this is in {catalogue.listed(list(answers), 'and')}, and data are right.", markup=False
+        )
+
+
+def show_one(operation: Operation, description: Description, answers: Answers) -> None:
+    """Print all there is to say of one operation."""
+    console.print()
+    console.print(pairs([(operation.name, operation.help)]))
+    console.print()
+    console.print(pairs(in_full(operation, description)))
+    if operation.options:
+        console.print("\noptions\n")
+        console.print(pairs(map(explained, operation.options)))
+    if answers:
+        console.print("\nlibraries here\n")
+        show_answers(operation, answers)
+
+
+def in_full(operation: Operation, description: Description) -> Iterator[tuple[str, str]]:
+    """Yield what is known of an operation, each with its name."""
+    yield "kind", operation.kind
+    yield "standard", operation.standard
+    yield "forms", catalogue.forms(operation)
+    yield "measured", catalogue.METRICS[operation.metric]
+    yield "each rank", catalogue.shape(operation)
+    if operation.sized:
+        others = [name for name in operation.datatypes if name != operation.datatype]
+        yield "datatypes", ", ".join([f"{operation.datatype} (usual)", *others])
+    if limits := [one for one in catalogue.limits(operation, description) if not one.startswith("of ")]:
+        yield "limits", ", ".join(limits)
+    if operation.keeps_buffers:
+        yield "buffers", "bound once, so that they cannot be cold or change"
+    if operation.large:
+        yield "counts", "elements are counted as MPI_Count, beyond 2^31-1"
+    yield "start", operation.start
+
+
+def show_answers(operation: Operation, answers: Answers) -> None:
+    """Print what each library makes of an operation."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for library, every in answers.items():
+        found = [one for one in every if one.operation == operation.name]
+        lines = [Text(unwell_form(one), SAYINGS[one.status][1] or "yellow") for one in found]
+        for place, line in enumerate(lines or [Text("has every form; data are right")]):
+            table.add_row("" if place else library, line)
+    console.print(table)
+
+
+def unwell_form(answer: Answer) -> str:
+    """Return what became of one form, and why."""
+    what = "" if answer.status == CaseStatus.LACKING else f"{answer.status.replace('-', ' ')}: "
+    return f"{answer.form}: {what}{answer.reason}"

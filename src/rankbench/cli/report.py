@@ -10,8 +10,12 @@ from rich.markup import escape
 
 from rankbench import report as hand_over
 from rankbench import store
-from rankbench.cli import console
+from rankbench.cli import Language, console
+from rankbench.cli.show import Threshold, asked
+from rankbench.cli.status import current
+from rankbench.language import ENGLISH, spoken
 from rankbench.model import RankbenchError
+from rankbench.plan import notation
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -32,12 +36,16 @@ def report(
     ] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Write FOLDER/report.md too.")] = False,  # noqa: FBT002
     latex: Annotated[bool, typer.Option("--latex", help="Write FOLDER/tables.tex too.")] = False,  # noqa: FBT002
+    csv: Annotated[bool, typer.Option("--csv", help="Write FOLDER/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
+    threshold: Threshold = "",
+    language: Language = ENGLISH,
 ) -> None:
     """Write a campaign's report: one HTML file that needs no network, and figures and text on request."""
     place = folder or store.newest(Path("results"))
-    with console.status(f"evaluating {place} …"):
-        campaign = store.open(place)
-        evaluation = evaluate(campaign)
+    with spoken(language), console.status(f"evaluating {place} …"):
+        campaign = current(place)
+        matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP) or 0.0
+        evaluation = evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {
         output or place / "report.html": lambda path: hand_over.write_html(path, evaluation)
     }
@@ -50,8 +58,12 @@ def report(
         pieces[place / "report.md"] = lambda path: path.write_text(hand_over.markdown(evaluation), encoding="utf-8")
     if latex:
         pieces[place / "tables.tex"] = lambda path: path.write_text(hand_over.latex(evaluation), encoding="utf-8")
-    for path, write in pieces.items():
-        write_one(path, write)
+    if csv:
+        told = hand_over.csv_frames(evaluation)
+        pieces |= {place / f"{name}.csv": frame.write_csv for name, frame in told.items()}
+    with spoken(language):
+        for path, write in pieces.items():
+            write_one(path, write)
 
 
 def write_one(path: Path, write: Callable[[Path], object]) -> None:

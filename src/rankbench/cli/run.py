@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import rich.box
 import typer
 from rich.console import Group
@@ -17,13 +18,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rankbench import campaign, launch, plan, plots
+from rankbench import campaign, launch, plan
 from rankbench.campaign import Progress, Wanted
-from rankbench.campaign.stopping import decide
-from rankbench.cli import console, home
+from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, console, home
 from rankbench.model import RankbenchError
-from rankbench.quantities import format_rate, format_time
-from rankbench.verdict import evaluation
+from rankbench.verdict import evaluation, measures, naming
+from rankbench.verdict.stopping import decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rankbench.campaign import Decision
-    from rankbench.model import Campaign, Case, CaseResult, Launch, Operation
+    from rankbench.model import Campaign, Case, CaseResult, Launch, Look
     from rankbench.store import Store
 
 ORDER = 30
@@ -48,15 +48,20 @@ def run(
     preset: Annotated[str, typer.Option(help=f"A plan that comes with rankbench: {', '.join(plan.presets())}.")] = "",
     results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
     name: Annotated[str, typer.Option(help="The campaign's name, if not the plan's.")] = "",
-    prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
+    prefix: Prefixes = None,
+    modules: Modules = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes the random orders; else the plan's, else drawn.")] = 0,
+    hosts: Hosts = "",
+    remote_shell: RemoteShell = "",
+    binding: Binding = "",
 ) -> None:
     """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was."""
     machine = launch.machine()
-    planned = plan.load(chosen_plan(file, preset), machine)
+    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
+    planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
     folder = results / (name or Path(planned.file).stem)
     try:
-        prepared = campaign.prepare(Wanted(planned, folder, machine, home(), prefix or (), seed), tell)
+        prepared = campaign.prepare(Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed), tell)
         with shown(prepared.store.campaign) as watch:
             decision = campaign.run(prepared, enough, watch)
     except KeyboardInterrupt:
@@ -90,6 +95,8 @@ def conclude(store: Store, decision: Decision) -> None:
     launches = store.launches()
     verdict = evaluation.evaluate(store).verdict
     tell(f"done: {verdict.blocks} blocks, {len(launches)} launches in {store.folder}: {decision.reason}")
+    if saved := saving(store, verdict.blocks):
+        tell(saved)
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
@@ -101,6 +108,17 @@ def conclude(store: Store, decision: Decision) -> None:
     tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
 
+def saving(store: Store, blocks: int) -> str:
+    """Say how much less was measured than by a design that gives every case as many blocks as the hardest had."""
+    if not store.looks():
+        return ""
+    made = store.cases().select("block", "candidate", "case").n_unique()
+    a_block = len(store.campaign.cases) * len(store.campaign.candidates)
+    most = store.campaign.plan.stop.blocks_max
+    less = [f"{1 - made / (a_block * number):.0%} less than {number} blocks" for number in sorted({blocks, most})]
+    return f"measured {made} times a case of a candidate: {', '.join(less)} of everything"
+
+
 # --- progress ---------------------------------------------------------------------------------------------------------
 
 
@@ -110,9 +128,23 @@ def shown(record: Campaign) -> Iterator[Progress]:
     if not console.is_terminal:
         yield Lines(record)
         return
-    progress = Progress(record)
+    progress = Shown(record)
     with Live(Screen(progress), console=console, refresh_per_second=REFRESH_PER_S, transient=True):
         yield progress
+
+
+class Shown(Progress):
+    """Progress with what figures are told by."""
+
+    def __init__(self, record: Campaign) -> None:
+        super().__init__(record)
+        self.moved: dict[str, tuple[int, int]] = {}
+        """Bytes and messages of one sample, by case."""
+
+    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """Take note of what was moved."""
+        super().ended(launch, results)
+        self.moved |= {one.case.key: (one.moved_bytes, one.moved_messages) for one in results if one.moved_messages}
 
 
 class Lines(Progress):
@@ -138,7 +170,7 @@ class Lines(Progress):
 class Screen:
     """Progress as a terminal shows it."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Shown) -> None:
         self.progress = progress
 
     def __rich__(self) -> RenderableType:
@@ -148,15 +180,16 @@ class Screen:
         return Group("", head, "", self.way(), self.figures(), *self.failures())
 
     def way(self) -> Table:
-        """Draw what runs, how much is done, what is left."""
-        progress, stop = self.progress, self.progress.campaign.plan.stop
-        blocks = stop.blocks_min if progress.block <= stop.blocks_min else stop.blocks_max
-        total = blocks * progress.turns_a_block
+        """Draw what runs, how much is done, what is decided, what is left."""
+        progress = self.progress
         grid = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=total, completed=progress.turns_done, width=BAR_WIDTH)
-        grid.add_row("block", f"{progress.block} of {spell_blocks(progress.campaign)}", "")
-        grid.add_row("launches", bar, f"{progress.turns_done} of {total}")
-        grid.add_row("time left", self.time_left(), progress.note)
+        bar = ProgressBar(total=1.0, completed=progress.done, width=BAR_WIDTH)
+        grid.add_row("block", bar, f"{progress.block} of {spell_blocks(progress.campaign)}")
+        if progress.look:
+            counts = (len(one) for one in (progress.look.decided, progress.look.given_up, progress.look.open))
+            told = "{} decided, {} given up, {} open".format(*counts)
+            grid.add_row("cases", told, f"as of block {progress.look.block}")
+        grid.add_row("time left", self.time_left(), "" if progress.look else progress.note)
         if progress.turn:
             what = f"{progress.turn.candidate} on {progress.turn.placement}, {progress.running_cases} cases"
             grid.add_row("running", Text(what), f"{progress.running_s:.0f} s")
@@ -168,6 +201,8 @@ class Screen:
         if not forecast:
             return "known after the first launch"
         least, most = map(spell_seconds, forecast)
+        if self.progress.look and least != most:
+            return f"{least} as it looks, {most} at most"
         return most if least == most else f"{least} to {most}"
 
     def figures(self) -> Table:
@@ -178,11 +213,21 @@ class Screen:
         table.add_column("median so far")
         for name in names:
             table.add_column(Text(name), justify="right")
+        look = self.progress.look
+        if look:
+            table.add_column("fastest")
         operations = {operation.name: operation for operation in record.operations}
-        for case in first_of_each(record.cases):
+        firsts = first_of_each(record.cases)
+        for case in firsts[:FIGURES_SHOWN]:
             operation = operations[case.operation]
+            measure = measures.measure(case, operation, *self.progress.moved.get(case.key, ()))
             figures = [self.progress.figure_ns(name, case) for name in names]
-            table.add_row(plots.case_name(case, operation), *(figure(case, operation, time_ns) for time_ns in figures))
+            told = ("–" if one is None else measure.spelt(one) for one in figures)
+            place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
+            fastest = [Text(verdict_so_far(look, case))] if look else []
+            table.add_row(Text(naming.full(case, operation) + place), *told, *fastest)
+        if len(firsts) > FIGURES_SHOWN:
+            table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
         return table
 
     def failures(self) -> Iterator[RenderableType]:
@@ -193,21 +238,20 @@ class Screen:
             yield from (Text(f"  {line}", overflow="ellipsis", no_wrap=True) for line in failures[-FAILURES_SHOWN:])
 
 
+def verdict_so_far(look: Look, case: Case) -> str:
+    """Return who is fastest, as far as can be told, and whether that may still change."""
+    winners = " ~ ".join(look.winners.get(case.key, []))
+    return f"{winners} (open)" if case.key in look.open else winners
+
+
 def first_of_each(cases: Sequence[Case]) -> list[Case]:
-    """Return the case of the smallest size of each operation, form and placement."""
-    firsts: dict[tuple[str, str, str], Case] = {}
+    """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
+    firsts: dict[str, Case] = {}
     for case in sorted(cases, key=lambda case: case.size_bytes):
-        firsts.setdefault((case.operation, case.form, case.placement), case)
-    return [case for case in cases if case in firsts.values()][:FIGURES_SHOWN]
-
-
-def figure(case: Case, operation: Operation, time_ns: float | None) -> str:
-    """Return a time or bandwidth as people read it."""
-    if time_ns is None:
-        return "–"
-    if operation.metric == "bandwidth":
-        return f"{format_rate(plots.bandwidth(case, operation, time_ns))} MB/s"
-    return format_time(time_ns)
+        alike = msgspec.structs.replace(naming.endless(case), start="")
+        firsts.setdefault(naming.line_key(alike), case)
+    chosen = {case.key for case in firsts.values()}
+    return [case for case in cases if case.key in chosen]
 
 
 def spell_blocks(record: Campaign) -> str:

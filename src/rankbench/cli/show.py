@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import msgspec
@@ -13,25 +13,36 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rankbench import plots, store
-from rankbench.cli import console
+from rankbench import plots
+from rankbench.cli import Language, console
+from rankbench.cli.status import current
+from rankbench.language import ENGLISH, say, spoken
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
+from rankbench.quantities import format_memory, format_size, marked
 from rankbench.report import derived, tables
+from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
+from rankbench.report.overlap_tables import overlap_tables
+from rankbench.report.placement_tables import placement_tables
 from rankbench.report.rank_tables import rank_tables
+from rankbench.report.ring_tables import ring_frame, ring_tables
+from rankbench.report.scaling_tables import scaling_frame, scaling_tables
 from rankbench.units import suggestion
+from rankbench.verdict import naming
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankbench.model import Case, CaseVerdict, Summary
     from rankbench.plots import Picture
+    from rankbench.report.tables import Table as Content
 
 ORDER = 40
 Kind = TypeVar("Kind")
 SENTENCES_SHOWN = 3
 WIDEST = 999
+Threshold = Annotated[str, typer.Option(help="From what difference on it matters, if not the plan's: 1%, 3%.")]
 LEAST_COVERAGE = 0.75
 """Intervals that are less sure than this, which are those of two launches, are not shown."""
 
@@ -47,28 +58,69 @@ def show(
         typer.Option(help="What is made of a launch, if not the plan's: median, min, mean, trimmed-mean, p1 to p99."),
     ] = "",
     confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
+    threshold: Threshold = "",
     ranks: Annotated[  # noqa: FBT002
         bool,
         typer.Option("--ranks", help="Show single ranks: which was the last to end, and when each began and ended."),
     ] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Show figures from rank to rank.")] = False,  # noqa: FBT002
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
+    scaling: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--scaling", help="Show figures by nodes and ranks on each, of the middle size or of --size."),
+    ] = False,
+    rings: Annotated[bool, typer.Option("--rings", help="Show each ring of a grid, and what a hop costs.")] = False,  # noqa: FBT002
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
+    language: Language = ENGLISH,
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
-    chosen = evaluate(
-        store.open(folder or store.newest(Path("results"))),
-        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
-        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
-    )
-    whole = plots.picture(chosen)
-    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or []))
-    if csv:
-        frame = single_ranks(picked) if ranks else figures(picked)
-        print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
-    elif ranks:
-        show_ranks(picked)
-    else:
-        show_answer(whole)
-        show_figures(picked)
+    with spoken(language):
+        chosen = evaluate(
+            current(folder),
+            asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
+            asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
+            asked("threshold", threshold, notation.share, notation.SHARE_HELP) or 0.0,
+        )
+        whole = plots.picture(chosen)
+        picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
+        if csv:
+            print(chosen_frame(picked, ranks=ranks, matrix=matrix, rings=rings, scaling=scaling).write_csv(), end="")  # noqa: T201 - for programs, not for a console
+        elif ranks:
+            show_tables(
+                rank_tables(picked),
+                "--ranks: none of these cases is timed over all ranks; choose a collective by --operation",
+            )
+        elif scaling:
+            show_tables(
+                scaling_tables(picked, every_size=bool(size)),
+                "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
+                "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }",
+            )
+        elif rings:
+            show_tables(
+                ring_tables(picked), "--rings: none of these cases goes round a grid; the preset torus measures some"
+            )
+        elif matrix:
+            show_tables(
+                matrix_tables(picked),
+                "--matrix: none of these cases was made between several pairs of ranks; "
+                'a plan makes them by pairs = "all"',
+            )
+            for sentence in matrix_sentences(picked):
+                console.print()
+                console.print(Text(sentence))
+        else:
+            show_answer(whole)
+            show_figures(picked)
+
+
+def chosen_frame(picked: Picture, *, ranks: bool, matrix: bool, rings: bool, scaling: bool) -> pl.DataFrame:
+    """Return what is printed as CSV."""
+    if scaling:
+        return scaling_frame(picked)
+    if ranks:
+        return single_ranks(picked)
+    return ring_frame(picked) if rings else matrix_frame(picked) if matrix else figures(picked)
 
 
 def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
@@ -79,11 +131,17 @@ def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str)
         raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None
 
 
-def chosen_cases(cases: list[Case], operations: list[str], forms: list[str]) -> list[Case]:
+def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
     """Return the cases asked for. Raises RankbenchError for what the campaign does not have."""
+    named = [
+        format_size(number)
+        for text in sizes
+        for number in asked("size", text, notation.sizes, notation.SIZES_HELP) or ()
+    ]
     for what, wanted, has in (
         ("operation", operations, [case.operation for case in cases]),
         ("form", forms, [case.form for case in cases]),
+        ("size", named, [format_size(case.size_bytes) for case in cases]),
     ):
         for name in set(wanted) - set(has):
             raise RankbenchError(f"--{what} {name}: not in this campaign; {suggestion(name, dict.fromkeys(has))}")
@@ -91,6 +149,9 @@ def chosen_cases(cases: list[Case], operations: list[str], forms: list[str]) -> 
     kept = [case for case in kept if case.form in (forms or [case.form])]
     if cases and not kept:
         raise RankbenchError(f"{', '.join(operations)} was not measured in the form {', '.join(forms)}")
+    kept = [case for case in kept if not named or format_size(case.size_bytes) in named]
+    if cases and not kept:
+        raise RankbenchError(f"{', '.join([*operations, *forms])} was not measured in the size {', '.join(named)}")
     return kept
 
 
@@ -103,34 +164,45 @@ def show_answer(whole: Picture) -> None:
 
 
 def show_figures(picked: Picture) -> None:
-    """Print a block per operation, form and placement, then what went wrong."""
+    """Print a block per line, then what went wrong."""
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
-    for _, part in picked.parts("line"):
+    for _, part in picked.plain().parts("line"):
         console.print()
-        console.print(
-            Text.assemble((tables.line_name(part), "bold"), f": {measured(part)}, {plots.circumstances(part)}")
-        )
+        heading = part.measure(part.cases[0]).heading
+        if part.cases[0].quantity == "memory":
+            heading = say("{what} (+: what the first use added)", what=heading)
+        console.print(Text.assemble((tables.line_name(part), "bold"), f": {heading}, {plots.circumstances(part)}"))
         console.print(block(part, summaries))
+        for content in overlap_tables(part):
+            console.print()
+            console.print(filled(content))
+    for content in placement_tables(picked):
+        console.print()
+        console.print(Text(content.caption, "bold"))
+        console.print(filled(content, details=True))
     console.print()
+    for line in beyond(picked):
+        console.print(Text(line))
+
+
+def beyond(picked: Picture) -> Iterator[str]:
+    """Yield what is shown elsewhere, and what went wrong."""
+    pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.evaluation.pairs]
+    for part in pairs:
+        name = naming.full(naming.endless(part.cases[0]), part.operation(part.cases[0]))
+        yield say("{name}: measured between {n} pairs of ranks, which --matrix shows", name=name, n=len(part.cases))
     for row in tables.failures(picked).rows:
         candidate, what, cases = (cell.text for cell in row)
-        console.print(Text(f"{candidate}: {what} ({cases})"))
-
-
-def measured(part: Picture) -> str:
-    """Return what the figures of a line are."""
-    metric = part.operation(part.cases[0]).metric
-    return "bandwidth in MB/s (1 MB = 10^6 B)" if metric == "bandwidth" else metric
+        yield f"{candidate}: {what} ({cases})"
 
 
 def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
-    table = plain_table("size", *part.candidates)
-    table.add_column("fastest")
+    table = plain_table(say("size"), *part.candidates)
+    table.add_column(say("least") if part.cases[0].quantity == "memory" else say("fastest"))
     for verdict in part.verdicts():
-        size = plots.size_name(verdict.case, part.operation(verdict.case))
         found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        table.add_row(Text(size), *found, Text(tables.winner(verdict)))
+        table.add_row(Text(part.size(verdict.case)), *found, Text(tables.winner(verdict)))
     return table
 
 
@@ -152,17 +224,17 @@ def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | No
 
 
 def typical(whole: Picture, verdict: CaseVerdict, summary: Summary) -> str:
-    """Return the typical value and half its interval."""
-    value = tables.quantity(verdict.case, whole.operation(verdict.case), summary.typical_ns)
-    return value + spread(summary, whole.campaign.plan.estimator)
+    """Return the typical value and half its interval; of memory, what the first use added to it."""
+    value = whole.measure(verdict.case).text(summary.typical_ns)
+    growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
+    return value + spread(summary, whole.campaign.plan.estimator) + growth
 
 
 def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
     if summary and summary.doubt:
-        return Text(f"{tables.quantity(verdict.case, whole.operation(verdict.case), summary.typical_ns)} ?", "yellow")
-    statuses = summary.failures if summary else ()
-    return Text(", ".join(status.replace("-", " ") for status in statuses) or "not run", "red")
+        return Text(f"{whole.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+    return Text((tables.ended(summary) if summary else "") or say("not run"), "red")
 
 
 def spread(summary: Summary, estimator: str) -> str:
@@ -173,21 +245,27 @@ def spread(summary: Summary, estimator: str) -> str:
     ):
         return ""
     percent = 50 * (high - low) / summary.typical_ns
-    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
+    told = f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
+    return marked(told)
 
 
-def show_ranks(picked: Picture) -> None:
-    """Print a block per operation, form and placement with what is known of single ranks."""
-    found = rank_tables(picked)
+def show_tables(found: Sequence[Content], without: str) -> None:
+    """Print tables of a report; where there are none, say why in one line."""
     if not found:
-        raise RankbenchError("--ranks: none of these cases is timed over all ranks; choose a collective by --operation")
+        raise RankbenchError(without)
     for content in found:
         console.print()
         console.print(Text(content.caption, "bold"))
-        table = plain_table(*content.columns)
-        for row in content.rows:
-            table.add_row(*(Text(cell.text) for cell in row))
-        console.print(table)
+        console.print(filled(content))
+
+
+def filled(content: Content, *, details: bool = False) -> Table:
+    """Return a table of a report as the terminal shows it, with details below the texts or without them."""
+    table = plain_table(*content.columns)
+    for row in content.rows:
+        below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
+        table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))
+    return table
 
 
 def single_ranks(picked: Picture) -> pl.DataFrame:
@@ -212,6 +290,7 @@ def row(verdict: CaseVerdict, summary: Summary) -> dict[str, object]:
         **case,
         **memory,
         "memory": verdict.case.memory.label,
+        "options": " ".join(f"{name}={value}" for name, value in verdict.case.options.items()),
         **derived.summary_row(summary),
         "fastest": summary.candidate in verdict.winners,
     }

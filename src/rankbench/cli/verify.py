@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,14 +12,15 @@ from rich.text import Text
 
 from rankbench import launch
 from rankbench.campaign import selftest
-from rankbench.cli import chosen, columns, console, home, placed
+from rankbench.cli import Modules, Prefixes, chosen, columns, console, home, placed
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
 from rankbench.statistics import selftest as judge
 from rankbench.units import suggestion
+from rankbench.verdict import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.table import Table
 
@@ -50,14 +52,16 @@ def verify(
     clock: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only by this time source, repeatable; else by all.")
     ] = None,
-    prefix: Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc.")] = None,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Data with every datatype and option too.")] = False,  # noqa: FBT002
+    prefix: Prefixes = None,
+    modules: Modules = None,
 ) -> None:
     """Test what is measured: data of every call, and operations of known time by every clock and start."""
     wanted = ranks or max(2, launch.machine().cores)
     failures: list[str] = []
-    for library in chosen(names or [], prefix or []):
+    for library in chosen(names or [], prefix or [], modules or []):
         with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-            failures += tested(library, wanted, clock or [EVERY], Path(folder))
+            failures += tested(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
     for line in failures:
         console.print(line, style="red", soft_wrap=True, markup=False)
     if failures:
@@ -65,7 +69,7 @@ def verify(
     console.print("All data are right, and all that was measured is true.")
 
 
-def tested(library: Library, ranks: int, clocks: Sequence[str], folder: Path) -> list[str]:
+def tested(library: Library, ranks: int, clocks: Sequence[str], folder: Path, *, thorough: bool) -> list[str]:
     """Test one library, show what was found, and return a line for each failure."""
     try:
         with console.status(f"{library.name}: building and checking …"):
@@ -74,7 +78,7 @@ def tested(library: Library, ranks: int, clocks: Sequence[str], folder: Path) ->
         return [f"FAILED {error}"]
     sources = chosen_sources(bench, clocks)
     console.print(Text(f"{library.name}, {placed(bench.ranks)}", style="bold"), soft_wrap=True)
-    return [*tested_data(bench), *tested_waits(bench, sources)]
+    return [*tested_data(bench, thorough=thorough), *tested_waits(bench, sources)]
 
 
 def chosen_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
@@ -91,7 +95,7 @@ def chosen_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
 # --- data -------------------------------------------------------------------------------------------------------------
 
 
-def tested_data(bench: Bench) -> Iterator[str]:
+def tested_data(bench: Bench, *, thorough: bool) -> Iterator[str]:
     """Show whether data are right, and yield a line for each call with which they are not."""
     with console.status(f"{bench.library.name}: data …"):
         results = selftest.data(bench)
@@ -102,21 +106,57 @@ def tested_data(bench: Bench) -> Iterator[str]:
         mine = [result for result in results if named(result) == name]
         table.add_row(name, *(cell([one for one in mine if one.case.form == form]) for form in FORMS))
     console.print(table)
-    for reason in dict.fromkeys(result.reason for result in results if result.status == CaseStatus.REFUSED):
+    unusual = tested_thoroughly(bench) if thorough else []
+    for reason in dict.fromkeys(one.reason for one in (*results, *unusual) if one.status == CaseStatus.REFUSED):
         console.print(f"refused: {reason}", soft_wrap=True, markup=False)
-    for group in alike(results):
-        what, status, reason = called(group), group[0].status, group[0].reason
-        if status not in HARMLESS:
-            yield f"FAILED {bench.library.name}: {what}: {status}: {reason}; {ADVICE}"
+    for group in alike([one for one in results if one.status not in HARMLESS]):
+        yield failed(bench, group, group[0].case.memory.label)
+    broken = {(one.case.operation, one.case.form) for one in results if one.status not in HARMLESS}
+    new = [one for one in unusual if (one.case.operation, one.case.form) not in broken and one.status not in HARMLESS]
+    for group in by_call(new):
+        yield failed(bench, group, " or ".join(dict.fromkeys(circumstance(one, bench) for one in group)))
+
+
+def tested_thoroughly(bench: Bench) -> list[CaseResult]:
+    """Show what becomes of calls with every datatype and option, and return it."""
+    with console.status(f"{bench.library.name}: data with every datatype and option …"):
+        results = selftest.thorough_data(bench)
+    console.print("\nThe same calls with other datatypes and options, one at a time\n")
+    table = columns("with", *FORMS)
+    for name in dict.fromkeys(circumstance(one, bench) for one in results):
+        mine = [one for one in results if circumstance(one, bench) == name]
+        table.add_row(name, *(tally([one for one in mine if one.case.form == form]) for form in FORMS))
+    console.print(table)
+    return results
 
 
 ADVICE = "do not use this call of this library, and tell those who make it"
 
 
+def failed(bench: Bench, results: Sequence[CaseResult], how: str) -> str:
+    """Return the line of a call with which something is wrong: `allgather persistent, in-place, 8 B and 64 KiB`."""
+    case, status, reason = results[0].case, results[0].status, results[0].reason
+    sizes = " and ".join(map(format_size, sorted({one.case.size_bytes for one in results} - {0})))
+    what = ", ".join(filter(None, [f"{case.operation} {case.form}", how, sizes]))
+    return f"FAILED {bench.library.name}: {what}: {status}: {reason}; {ADVICE}"
+
+
 def cell(results: Sequence[CaseResult]) -> str:
     """Return what became of a call: the worst of all sizes."""
+    return WORDS[worst(results)] if results else ""
+
+
+def worst(results: Sequence[CaseResult]) -> CaseStatus:
+    """Return the worst status."""
     order = list(WORDS)
-    return WORDS[max((result.status for result in results), key=order.index)] if results else ""
+    return max((result.status for result in results), key=order.index)
+
+
+def tally(results: Sequence[CaseResult]) -> str:
+    """Return what became of many calls: `58 right, 2 WRONG`; those that are lacking only where nothing else is told."""
+    counts = Counter(result.status for result in results)
+    telling = {status for status in counts if status == CaseStatus.OK or status not in HARMLESS}
+    return ", ".join(f"{counts[one]} {word}" for one, word in WORDS.items() if one in telling) or cell(results)
 
 
 def named(result: CaseResult) -> str:
@@ -124,19 +164,29 @@ def named(result: CaseResult) -> str:
     return ", ".join(filter(None, [result.case.operation, result.case.memory.label]))
 
 
+def circumstance(result: CaseResult, bench: Bench) -> str:
+    """Return what is unusual about a call: `vector`, `epoch=fence`."""
+    operation = next(one for one in bench.description.operations if one.name == result.case.operation)
+    told = naming.unusual(result.case, operation)
+    return next((one for one in told if "=" in one), ", ".join(told))
+
+
 def alike(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
     """Return the results in groups that differ only by size."""
-    groups: dict[tuple[str, str, str], list[CaseResult]] = {}
+    return grouped(results, lambda one: (named(one), one.case.form, one.status))
+
+
+def by_call(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
+    """Return the results in groups that differ by size and circumstances."""
+    return grouped(results, lambda one: (one.case.operation, one.case.form, one.status))
+
+
+def grouped(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str, ...]]) -> list[list[CaseResult]]:
+    """Return the results with equal keys together."""
+    groups: dict[tuple[str, ...], list[CaseResult]] = {}
     for result in results:
-        groups.setdefault((named(result), result.case.form, result.status), []).append(result)
+        groups.setdefault(key(result), []).append(result)
     return list(groups.values())
-
-
-def called(results: Sequence[CaseResult]) -> str:
-    """Return which call results that differ by size are of: `allgather persistent, in-place, 8 B and 64 KiB`."""
-    case = results[0].case
-    sizes = " and ".join(format_size(result.case.size_bytes) for result in results if result.case.size_bytes)
-    return ", ".join(filter(None, [f"{case.operation} {case.form}", case.memory.label, sizes]))
 
 
 # --- times ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankbench.launch.host import load, machine, stolen_s
+from rankbench.launch.local import run
 from rankbench.launch.probe import state
-from rankbench.launch.schedulers.local import run
 
 __all__ = ["load", "machine", "run", "state", "stolen_s"]

@@ -1,13 +1,14 @@
-"""What this machine is and how busy it is, read from the kernel. Nothing here starts a program."""
+"""What this machine is and how busy it is, read from the kernel; its CPUs are told by `launch/topology.py`."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import re
 from pathlib import Path
 
+from rankbench.launch import topology
+from rankbench.launch.topology import text
 from rankbench.model import Machine
 
 STEAL_COLUMN = 8
@@ -16,37 +17,25 @@ STEAL_COLUMN = 8
 
 def machine(root: Path = Path("/")) -> Machine:
     """Return the machine as its kernel describes it; `root` is where /proc, /sys and /etc are looked for."""
-    topology = {cpu: place(root, cpu) for cpu in sorted(os.sched_getaffinity(0))}
+    cpus = topology.cpus(root)
     information = text(root / "proc/cpuinfo")
     return Machine(
         host=platform.node(),
         cpu=field(information, "model name") or platform.machine(),
-        sockets=max(1, len({socket for socket, _ in topology.values()})),
-        cores=max(1, min(len(set(topology.values())), quota(root))),
+        sockets=max(1, len({cpu.socket for cpu in cpus})),
+        cores=max(1, min(len({cpu.core for cpu in cpus}), quota(root))),
         memory_bytes=memory_bytes(root),
         kernel=platform.release(),
         distribution=distribution(root),
         virtual=virtual(root, information),
+        cpus=cpus,
     )
-
-
-def text(path: Path) -> str:
-    """Return a file's text, or nothing where there is no such file."""
-    with contextlib.suppress(OSError):
-        return path.read_text(encoding="utf-8", errors="replace")
-    return ""
 
 
 def field(table: str, name: str) -> str:
     """Return the value of the first `name : value` line."""
     match = re.search(rf"^{re.escape(name)}\s*:\s*(.+)$", table, re.MULTILINE)
     return match[1].strip() if match else ""
-
-
-def place(root: Path, cpu: int) -> tuple[str, str]:
-    """Return the socket and the core of a CPU. Hardware threads of one core have the same."""
-    topology = root / f"sys/devices/system/cpu/cpu{cpu}/topology"
-    return text(topology / "physical_package_id").strip(), text(topology / "core_id").strip() or str(cpu)
 
 
 def quota(root: Path) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rankbench.plan.expand import cases
+from rankbench.plan.footprint import footprint
 from rankbench.plan.order import block_order, case_order, looks
 from rankbench.plan.reading import load, parse, preset, presets
 
-__all__ = ["block_order", "case_order", "cases", "load", "looks", "parse", "preset", "presets"]
+__all__ = ["block_order", "case_order", "cases", "footprint", "load", "looks", "parse", "preset", "presets"]

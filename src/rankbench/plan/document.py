@@ -56,6 +56,10 @@ class Value:
                 raise self.child(key, None).fail(f"unknown key; {suggestion(key, allowed)}")
         return {key: self.child(key, raw) for key, raw in self.raw.items()}
 
+    def entries(self, what: str) -> dict[str, Value]:
+        """Return the values of a table in which any key may stand."""
+        return self.table(self.raw if isinstance(self.raw, dict) else [what])
+
     def items(self, what: str) -> Iterator[Value]:
         """Yield the values of a list that is not empty."""
         if not isinstance(self.raw, list) or not self.raw:

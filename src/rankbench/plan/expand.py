@@ -5,14 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.model import FORMS, Case, RankbenchError
-from rankbench.plan.variants import usable_memory, usable_starts
+from rankbench.plan.options import PAIR, check_options, dimensions_of, usable_options
+from rankbench.plan.variants import (
+    Line,
+    enough_ranks,
+    ranks_exactly,
+    some,
+    too_few,
+    usable_datatypes,
+    usable_memory,
+    usable_sizes,
+    usable_starts,
+)
 from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.model import Description, Form, Machine, Memory, Named, Operation, Placement, Plan
+    from rankbench.model import Amount, Description, Form, Machine, Named, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8
 """Of a node's memory, what message buffers may take."""
@@ -21,41 +32,87 @@ MEMORY_SHARE = 0.8
 def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, each once, and notes on what was left out and what a reader must know."""
     check_names(plan, description)
-    notes: dict[str, None] = {}
+    notes: dict[str, None] = dict.fromkeys(plan.notes)
+    wanted = list(chosen(plan, description, notes))
+    notes.update(dict.fromkeys(check_options(plan, description, {operation.name for operation, _ in wanted})))
     found: dict[str, Case] = {}
+    notes.update(dict.fromkeys(oversubscriptions(plan.placements, machine)))
+    repeated, told = repetitions(plan, [operation for operation, _ in wanted], machine)
+    notes.update(dict.fromkeys(told))
     for placement in plan.placements:
-        notes.update(dict.fromkeys(oversubscription(placement, machine)))
-        for operation, form in chosen(plan, description, notes):
-            for size_bytes in usable_sizes(plan, description, operation, placement, notes):
-                check_memory(plan, operation, size_bytes, placement, machine)
-                for start in usable_starts(plan, operation, notes):
-                    for memory in usable_memory(plan, operation, form, size_bytes, placement, notes):
-                        case = make(operation, form, size_bytes, placement, start, memory)
-                        found[case.key] = case
+        lines = [
+            Line(plan, description, operation, form, placement, notes)
+            for operation, form in wanted
+            if (operation.name, placement.name) not in repeated
+        ]
+        enough = [line for line in lines if enough_ranks(line)]
+        notes.update(dict.fromkeys(too_few(placement, [line.operation for line in lines if line not in enough])))
+        for line in enough:
+            found.update((case.key, case) for case in cases_of(line, machine))
     if not found:
         raise RankbenchError(f"{plan.file}: no case is left: {'; '.join(notes)}")
     return list(found.values()), list(notes)
 
 
-def make(operation: Operation, form: Form, size_bytes: int, placement: Placement, start: str, memory: Memory) -> Case:
-    """Return one case."""
-    return Case(
-        operation=operation.name,
-        form=form,
-        size_bytes=size_bytes,
-        datatype=operation.datatype,
-        placement=placement.name,
-        ranks=placement.ranks,
-        start=start,
-        memory=memory,
-    )
+def cases_of(line: Line, machine: Machine) -> Iterator[Case]:
+    """Yield the cases of an operation in one form on one placement that has the ranks for it."""
+    if line.operation.foreign:
+        yield from foreign_cases(line)
+        return
+    for datatype in usable_datatypes(line):
+        for size_bytes in usable_sizes(line, datatype):
+            for start in usable_starts(line):
+                for options in usable_options(line, start):
+                    check_memory(line, size_bytes, options, machine)
+                    threads = int(options.get("threads", 1))
+                    if threads > 1:
+                        told = oversubscription(line.placement.name, line.placement, machine, threads)
+                        line.notes.update(dict.fromkeys(told))
+                    for memory in usable_memory(line, size_bytes):
+                        yield Case(
+                            operation=line.operation.name,
+                            form=line.form,
+                            size_bytes=size_bytes,
+                            datatype=datatype,
+                            placement=line.placement.name,
+                            ranks=line.placement.ranks,
+                            start=start,
+                            memory=memory,
+                            options=options,
+                        )
+
+
+def foreign_cases(line: Line) -> Iterator[Case]:
+    """Yield the cases of a foreign tool's benchmark, of which nothing can be chosen but the size."""
+    operation, placement = line.operation, line.placement
+    assert operation.foreign
+    said = [f"start {start}" for start in line.plan.starts if start not in {"auto", operation.start}]
+    said += [f"{memory.label} buffers" for memory in line.plan.memory if memory.label]
+    said += [f"datatype {name}" for name in line.plan.datatypes if name not in {"auto", operation.datatype}]
+    if said:
+        line.note(f"is {operation.foreign.suite}'s, which measures as it does; not with {', '.join(said)}")
+    for size_bytes in line.plan.sizes_bytes if operation.sized else [0]:
+        yield Case(
+            operation=operation.name,
+            form=line.form,
+            size_bytes=size_bytes,
+            datatype=operation.datatype,
+            placement=placement.name,
+            ranks=placement.ranks,
+            start=operation.start,
+            options={"quantity": "overlap"} if operation.foreign.overlap else {},
+            suite=operation.foreign.suite,
+        )
 
 
 def check_names(plan: Plan, description: Description) -> None:
-    """Refuse starts, time sources and synchronisations that the core does not have."""
-    for index, start in enumerate(plan.starts):
-        key = f"start[{index}]" if len(plan.starts) > 1 else "start"
-        check_name(plan, key, start, description.starts, "auto")
+    """Refuse datatypes, starts, time sources and synchronisations that the core does not have."""
+    for key, names, units in (
+        ("datatypes", plan.datatypes, description.datatypes),
+        ("start", plan.starts, description.starts),
+    ):
+        for index, name in enumerate(names):
+            check_name(plan, f"{key}[{index}]" if len(names) > 1 else key, name, units, "auto")
     check_name(plan, "clock", plan.clock, description.sources, "auto")
     check_name(plan, "synchronisation", plan.synchronisation, description.synchronisations)
 
@@ -67,30 +124,76 @@ def check_name(plan: Plan, key: str, name: str, units: Sequence[Named], *more: s
         raise RankbenchError(f'{plan.file}: {key}: found "{name}"; {suggestion(name, allowed)}')
 
 
-def oversubscription(placement: Placement, machine: Machine) -> Iterator[str]:
-    """Yield the note that a placement has more ranks than the machine has cores."""
-    if placement.ranks_per_node > machine.cores:
+def oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
+    """Yield a note for each number of ranks that is more than the machine has cores, with its placements."""
+    many: dict[int, list[Placement]] = {}
+    for placement in placements:
+        many.setdefault(placement.ranks_per_node, []).append(placement)
+    for alike in many.values():
+        yield from oversubscription(", ".join(one.name for one in alike), alike[0], machine)
+
+
+def oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
+    """Yield the note that placements have more ranks, or threads of ranks, than the machine has cores."""
+    ranks = f"{placement.ranks_per_node} ranks"
+    who = ranks if threads == 1 else f"{threads} threads of each of {ranks}"
+    if placement.ranks_per_node * threads > machine.cores:
         yield (
-            f"{placement.name}: oversubscribed, {placement.ranks_per_node} ranks share {machine.cores} cores: figures "
+            f"{names}: oversubscribed, {who} share {machine.cores} cores: figures "
             "show how ranks wait for each other more than how they communicate; ranks are not bound"
         )
+
+
+def repetitions(
+    plan: Plan, operations: Sequence[Operation], machine: Machine
+) -> tuple[set[tuple[str, str]], list[str]]:
+    """Return what is between two ranks and would be measured once more with more ranks asleep; and a note on it.
+
+    Of placements by numbers those are alike whose ranks 0 and 1 are on one node, and those where they are on two: the
+    first of each kind is measured, which has a core for each rank if any has.
+    """
+    names = list(dict.fromkeys(one.name for one in operations if one.between_two and not names_ranks(plan, one)))
+    kinds: dict[bool, list[Placement]] = {}
+    for placement in plan.placements:
+        if placement.ranks > 1 and placement.name == f"{placement.nodes}x{placement.ranks_per_node}":
+            kinds.setdefault(placement.ranks_per_node > 1, []).append(placement)
+    kept = [min(alike, key=lambda one: one.ranks_per_node > machine.cores).name for alike in kinds.values()]
+    out = [one.name for alike in kinds.values() for one in alike if one.name not in kept]
+    if not names or not out:
+        return set(), []
+    verb = "is" if len(names) == 1 else "are"
+    note = f"{some(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(kept)}, left out of {some(out)}"
+    return {(name, placement) for name in names for placement in out}, [note]
+
+
+def names_ranks(plan: Plan, operation: Operation) -> bool:
+    """Return whether the plan says between which ranks an operation is."""
+    said = {f"{operation.name}.{name}" for name in PAIR} | set(PAIR)
+    return plan.every_pair or not said.isdisjoint(plan.options)
 
 
 def chosen(plan: Plan, description: Description, notes: dict[str, None]) -> Iterator[tuple[Operation, Form]]:
     """Yield the operations and forms that the plan names.
 
-    An operation of one form is meant in that form. A form that an operation lacks is left out with a note.
+    An operation of one form is meant in that form. A form that an operation lacks is left out with a note, unless all
+    forms are asked for.
     """
     for index, text in enumerate(plan.operations):
         name, _, suffix = text.partition(".")
         place = f"{plan.file}: operations[{index}]"
         for operation in named(name, description, place):
-            forms = operation.forms if len(operation.forms) == 1 else plan.forms
-            for form in [checked_form(suffix, operation, place)] if suffix else forms:
+            for form in [checked_form(suffix, operation, place)] if suffix else forms_of(operation, plan):
                 if form in operation.forms:
                     yield operation, form
-                else:
+                elif set(plan.forms) != set(FORMS):
                     notes[f"{operation.name}: there is no {form} form; left out"] = None
+
+
+def forms_of(operation: Operation, plan: Plan) -> list[Form]:
+    """Return the forms in which the plan means an operation, be they there or not."""
+    if len(operation.forms) == 1:
+        return operation.forms
+    return plan.forms or [operation.form]
 
 
 def named(name: str, description: Description, place: str) -> list[Operation]:
@@ -115,41 +218,35 @@ def checked_form(text: str, operation: Operation, place: str) -> Form:
     raise RankbenchError(f'{place}: found "{operation.name}.{text}"; {suggestion(text, operation.forms)}')
 
 
-def usable_sizes(
-    plan: Plan, description: Description, operation: Operation, placement: Placement, notes: dict[str, None]
-) -> list[int]:
-    """Return the sizes that an operation can use; a note tells those it cannot."""
-    if placement.ranks < operation.ranks_exactly:
-        notes[f"{operation.name}: takes {operation.ranks_exactly} ranks; left out of {placement.name}"] = None
-        return []
-    if not operation.sized:
-        return [0]
-    unit = next(datatype.size_bytes for datatype in description.datatypes if datatype.name == operation.datatype)
-    least = 1 if operation.metric == "bandwidth" else 0
-    usable = [size for size in plan.sizes_bytes if size % unit == 0 and size >= least]
-    left_out = [format_size(size) for size in plan.sizes_bytes if size not in usable]
-    if left_out:
-        wanted = f"a multiple of {unit} B, the size of {operation.datatype}" if unit > 1 else "1 B or more"
-        notes[f"{operation.name}: {', '.join(left_out)} left out; a size here is {wanted}"] = None
-    return usable
+def messages(operation: Operation, options: Mapping[str, str], ranks: int) -> int:
+    """Return the messages of a call: those of a window, or one for each neighbour in a grid or each rank at most."""
+    chosen = {option.name: option.usual for option in operation.options} | dict(options)
+    if "window" in chosen:
+        return int(chosen["window"])
+    return operation.messages or 2 * dimensions_of(operation, options) or ranks
 
 
-def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement) -> int:
+def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement, messages: int = 1) -> int:
     """Return the bytes of message buffers that the operation needs on the node of rank 0, the root."""
-    ranks = placement.ranks
-    other = operation.send.bytes(size_bytes, ranks) + operation.receive.bytes(size_bytes, ranks)
-    root = operation.root_send.bytes(size_bytes, ranks) + operation.root_receive.bytes(size_bytes, ranks)
-    return root + other * (placement.ranks_per_node - 1)
+    ranks = ranks_exactly(operation) or placement.ranks
+
+    def both(send: Amount, receive: Amount) -> int:
+        return send.bytes(size_bytes, ranks, messages) + receive.bytes(size_bytes, ranks, messages)
+
+    others = min(ranks, placement.ranks_per_node) - 1
+    return both(operation.root_send, operation.root_receive) + others * both(operation.send, operation.receive)
 
 
-def check_memory(plan: Plan, operation: Operation, size_bytes: int, placement: Placement, machine: Machine) -> None:
+def check_memory(line: Line, size_bytes: int, options: Mapping[str, str], machine: Machine) -> None:
     """Refuse a size whose buffers do not fit, before anything starts."""
-    needed, room = buffer_bytes(operation, size_bytes, placement), int(machine.memory_bytes * MEMORY_SHARE)
+    operation, placement = line.operation, line.placement
+    needed = buffer_bytes(operation, size_bytes, placement, messages(operation, options, placement.ranks))
+    room = int(machine.memory_bytes * MEMORY_SHARE)
     if needed <= room:
         return
     largest = size_bytes * room // needed
     raise RankbenchError(
-        f"{plan.file}: sizes: {operation.name} of {format_size(size_bytes)} on {placement.name} needs "
+        f"{line.plan.file}: sizes: {operation.name} of {format_size(size_bytes)} on {placement.name} needs "
         f"{format_size(needed)} of buffers on a node, and {format_size(room)} ({MEMORY_SHARE:.0%} of its memory) "
         f"may be used; sizes up to {format_size(largest)} fit"
     )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from rankbench.model import FORMS, Calls
+
+if TYPE_CHECKING:
+    from rankbench.model import Form
 
 BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -17,6 +22,7 @@ ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ESTIMATOR_HELP = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
+CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
 
@@ -116,3 +122,15 @@ def until(raw: object) -> Until:
     if rule == "time":
         return Until(rule, seconds(amount))
     raise ValueError(raw)
+
+
+def calls(call: object, count: object) -> Calls:
+    """Return how often a call is made: `allreduce 8` or `bcast.nonblocking 64K`, and a number."""
+    found = re.fullmatch(r"\s*([a-z][\w-]*)(?:\.([a-z]+))?(?:\s+(\S.*))?\s*", str(call))
+    if not found or (found[2] and found[2] not in FORMS) or isinstance(count, bool):
+        raise ValueError(call)
+    number = float(str(count))
+    if not 0 < number < math.inf:
+        raise ValueError(count)
+    form = cast("Form", found[2] or "")
+    return Calls(operation=found[1], form=form, size_bytes=size(found[3] or 0), calls=number)

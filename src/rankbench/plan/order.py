@@ -27,8 +27,14 @@ def block_order(seed: int, block: int, names: Sequence[str]) -> list[str]:
 
 
 def case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
-    """Return the cases in the order in which every launch of the block runs them."""
-    return shuffled(cases, seed, block, CASES)
+    """Return the cases in the order in which the block's launches run them, those of a launch group side by side.
+
+    How much memory a call takes depends on what ran before it: those cases keep the order of the plan.
+    """
+    drawn = shuffled(cases, seed, block, CASES)
+    groups = sorted({case.launch_group for case in cases})
+    orders = [(group, cases if group == "memory" else drawn) for group in groups]
+    return [case for group, order in orders for case in order if case.launch_group == group]
 
 
 def looks(stop: Stop) -> list[int]:

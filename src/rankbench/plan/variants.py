@@ -1,69 +1,159 @@
-"""The starts and states of memory in which an operation is measured. Each case is there once, under one name."""
+"""The datatypes, sizes, starts and states of memory in which an operation is measured; `options` has its own choices.
+
+Each case is there once, under one name. What cannot be measured is left out with a note.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from rankbench.model import ROTATING, Memory
+from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rankbench.model import Form, Operation, Placement, Plan
+    from rankbench.model import Description, Form, Operation, Placement, Plan
 
 ALONE = "none"
-"""The start of operations that rank 0 alone times."""
+"""The start of operations that one rank alone times."""
+MOST_NAMES = 4
+"""More are told as so many."""
 
 
-def usable_starts(plan: Plan, operation: Operation, notes: dict[str, None]) -> list[str]:
+class Line(NamedTuple):
+    """An operation in one form on one placement, of which cases are made."""
+
+    plan: Plan
+    description: Description
+    operation: Operation
+    form: Form
+    placement: Placement
+    notes: dict[str, None]
+
+    def note(self, text: str) -> None:
+        """Tell a reader what was done with the operation."""
+        self.notes[f"{self.operation.name}: {text}"] = None
+
+
+def ranks_exactly(operation: Operation) -> int:
+    """Return the number of ranks that take part, 0 for any."""
+    return 2 if operation.between_two else operation.ranks_exactly
+
+
+def ranks_least(operation: Operation) -> int:
+    """Return the fewest ranks that an operation takes."""
+    return max(ranks_exactly(operation), operation.ranks_least, 2 if operation.in_pairs else 1)
+
+
+def enough_ranks(line: Line) -> bool:
+    """Return whether the placement has the ranks that the operation takes; a note tells who stays out."""
+    operation, placement = line.operation, line.placement
+    if operation.in_pairs and placement.ranks % 2 and placement.ranks > 1:
+        line.note(f"ranks work in pairs; the last of the {placement.ranks} of {placement.name} stays out")
+    return placement.ranks >= ranks_least(operation)
+
+
+def too_few(placement: Placement, operations: Iterable[Operation]) -> Iterator[str]:
+    """Yield the note that a placement has too few ranks for these operations: one, however many they are."""
+    least = {operation.name: operation for operation in operations}
+    if len(least) == 1:
+        (name, operation), *_ = least.items()
+        more = "" if ranks_exactly(operation) else " or more"
+        yield f"{name}: takes {ranks_least(operation)} ranks{more}; left out of {placement.name}"
+    elif least:
+        ranks = "1 rank is" if placement.ranks == 1 else f"{placement.ranks} ranks are"
+        yield f"{placement.name}: {ranks} too few for {some(list(least))}; left out there"
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first few of many names: `a, b, c and 7 more`."""
+    shown = (
+        list(names) if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
+    )
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def usable_datatypes(line: Line) -> list[str]:
+    """Return the datatypes with which cases of an operation are made. Where there are no data, there is one."""
+    operation = line.operation
+    if not line.plan.datatypes or not operation.sized:
+        return [operation.datatype]
+    wanted = dict.fromkeys(operation.datatype if name == "auto" else name for name in line.plan.datatypes)
+    lacking = [name for name in wanted if name not in (operation.datatypes or [operation.datatype])]
+    if lacking:
+        line.note(f"cannot be measured with {', '.join(lacking)}; left out")
+    return [name for name in wanted if name not in lacking]
+
+
+def usable_sizes(line: Line, datatype: str) -> list[int]:
+    """Return the sizes that an operation can use; a note tells those it cannot."""
+    operation, sizes = line.operation, line.plan.sizes_bytes
+    if not operation.sized:
+        return [0]
+    unit = next(one.size_bytes for one in line.description.datatypes if one.name == datatype)
+    least = 1 if operation.metric == "bandwidth" else 0
+    usable = [size for size in sizes if size % unit == 0 and size >= least]
+    left_out = [format_size(size) for size in sizes if size not in usable]
+    if left_out:
+        wanted = f"a multiple of {unit} B, the size of {datatype}" if unit > 1 else "1 B or more"
+        line.note(f"{', '.join(left_out)} left out; a size here is {wanted}")
+    return usable
+
+
+def usable_starts(line: Line) -> list[str]:
     """Return the starts with which cases of an operation are made.
 
-    What rank 0 alone times needs none: the other rank waits for its message, whenever they began.
+    What one rank alone times needs none: the other ranks wait for its message, whenever they began. And what happens
+    once in a launch cannot be begun otherwise.
     """
-    wanted = list(dict.fromkeys(operation.start if start == "auto" else start for start in plan.starts))
-    if operation.start != ALONE or wanted == [ALONE]:
+    operation = line.operation
+    wanted = list(dict.fromkeys(operation.start if start == "auto" else start for start in line.plan.starts))
+    others = ", ".join(start for start in wanted if start != operation.start)
+    if not others or operation.rings or (operation.start != ALONE and not operation.once):
         return wanted
-    others = ", ".join(start for start in wanted if start != ALONE)
-    notes[f"{operation.name}: rank 0 alone times it, so it is measured with start {ALONE}, not {others}"] = None
-    return [ALONE]
+    why = "happens once in a launch" if operation.once else "one rank alone times it"
+    line.note(f"{why}, so it is measured with start {operation.start}, not {others}")
+    return [operation.start]
 
 
-def usable_memory(
-    plan: Plan, operation: Operation, form: Form, size_bytes: int, placement: Placement, notes: dict[str, None]
-) -> Iterator[Memory]:
+def usable_memory(line: Line, size_bytes: int) -> Iterator[Memory]:
     """Yield the states of memory in which an operation can be measured; what makes no difference is as by default."""
-    for wanted in plan.memory:
-        memory = effective(wanted, operation, size_bytes, notes)
-        reason = hindrance(memory, operation, form, placement)
+    for wanted in line.plan.memory:
+        memory = effective(wanted, line, size_bytes)
+        reason = hindrance(memory, line)
         if reason:
-            notes[f"{operation.name}: {reason}; left out"] = None
+            line.note(f"{reason}; left out")
         else:
             yield memory
 
 
-def hindrance(memory: Memory, operation: Operation, form: Form, placement: Placement) -> str:
+def hindrance(memory: Memory, line: Line) -> str:
     """Return why an operation cannot be measured so, if it cannot."""
+    operation, placement = line.operation, line.placement
     if memory.buffers == "in-place" and not operation.in_place:
         return "there is no in-place form"
     if memory.root >= placement.ranks:
         return f"root {memory.root} is none of the {placement.ranks} ranks of {placement.name}"
-    if form == "persistent" and memory.cache == "cold":
+    if line.form == "persistent" and memory.cache == "cold":
         return "a persistent request keeps its buffers, so they cannot be cold"
-    if form == "persistent" and memory.root == ROTATING:
+    if operation.keeps_buffers and memory.cache == "cold":
+        return "it binds its buffers once, so they cannot be cold"
+    if line.form == "persistent" and memory.root == ROTATING:
         return "a persistent request keeps its root, so it cannot rotate"
     return ""
 
 
-def effective(memory: Memory, operation: Operation, size_bytes: int, notes: dict[str, None]) -> Memory:
+def effective(memory: Memory, line: Line, size_bytes: int) -> Memory:
     """Return what of the state of memory makes a difference: equal cases under two names would be measured twice."""
-    found = memory
+    operation, found = line.operation, memory
     if not operation.rooted and memory.root:
-        notes[f"{operation.name}: has no root; measured once, whatever the root"] = None
+        line.note("has no root; measured once, whatever the root")
         found = msgspec.structs.replace(found, root=0)
     if not size_bytes and (memory.cache, memory.pages, memory.alignment) != ("warm", "touched", 0):
         what = f"{operation.name} of 0 B" if operation.sized else operation.name
-        notes[f"{what}: has no data; measured once, whatever cache, pages and alignment"] = None
+        line.notes[f"{what}: has no data; measured once, whatever cache, pages and alignment"] = None
         found = Memory(buffers=found.buffers, root=found.root)
     return found

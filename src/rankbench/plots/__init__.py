@@ -1,33 +1,53 @@
 """Pictures of a campaign as charts: one file per plot, and here what they all share. No files are opened here.
 
 A plot module has `TITLE`, `HELP`, `SCOPE` and `chart(picture)`. `SCOPE` says what one chart of it covers: the whole
-campaign, one placement, one line (all sizes of an operation) or one case. `chart` draws `picture.cases`, which all lie
-in one such part, and returns None where there is nothing to draw. Every chart is a single view, so that it can take
-the width of any page, and holds aggregated rows only.
+campaign, one placement, one line (all sizes), places (one line at all placements), a scale (one size at all
+placements), one matrix (all pairs of ranks) or one case; near is one case too, of many drawn for some only. `chart`
+draws `picture.cases`, which all lie in one such part, and returns None where there is nothing to draw. Every chart is a
+single view, so that it can take the width of any page, and holds aggregated rows only.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from typing import TYPE_CHECKING, Any
+import json
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import altair as alt
+import polars as pl
 
-from rankbench import plots, units
-from rankbench.quantities import format_size, format_time
+from rankbench import language, plots, quantities, units
+from rankbench.language import say, word
 from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.placements import placeless
+from rankbench.verdict import measures, naming, scales
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
+    from rankbench.statistics.scaling import Site
     from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.scales import Standing
 
 Row = dict[str, Any]
+T = TypeVar("T")
+P = ParamSpec("P")
 WIDTH = 680
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-"""Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8050EC")
+"""Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black, and a violet."""
+PLACE_COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#8050ec")
+"""Of what is no candidate: Tol's bright scheme, told apart by everyone, with a violet for its grey."""
+PANEL_HEIGHT, PANEL_WIDTH = 320, 190
+"""Height of panels, and the least width of one, in pixels."""
+FOOT, LETTER = 0.055, 5.8
+"""Height of a row of failures as a share of the figures' span; width of a letter of words and legends, in pixels."""
+MARGIN = 0.6
+"""Space on either side of a panel's lines, in doublings."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [1, 3], [12, 4])
 TIME_LABEL = (
@@ -35,6 +55,18 @@ TIME_LABEL = (
     "datum.value < 1e6 ? format(datum.value / 1e3, '~g') + ' µs' : "
     "datum.value < 1e9 ? format(datum.value / 1e6, '~g') + ' ms' : format(datum.value / 1e9, '~g') + ' s'"
 )
+MEMORY_LABEL = (
+    "datum.value < 1024 ? datum.value + ' B' : datum.value < 1048576 ? format(datum.value / 1024, '.3~g') + ' KiB' : "
+    "datum.value < 1073741824 ? format(datum.value / 1048576, '.3~g') + ' MiB' : "
+    "format(datum.value / 1073741824, '.3~g') + ' GiB'"
+)
+VALUE_LABELS = {
+    "time": TIME_LABEL,
+    "bandwidth": "format(datum.value, ',~g')",
+    "rate": "format(datum.value, '~s')",
+    "memory": MEMORY_LABEL,
+}
+"""Labels of an axis of values, by kind of measure."""
 SIZE_LABEL = (
     "datum.value < 1 ? '0 B' : datum.value < 1024 ? datum.value + ' B' : "
     "datum.value < 1048576 ? format(datum.value / 1024, '~g') + ' KiB' : "
@@ -44,11 +76,15 @@ SIZE_LABEL = (
 SCOPES: dict[str, Callable[[Case], str]] = {
     "campaign": lambda _case: "campaign",
     "placement": lambda case: case.placement,
-    "line": lambda case: (
-        ".".join((case.operation, case.form, case.datatype, case.placement, case.start)) + case.memory.suffix
-    ),
+    "line": naming.line_key,
+    "places": lambda case: naming.line_key(placeless(case)),
+    "scale": lambda case: placeless(case).key,
+    "matrix": lambda case: naming.endless(case).key,
     "case": lambda case: case.key,
+    "near": lambda case: case.key,
 }
+CLOSE = ("case", "near")
+"""Scopes of plots of a single case."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +111,34 @@ class Picture:
 
     evaluation: Evaluation
     cases: list[Case]
+    only: Collection[str] | None = None
+    """Keys of the cases for which plots of single cases are drawn; None: all."""
+    near: Collection[str] | None = None
+    """The same of plots whose scope is `near`."""
+    known: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
+    """What was made once for all charts; parts of a picture have it in common."""
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what has this name, made when it is first asked for."""
+        if name not in self.known:
+            self.known[name] = make()
+        found: T = self.known[name]
+        return found
+
+    def key(self, case: Case) -> str:
+        """Return a case's key, put together once: charts ask for it a hundred times."""
+        keys: dict[int, tuple[Case, str]] = self.once("keys", dict)
+        if id(case) not in keys:
+            keys[id(case)] = case, case.key
+        return keys[id(case)][1]
+
+    def figures_of_launches(self, case: Case) -> list[Row]:
+        """Return the figure of every launch of a case; the same list whenever it is asked for."""
+        return self.once("figures", self._figures_by_case).get(self.key(case), [])
+
+    def _figures_by_case(self) -> dict[str, list[Row]]:
+        figures = self.evaluation.figures.filter(pl.col("candidate").is_in(list(self.candidates)))
+        return by_case(figures.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
 
     @property
     def campaign(self) -> Campaign:
@@ -96,31 +160,57 @@ class Picture:
         """Return the candidates compared, in the plan's order, without A/A twins."""
         return tuple(candidate.name for candidate in self.campaign.candidates if not candidate.control_of)
 
+    def plain(self) -> Picture:
+        """Return the picture without what is shown as a matrix."""
+        return dataclasses.replace(
+            self, cases=[case for case in self.cases if self.key(case) not in self.evaluation.pairs]
+        )
+
     def own_start(self, case: Case) -> bool:
         """Return whether a case has the usual start, or is measured with one start only."""
-        return self.evaluation.usual[case.key] == case
+        usual = self.evaluation.usual[self.key(case)]
+        return usual is case or usual == case
 
     def parts(self, scope: str) -> Iterator[tuple[str, Picture]]:
         """Divide the picture by a scope, in the order of the cases."""
-        key = SCOPES[scope]
-        for name in dict.fromkeys(key(case) for case in self.cases):
-            yield name, dataclasses.replace(self, cases=[case for case in self.cases if key(case) == name])
+        found: dict[str, list[Case]] = {}
+        for case in self.cases:
+            key = self.key(case) if scope in CLOSE else SCOPES[scope](case)
+            found.setdefault(key, []).append(case)
+        for name, cases in found.items():
+            yield name, dataclasses.replace(self, cases=cases)
 
     def verdicts(self) -> list[CaseVerdict]:
         """Return the verdicts of the cases to draw."""
-        keys = {case.key for case in self.cases}
-        return [verdict for verdict in self.verdict.cases if verdict.case.key in keys]
+        return [self.evaluation.verdict_of[self.key(case)] for case in self.cases]
 
     def summaries(self) -> Iterator[tuple[Case, Summary]]:
         """Yield each case to draw with the summary of each candidate that has figures."""
-        cases = {case.key: case for case in self.cases}
-        for summary in self.verdict.summaries:
-            if summary.case in cases and summary.candidate in self.candidates and summary.launches:
-                yield cases[summary.case], summary
+        of_case = self.evaluation.summaries_of
+        found = [(place, case, one) for case in self.cases for place, one in of_case.get(self.key(case), ())]
+        for _, case, summary in sorted(found, key=lambda one: one[0]):
+            if summary.candidate in self.candidates and summary.launches:
+                yield case, summary
 
     def operation(self, case: Case) -> Operation:
         """Return what the core says of a case's operation."""
-        return next(operation for operation in self.campaign.operations if operation.name == case.operation)
+        return self.evaluation.operations[case.operation]
+
+    def measure(self, case: Case) -> Measure:
+        """Return what the figures of a case are."""
+        return measures.measure(case, self.operation(case), *self.evaluation.moved.get(self.key(case), ()))
+
+    def name(self, case: Case) -> str:
+        """Return how a case is called."""
+        return naming.full(case, self.operation(case))
+
+    def line(self) -> str:
+        """Return how the cases of a line are called, which differ in size only."""
+        return naming.line(self.cases[0], self.operation(self.cases[0]))
+
+    def size(self, case: Case) -> str:
+        """Return a case's message size in words."""
+        return naming.size(case, self.operation(case))
 
 
 def picture(evaluation: Evaluation) -> Picture:
@@ -128,15 +218,37 @@ def picture(evaluation: Evaluation) -> Picture:
     return Picture(evaluation, [verdict.case for verdict in evaluation.verdict.cases])
 
 
-def charts(whole: Picture, only: Container[str] | None = None) -> Iterator[tuple[str, str, Chart]]:
+def by_case(frame: pl.DataFrame) -> dict[str, list[Row]]:
+    """Divide the rows of a frame by their column `case`, in one sweep."""
+    found: dict[str, list[Row]] = {}
+    for row in frame.iter_rows(named=True):
+        found.setdefault(row.pop("case"), []).append(row)
+    return found
+
+
+def charts(
+    whole: Picture,
+    only: Collection[str] | None = None,
+    near: Collection[str] | None = None,
+    less: Collection[str] = (),
+) -> Iterator[tuple[str, str, Chart]]:
     """Draw every plot of this folder for every part of its scope: the plot's name, the part's key, the chart.
 
-    `only` names the cases for which plots of single cases are drawn; without it they are drawn for all.
+    `only` names the cases for which plots of single cases are drawn; without it they are drawn for all. `near` does so
+    for those whose scope is `near`, if they are others. `less` names plots that are not drawn.
     """
+    whole = dataclasses.replace(whole, only=only, near=only if near is None else near)
+    wanted = {"case": whole.only, "near": whole.near}
+    divided: dict[str, list[tuple[str, Picture]]] = {}
     for name, plot in units.modules(plots).items():
-        for key, part in whole.parts(plot.SCOPE):
-            wanted = only is None or plot.SCOPE != "case" or key in only
-            chart = plot.chart(part) if wanted else None
+        if name in less:
+            continue
+        scope = "case" if plot.SCOPE in CLOSE else plot.SCOPE
+        if scope not in divided:
+            divided[scope] = list(whole.parts(scope))
+        asked = wanted.get(plot.SCOPE)
+        for key, part in divided[scope]:
+            chart = plot.chart(part) if asked is None or key in asked else None
             if chart is not None:
                 yield name, key, chart
 
@@ -144,61 +256,51 @@ def charts(whole: Picture, only: Container[str] | None = None) -> Iterator[tuple
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def bandwidth(case: Case, operation: Operation, time_ns: float) -> float:
-    """Return MB/s, 1 MB being 10^6 bytes, for the time of one timed call."""
-    return 1e3 * operation.messages * case.size_bytes / time_ns
-
-
-def line_name(case: Case, operation: Operation) -> str:
-    """Return how a line is called: the operation, with form and memory where they are not the usual ones."""
-    return call_name(case, operation) + memory_name(case)
-
-
-def call_name(case: Case, operation: Operation) -> str:
-    """Return the operation, with its form where it is neither the usual nor the only one."""
-    usual = case.form == "blocking" or len(operation.forms) == 1
-    return case.operation if usual else f"{case.operation} {case.form}"
-
-
-def memory_name(case: Case) -> str:
-    """Return ` (cold, in-place)`, or nothing where the memory is the usual one."""
-    return f" ({case.memory.label})" if case.memory.label else ""
-
-
-def size_name(case: Case, operation: Operation) -> str:
-    """Return a case's message size, or a dash where the operation takes none."""
-    return format_size(case.size_bytes) if operation.sized else "–"
-
-
-def case_name(case: Case, operation: Operation) -> str:
-    """Return how a case is called in a title."""
-    size = f" {format_size(case.size_bytes)}" if operation.sized else ""
-    return call_name(case, operation) + size + memory_name(case)
-
-
 def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
     """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
     case = picture.cases[0]
     summaries = [summary for _, summary in picture.summaries()]
     launches = sorted({summary.launches for summary in summaries})
-    begun = start or f"start: {' or '.join(dict.fromkeys(case.start for case in picture.cases))}"
-    setting = f"{case.ranks} ranks ({case.placement}), {begun}"
+    names = f" {word('or')} ".join(dict.fromkeys(case.start for case in picture.cases))
+    where = say("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(picture, case)}")
+    setting = f"{where}, {start or say('start: {names}', names=names)}"
     if not launches:
-        return f"{setting}, no launch that counts"
-    counts = str(launches[0]) if len(launches) == 1 else f"{launches[0]} to {launches[-1]}"
+        return say("{setting}, no launch that counts", setting=setting)
     coverage = min(summary.coverage for summary in summaries)
-    covered = f"intervals of {100 * coverage:.3g} % or more" if coverage else uncovered(picture)
-    estimator = picture.campaign.plan.estimator
-    by = " each" if estimator == "median" else f" each by its {estimator}"
-    return f"{setting}, {counts} {'launch' if launches == [1] else 'launches'}{by}, {interval or covered}"
+    return f"{setting}, {each(launches, picture.campaign.plan.estimator)}, {interval or covered(picture, coverage)}"
+
+
+def each(launches: Sequence[int], estimator: str = "median") -> str:
+    """Return how many launches figures are of, in rising order, and by what of each if not by its median."""
+    several = say("{least} to {most} launches", least=launches[0], most=launches[-1])
+    counted = several if len(launches) > 1 else say("{n:count launch}", n=launches[0])
+    if estimator == "median":
+        return say("{launches} each", launches=counted)
+    return say("{launches} each by its {estimator}", launches=counted, estimator=estimator)
+
+
+def covered(picture: Picture, coverage: float) -> str:
+    """Return how sure intervals are at least, or why there are none."""
+    if not coverage:
+        return uncovered(picture)
+    return say("intervals of {percent:.3g} % or more", percent=100 * coverage)
+
+
+def crowd(picture: Picture, case: Case) -> str:
+    """Return what must be said of a placement with more ranks on a node than it has cores."""
+    each = [one.ranks_per_node for one in picture.campaign.plan.placements if one.name == case.placement]
+    return scales.remark(each[0], picture.campaign) if each else ""
 
 
 def uncovered(picture: Picture) -> str:
     """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
     planned = picture.campaign.plan
     if planned.estimator != TRIMMED:
-        return "too few for intervals"
-    return f"with MPIPerf's {planned.confidence:.0%} interval of the samples within it, not of the next launch"
+        return say("too few for intervals")
+    return say(
+        "with MPIPerf's {confidence:.0%} interval of the samples within it, not of the next launch",
+        confidence=planned.confidence,
+    )
 
 
 def initials(names: Sequence[str]) -> dict[str, str]:
@@ -215,6 +317,27 @@ def rounded(value: float) -> float:
     return float(f"{value:.5g}")
 
 
+def for_each_language(make: Callable[P, T]) -> Callable[P, T]:
+    """Keep what a function returned by its arguments and by the language that is spoken."""
+
+    def spoken(_language: str, *given: P.args, **named: P.kwargs) -> T:
+        return make(*given, **named)
+
+    kept: Callable[..., T] = functools.lru_cache(spoken)
+
+    @functools.wraps(make)
+    def found(*given: P.args, **named: P.kwargs) -> T:
+        return kept(language.current().name, *given, **named)
+
+    return found
+
+
+def number_locale() -> dict[str, Any] | None:
+    """Return how Vega writes numbers (d3-format's locale), nothing where that is as English does."""
+    mark = quantities.decimal.get()
+    return None if mark == "." else {"decimal": mark, "thousands": ".", "grouping": [3], "currency": ["", ""]}
+
+
 # --- scales and axes ----------------------------------------------------------------------------------------------
 
 
@@ -228,13 +351,18 @@ def colours(candidates: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(candidates), range=cycle(COLOURS, len(candidates)))
 
 
+def columns(names: Iterable[str]) -> int:
+    """Return how many entries of a legend stand beside each other, so that none is beyond the view."""
+    return max(1, int(WIDTH / (LETTER * max(map(len, names)) + 40)))
+
+
 def colour(candidates: Sequence[str]) -> alt.Color:
     """Return the encoding of candidates by colour."""
     return alt.Color(
         "candidate:N",
         title=None,
         scale=colours(candidates),
-        legend=alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0),
+        legend=alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0, columns=columns(candidates)),
     )
 
 
@@ -259,9 +387,14 @@ def log_axis(heading: str, label: str) -> alt.Axis:
     )
 
 
-def time_axis(heading: str = "time") -> alt.Axis:
+def time_axis(heading: str = "") -> alt.Axis:
     """Return an axis of nanoseconds, labelled in ns, µs, ms and s."""
-    return log_axis(heading, TIME_LABEL)
+    return log_axis(heading or say("time"), TIME_LABEL)
+
+
+def value_axis(measure: Measure, heading: str = "") -> alt.Axis:
+    """Return the axis of what was measured."""
+    return log_axis(heading or measure.heading, VALUE_LABELS[measure.kind])
 
 
 def size_position(size_bytes: int, sizes: list[int]) -> float:
@@ -273,37 +406,338 @@ def size_x(sizes: list[int]) -> alt.X:
     """Return the axis of message sizes, with a tick at every measured one."""
     values = sorted({size_position(size, sizes) for size in sizes})
     label = SIZE_LABEL if 0 not in sizes else f"datum.value === {values[0]} ? '0 B' : {SIZE_LABEL}"
-    axis = alt.Axis(title="message size", values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4)
+    axis = alt.Axis(title=say("message size"), values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4)
     return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
     """Return tooltip entries for text fields; the field's name is the label."""
-    return [alt.Tooltip(f"{field}:N", title=field) for field in fields]
+    return [alt.Tooltip(f"{field}:N", title=word(field)) for field in fields]
 
 
-def figures(summary: Summary) -> Row:
+def spelt(kind: str, field: str) -> str:
+    """Return the expression that spells a figure as `Measure.spelt` does."""
+    value = f"datum.{field}"
+
+    def stepped(*steps: tuple[float, float, str]) -> str:
+        parts = [f"{value} < {end:g} ? format({value} / {scale:g}, '.3r') + '{unit}' : " for end, scale, unit in steps]
+        return "".join(parts)
+
+    if kind == "bandwidth":
+        return f"({value} >= 999.95 ? format({value}, ',.0f') : format({value}, '.4~r')) + ' MB/s'"
+    if kind == "rate":
+        last = f"format({value} / 1e9, '.3r') + ' G/s'"
+        return f"({stepped((999.5, 1, '/s'), (999.5e3, 1e3, ' k/s'), (999.5e6, 1e6, ' M/s'))}{last})"
+    if kind == "memory":
+        scales = ((1023.5 * 1024, 1024, " KiB"), (1023.5 * 1024**2, 1024**2, " MiB"))
+        last = f"format({value} / {1024**3}, '.3r') + ' GiB'"
+        return f"({value} < 1023.5 ? format({value}, '.0f') + ' B' : {stepped(*scales)}{last})"
+    last = f"format({value} / 1e9, '.3r') + ' s'"
+    return f"({stepped((999.5, 1, ' ns'), (999.5e3, 1e3, ' µs'), (999.5e6, 1e6, ' ms'))}{last})"
+
+
+def in_words(chart: alt.Chart, kind: str) -> alt.Chart:
+    """Return a chart whose points spell their value and its interval in tooltips."""
+    interval = f"{spelt(kind, 'low')} + ' {word('to')} ' + {spelt(kind, 'high')}"
+    told: alt.Chart = chart.transform_calculate(typical=spelt(kind, "value"), interval=interval)
+    return told
+
+
+def point(summary: Summary, measure: Measure) -> Row:
+    """Return a summary as a point whose form spells it."""
+    told = {"candidate": summary.candidate, "launches": summary.launches, "samples": summary.samples}
+    return {**ends(summary, measure), **told}
+
+
+def figures(summary: Summary, measure: Measure) -> Row:
     """Return the texts that tell a summary in a tooltip."""
     return {
         "candidate": summary.candidate,
-        "typical": format_time(summary.typical_ns),
-        "interval": f"{format_time(summary.low_ns)} to {format_time(summary.high_ns)}",
+        "typical": measure.spelt(summary.typical_ns),
+        "interval": measure.interval(summary.low_ns, summary.high_ns),
         "launches": summary.launches,
         "samples": summary.samples,
     }
 
 
-def over_launches(candidates: Sequence[str], y: alt.Y, told: str) -> list[alt.Chart]:
-    """Return a thin line and a point per launch for each candidate; `told` is the field of the tooltip."""
-    order = alt.Scale(nice=False, zero=False, padding=12)
+def launch_x() -> alt.X:
+    """Return the axis of launches."""
+    scale, axis = alt.Scale(nice=False, zero=False, padding=12), alt.Axis(tickMinStep=1, grid=False)
+    return alt.X("launch:Q", title=say("launch, in order of time"), scale=scale, axis=axis)
+
+
+def over_launches(candidates: Sequence[str], y: alt.Y, told: str, spelling: str = "") -> list[alt.Chart]:
+    """Return a thin line and a point per launch for each candidate; `told` is the field of the tooltip.
+
+    `spelling` is the expression that makes that field, if it is not in the data.
+    """
     base = alt.Chart(data("launches")).encode(
-        x=alt.X("launch:Q", title="launch, in order of time", scale=order, axis=alt.Axis(tickMinStep=1, grid=False)),
+        x=launch_x(),
         y=y,
         color=colour(candidates),
         tooltip=tooltips("candidate", "launch", told),
     )
+    base = base.transform_calculate(**{told: spelling}) if spelling else base
     line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))
     return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape(candidates))]
+
+
+# --- panels side by side in one view ----------------------------------------------------------------------------------
+
+
+class Panels(NamedTuple):
+    """Panels with one vertical axis, each with the same values along a logarithmic axis; positions are doublings."""
+
+    heads: tuple[str, ...]
+    values: tuple[float, ...]
+    """In rising order."""
+
+    def x(self, value: float, panel: int) -> float:
+        """Return where a value stands in a panel, from the left end of the first panel."""
+        first, own, last = (math.log2(one) for one in (self.values[0], value, self.values[-1]))
+        return round(panel * (last - first + 2 * MARGIN) + MARGIN + own - first, 3)
+
+    @property
+    def end(self) -> float:
+        """Return the right end of the last panel."""
+        return self.x(self.values[-1], len(self.heads) - 1) + MARGIN
+
+    @property
+    def lines(self) -> int:
+        """Return the lines that the heads take."""
+        return max(len(head.split("\n")) for head in self.heads)
+
+    def rows(self) -> list[Row]:
+        """Return the heads, and the lines between panels."""
+        first, last = self.values[0], self.values[-1]
+        return [
+            {
+                "head": head,
+                "x": (self.x(first, panel) + self.x(last, panel)) / 2,
+                "border": round(self.x(first, panel) - MARGIN, 3),
+            }
+            for panel, head in enumerate(self.heads)
+        ]
+
+    def axis(self, title: str, words: Iterable[str]) -> alt.X:
+        """Return the axis with a tick at every value that has a word, in every panel."""
+        told = [(value, text) for value, text in zip(self.values, words, strict=True) if text]
+        ticks = {self.x(value, panel): text for panel in range(len(self.heads)) for value, text in told}
+        named = {quantities.marked(f"{at:.3f}"): text for at, text in ticks.items()}
+        label = f"{json.dumps(named)}[format(datum.value, '.3f')] || ''"
+        axis = alt.Axis(title=title, values=list(ticks), labelExpr=label, labelOverlap=False, grid=False)
+        axis.tickCount = 2 * len(ticks)  # Of more values than this Vega would leave some out.
+        return alt.X("x:Q", scale=alt.Scale(domain=[0, self.end], nice=False), axis=axis)
+
+    def around(self) -> list[alt.Chart]:
+        """Return the heads above the panels, and lines between these."""
+        heads = alt.Chart(data("heads"))
+        words = heads.mark_text(fontWeight="bold", fontSize=12, baseline="bottom", lineBreak="\n", aria=False)
+        above = alt.value(-4 - 15 * (self.lines - 1))
+        between = heads.transform_filter("datum.border > 0").mark_rule(color="#888888", strokeDash=[2, 3])
+        return [words.encode(x="x:Q", y=above, text="head:N"), between.encode(x="border:Q")]
+
+
+def panelled(panels: Panels, x: alt.X, series: Series, measure: Measure, told: Sequence[str]) -> list[alt.Chart]:
+    """Return a line with its interval and its points for each of the series in each panel, heads, and failures.
+
+    Points have `value`, `low`, `high` and `part`: a line ends where the part does. Failures stand at the foot.
+    """
+    points = in_words(alt.Chart(data("points")), measure.kind)
+    base = points.encode(x=x, color=alt.Color(**series.by(series.colours)), detail="part:N", tooltip=tooltips(*told))
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    low = alt.Y("low:Q", scale=scale, axis=value_axis(measure))
+    value = alt.Y("value:Q", scale=scale)
+    band = base.mark_area(opacity=0.2).encode(y=low, y2="high:Q")
+    line = base.mark_line(strokeWidth=2).encode(y=value, strokeDash=alt.StrokeDash(**series.by(DASHES)))
+    point = base.mark_point(size=40, filled=True, opacity=1, cursor="pointer").encode(
+        y=value, shape=alt.Shape(**series.by(SHAPES))
+    )
+    return [band, line, point, *panels.around()]
+
+
+def at_the_foot(x: alt.X, series: Series) -> list[alt.Chart]:
+    """Return a cross for each place where a candidate failed, below all figures, and in words what it did."""
+    colour = alt.Color(**series.by(series.colours))
+    y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12))
+    base = alt.Chart(data("foot")).encode(x=x, y=y, color=colour, tooltip=tooltips("candidate", "place", "fate"))
+    cross = base.mark_text(text="\N{MULTIPLICATION SIGN}", fontSize=17, fontWeight="bold", cursor="pointer")
+    left = base.transform_filter("datum.side === 'left'").mark_text(align="right", dx=-9, fontSize=11, aria=False)
+    right = base.transform_filter("datum.side === 'right'").mark_text(align="left", dx=9, fontSize=11, aria=False)
+    return [cross, left.encode(text="words:N"), right.encode(text="words:N")]
+
+
+class Series(NamedTuple):
+    """What the lines of a panel are: a field, its values and their colours."""
+
+    field: str
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+    offset: int = 30
+
+    def by(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Return how the series are told apart, by colour, dash or shape."""
+        scale = alt.Scale(domain=list(self.names), range=cycle(values, len(self.names)))
+        legend = alt.Legend(orient="top", symbolOpacity=1, offset=self.offset, columns=columns(self.names))
+        return {"shorthand": f"{self.field}:N", "title": None, "scale": scale, "legend": legend}
+
+
+@dataclasses.dataclass(frozen=True)
+class Sketch:
+    """How standings become rows: in which panel each is, where along the axis, and what is shown of it."""
+
+    panels: Panels
+    panel: Callable[[Standing], int]
+    at: Callable[[Standing], float]
+    measure: Callable[[Standing], Measure]
+    series: Callable[[Standing], str]
+    onward: str
+    """How it is said that all failed from somewhere along the axis on: `{fate} from {first} nodes on`."""
+
+    def points(self, standings: Iterable[Standing], campaign: Campaign) -> list[Row]:
+        """Return the points of those that have figures; after a failure another part of the line begins."""
+        parts: dict[tuple[int, str], int] = {}
+        rows = []
+        for one in sorted(standings, key=self.at):
+            key = self.panel(one), self.series(one)
+            parts[key] = parts.get(key, 0) + (not one.counts)
+            if one.counts:
+                part = f"{key[0]} {key[1]} {parts[key]}"
+                rows.append({**self.row(one, campaign), **ends(one.summary, self.measure(one)), "part": part})
+        return rows
+
+    def row(self, one: Standing, campaign: Campaign) -> Row:
+        """Return where a candidate stands, and its figures in words."""
+        told = figures(one.summary, self.measure(one)) if one.counts else {"candidate": one.candidate}
+        place = scales.place_name(one.site, campaign)
+        return {"key": one.case.key, "x": self.panels.x(self.at(one), self.panel(one)), "place": place, **told} | (
+            {} if self.series(one) == one.candidate else {"series": self.series(one)}
+        )
+
+    def foot(self, standings: Iterable[Standing], points: Sequence[Row], campaign: Campaign) -> list[Row]:
+        """Return the marks of all failures below the points, a row for each of the series that has any."""
+        failed: dict[str, dict[int, list[Standing]]] = {}
+        for one in sorted((one for one in standings if one.fate), key=self.at):
+            failed.setdefault(self.series(one), {}).setdefault(self.panel(one), []).append(one)
+        low, high = min(row["low"] for row in points), max(row["high"] for row in points)
+        step = max(math.log(high / low), math.log(2)) * FOOT
+        rows = []
+        for depth, in_panels in enumerate(failed.values()):
+            for ones in in_panels.values():
+                value = {"value": rounded(low * math.exp(-step * (depth + 1.3)))}
+                marks = [
+                    {**self.row(one, campaign), **value, "fate": one.fate, "words": "", "side": ""} for one in ones
+                ]
+                end, words = self.said(ones)
+                marks[end] |= {"words": words, "side": "right" if end else "left"} if words else {}
+                rows += marks
+        return rows
+
+    def said(self, failed: list[Standing]) -> tuple[int, str]:
+        """Return at which end of some failures there is room for words, 0 or -1, and the words: nothing if at none."""
+        first, last = self.at(failed[0]), self.at(failed[-1])
+        pixels = (WIDTH - 60) / self.panels.end
+        left = pixels * (self.panels.x(first, 0) - self.panels.x(self.panels.values[0], 0) + MARGIN)
+        right = pixels * (self.panels.x(self.panels.values[-1], 0) - self.panels.x(last, 0) + MARGIN)
+        onward = last == self.panels.values[-1] and len(failed) > 1 and all(not one.counts for one in failed)
+        fate = failed[0].word if len({one.word for one in failed}) == 1 else say("failed")
+        for words in dict.fromkeys((say(self.onward, fate=fate, first=f"{first:g}") if onward else fate, fate)):
+            for end, room in ((0, left), (-1, right)):
+                if LETTER * len(words) + 12 <= room:
+                    return end, words
+        return 0, ""
+
+
+def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:
+    """Draw one case over the nodes, a panel for each number of ranks on a node, where there are several of nodes.
+
+    `measure` tells what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
+    """
+    cases = picture.evaluation.scaled.get(placeless(picture.cases[0]).key, {})
+    shown = {place: told for place, case in cases.items() if (told := measure(case, place))}
+    nodes, ranks = (sorted(set(numbers)) for numbers in (zip(*shown, strict=True) if shown else ((), ())))
+    own = scales.standings(picture.evaluation, {place: cases[place] for place in shown}, picture.candidates)
+    if len(nodes) < 2 or not any(one.counts for one in own):
+        return None
+    heads = tuple(scales.ranks_name(number, picture.campaign).replace(", ", "\n") for number in ranks)
+    panels = Panels(heads, tuple(map(float, nodes)))
+    sketch = Sketch(
+        panels,
+        lambda one: ranks.index(one.site.ranks_per_node),
+        lambda one: float(one.site.nodes),
+        lambda one: shown[one.site],
+        lambda one: one.candidate,
+        "{fate} from {first} nodes on",
+    )
+    first = next(iter(shown.values()))
+    series = Series("candidate", picture.candidates, COLOURS, 15 + 15 * panels.lines)
+    points = sketch.points(own, picture.campaign)
+    sets = {
+        "points": points,
+        "heads": panels.rows(),
+        "foot": sketch.foot(own, points, picture.campaign),
+        "ideal": ideal(sketch, own, per_node=per_node) if first.per_second else [],
+    }
+    return Chart(
+        nodes_form(panels, series, unmoved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
+        say("{case}: {what} by nodes", case=picture.name(picture.cases[0]), what=first.heading),
+        everywhere(picture, [one.summary for one in own if one.counts]),
+        {name: rows for name, rows in sets.items() if rows},
+    )
+
+
+@for_each_language
+def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
+    """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
+    x = panels.axis(say("nodes"), [f"{value:g}" for value in panels.values])
+    told = ("candidate", "place", "typical", "interval", "launches", "samples")
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])
+    layers = [grey.encode(x=x, y=alt.Y("value:Q", scale=scale), detail="part:N")] if reference else []
+    layers += [*panelled(panels, x, series, measure, told), *(at_the_foot(x, series) if failed else ())]
+    return form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
+
+
+def ideal(sketch: Sketch, standings: Iterable[Standing], *, per_node: bool) -> list[Row]:
+    """Return, in each panel, what it were if the fastest kept per node what it has on the fewest nodes above one."""
+    last, rows = sketch.panels.values[-1], []
+    found: dict[int, dict[float, float]] = {}
+    for one in standings:
+        if one.counts and one.site.nodes > 1:
+            values, value = found.setdefault(sketch.panel(one), {}), sketch.measure(one).value(one.summary.typical_ns)
+            values[sketch.at(one)] = max(values.get(sketch.at(one), 0), value)
+    for panel, values in found.items():
+        first = min(values)
+        for nodes in (first, last):
+            value = values[first] * (1 if per_node else nodes / first)
+            rows.append({"x": sketch.panels.x(nodes, panel), "value": rounded(value), "part": str(panel)})
+    return rows
+
+
+def unmoved(measure: Measure) -> Measure:
+    """Return a measure without what is moved, which makes no difference to a form."""
+    return dataclasses.replace(measure, moved=0)
+
+
+def everywhere(picture: Picture, summaries: Sequence[Summary]) -> str:
+    """Return what holds of all placements: start, launches, the interval."""
+    launches = sorted({summary.launches for summary in summaries})
+    coverage = min(summary.coverage for summary in summaries)
+    interval = covered(picture, coverage) if coverage else say("too few for intervals")
+    return f"{say('start: {names}', names=picture.cases[0].start)}, {each(launches)}, {interval}"
+
+
+def heading(measure: Measure) -> str:
+    """Return what the axis of one operation shows."""
+    own = {"time": say("time per call"), "latency": say("latency (half a round trip)")}
+    return own.get(measure.name, measure.heading)
+
+
+def ends(summary: Summary, measure: Measure) -> Row:
+    """Return value and interval of a point. The ends of the interval change places when a time becomes a bandwidth."""
+    values = [measure.value(figure) for figure in (summary.typical_ns, summary.low_ns, summary.high_ns)]
+    found = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
+    return {name: rounded(value) for name, value in found.items()}
 
 
 def form(layers: list[alt.Chart], height: int, least_width: int = 0) -> Row:
@@ -322,7 +756,7 @@ def theme(ink: str, muted: str, grid: str) -> dict[str, Any]:
         "font": "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif",
         "view": {"stroke": None},
         "axis": {**axis, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "tickSize": 4},
-        "legend": {"labelColor": ink, "labelFontSize": 12, "labelLimit": 400, "columnPadding": 18},
+        "legend": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "labelLimit": 400, "columnPadding": 18},
         "title": {
             "anchor": "start",
             "color": ink,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,15 @@ import numpy as np
 import polars as pl
 
 from rankbench import plots
+from rankbench.language import say
 from rankbench.plots import Chart
-from rankbench.quantities import format_time
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rankbench.model import Summary
     from rankbench.plots import Picture, Row
+    from rankbench.verdict.measures import Measure
 
 TITLE = "Distribution"
 HELP = (
@@ -26,6 +28,8 @@ HELP = (
 )
 SCOPE = "case"
 BINS = 90
+LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+"""The heights that a bin can have, from nothing on: a hill is kept as one short text, not as a row for every bin."""
 HILL = 0.62
 """The part of a candidate's row that its highest bin fills."""
 BELOW, ABOVE = -0.14, 0.76
@@ -37,72 +41,87 @@ def chart(picture: Picture) -> Chart | None:
     """Draw one hill per candidate above its launches."""
     case = picture.cases[0]
     summaries = {summary.candidate: summary for _, summary in picture.summaries()}
-    if not summaries or case.key not in picture.evaluation.valid:
+    counted = picture.once("hills", lambda: counts(picture)).get(picture.key(case), {})
+    if not summaries or not counted:
         return None
-    edges = bin_edges(list(summaries.values()))
-    figures = picture.evaluation.figures.filter(pl.col("case") == case.key, pl.col("candidate").is_in(list(summaries)))
+    measure = picture.measure(case).of_samples
+    low, high = ends(list(summaries.values()))
     datasets = {
-        "bins": bins(picture.evaluation.valid[case.key], list(summaries), edges),
-        "figures": figures.select("candidate", "launch", pl.col("figure_ns").round_sig_figs(5)).to_dicts(),
-        "typical": [typical(summary, edges[-1]) for summary in summaries.values()],
+        "hills": [hill(name, counted[name]) | {"low": low, "high": high} for name in summaries if name in counted],
+        "launches": picture.figures_of_launches(case),
+        "typical": [typical(summary, high, measure) for summary in summaries.values()],
     }
-    name = plots.case_name(case, picture.operation(case))
     total = f"{sum(summary.samples for summary in summaries.values()):,}".replace(",", " ")
-    title = f"{name}: all {total} samples and every launch"
-    return Chart(form(picture.candidates), title, plots.circumstances(picture), datasets)
+    title = say("{case}: all {total} samples and every launch", case=picture.name(case), total=total)
+    return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), datasets)
 
 
-def bin_edges(summaries: list[Summary]) -> np.ndarray:
-    """Return logarithmic edges from the fastest sample to where only one sample in a hundred of the slowest is left."""
-    low = min(summary.min_ns for summary in summaries)
+def ends(summaries: list[Summary]) -> tuple[float, float]:
+    """Return where bins begin and end: from the fastest sample to where one in a hundred of the slowest is left."""
+    low = max(min(summary.min_ns for summary in summaries), 0.1)
     high = max(max(summary.p99_ns, summary.high_ns) for summary in summaries)
-    return np.geomspace(max(low, 0.1), max(high, low, 0.1) * 1.02, BINS + 1)
+    return plots.rounded(low * 0.9999), plots.rounded(max(high, low) * 1.02)
 
 
-def bins(samples: pl.DataFrame, candidates: list[str], edges: np.ndarray) -> list[Row]:
-    """Return the share of each candidate's samples in every bin that is not empty."""
-    rows = []
-    for candidate in candidates:
-        times = samples.filter(pl.col("candidate") == candidate)["time_ns"].to_numpy()
-        counts, _ = np.histogram(times, edges)
-        rows += [
-            {
-                "candidate": candidate,
-                "low": plots.rounded(edges[at]),
-                "high": plots.rounded(edges[at + 1]),
-                "share": round(counts[at] / len(times), 5),
-            }
-            for at in np.flatnonzero(counts)
-        ]
-    return rows
+def counts(picture: Picture) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return by case and candidate the share of samples in each bin, of all cases that are drawn in one sweep."""
+    whole = picture.evaluation.summaries_of
+    told = {
+        key: [one for _, one in found if one.launches and one.candidate in picture.candidates]
+        for key, found in whole.items()
+        if picture.only is None or key in picture.only
+    }
+    reach = [(key, *ends(found)) for key, found in told.items() if found]
+    edges = pl.LazyFrame(reach, schema={"case": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
+    place = (pl.col("time_ns") / pl.col("low")).log() / (pl.col("high") / pl.col("low")).log() * BINS
+    samples = picture.evaluation.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
+    binned = samples.join(edges, on="case").with_columns(bin=place.floor().clip(0, BINS).cast(pl.Int32))
+    found: dict[str, dict[str, NDArray[np.float64]]] = {}
+    for case, name, at, count in binned.group_by("case", "candidate", "bin").len().collect().iter_rows():
+        found.setdefault(case, {}).setdefault(name, np.zeros(BINS + 1))[at] = count
+    return {case: {name: own[:BINS] / own.sum() for name, own in by.items()} for case, by in found.items()}
 
 
-def typical(summary: Summary, edge: float) -> Row:
-    """Return the typical value with its interval, and in words what lies beyond the right edge."""
-    beyond = f"up to {format_time(summary.max_ns)} →" if summary.max_ns > edge else ""
+def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
+    """Return the heights of a candidate's bins, one letter each, and the share that the highest stands for.
+
+    A height is the square root of the share, so that rare slow calls are seen; any sample at all has some.
+    """
+    peak = float(shares.max()) or 1.0
+    heights = np.ceil(np.sqrt(shares / peak) * (len(LETTERS) - 1)).astype(int)
     return {
-        **plots.figures(summary),
-        "value": summary.typical_ns,
-        "low": summary.low_ns,
-        "high": summary.high_ns,
-        "beyond": beyond,
+        "candidate": candidate,
+        "letters": "".join(LETTERS[one] for one in heights).rstrip("0"),
+        "peak": round(peak, 4),
     }
 
 
-@functools.lru_cache
-def form(candidates: tuple[str, ...]) -> Row:
+def typical(summary: Summary, edge: float, measure: Measure) -> Row:
+    """Return the typical value with its interval, and in words what lies beyond the right edge."""
+    values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
+    beyond = say("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
+    told = {name: plots.rounded(value) for name, value in values.items()}
+    return {"candidate": summary.candidate, **told, "beyond": beyond}
+
+
+@plots.for_each_language
+def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return hills, launches, intervals and words, a row per candidate in the plan's order."""
     names = list(candidates)
     hue = plots.colour(names)
     layers = [
-        hills(names).encode(color=hue),
+        hills(names, measure).encode(color=hue),
         placed(names, "typical", BELOW)
         .mark_rule(strokeWidth=7, opacity=0.3)
         .encode(x=alt.X("low:Q", scale=TIME), x2="high:Q", color=hue),
-        placed(names, "figures", BELOW)
+        placed(names, "launches", BELOW)
+        .transform_calculate(figure=plots.spelt(measure.kind, "figure_ns"))
         .mark_point(size=28, filled=True, fillOpacity=0.8)
         .encode(
-            x=alt.X("figure_ns:Q", scale=TIME), shape=plots.shape(names), color=hue, tooltip=["candidate:N", "launch:Q"]
+            x=alt.X("figure_ns:Q", scale=TIME),
+            shape=plots.shape(names),
+            color=hue,
+            tooltip=plots.tooltips("candidate", "launch", "figure"),
         ),
         placed(names, "typical", ABOVE)
         .mark_text(align="right", fontSize=11)
@@ -127,19 +146,28 @@ def placed(names: list[str], dataset: str, offset: float) -> alt.Chart:
     return chart
 
 
-def hills(names: list[str]) -> alt.Chart:
+def hills(names: list[str], measure: Measure) -> alt.Chart:
     """Return the bins of every candidate as bars that stand on its row."""
-    top = f"datum.place + {HILL} * sqrt(datum.share / datum.peak)"
+    most = len(LETTERS) - 1
+    step = f"pow(datum.high / datum.low, 1 / {BINS})"
+    base: alt.Chart = placed(names, "hills", 0).transform_calculate(letter="split(datum.letters, '')")
     chart: alt.Chart = (
-        placed(names, "bins", 0)
-        .transform_joinaggregate(peak="max(share)", groupby=["candidate"])
-        .transform_calculate(top=top, shown="format(datum.share, '.2~%')")
+        base.transform_flatten(["letter"])
+        .transform_calculate(height=f"indexof('{LETTERS}', datum.letter) / {most}")
+        .transform_window(at="row_number()", groupby=["candidate"])
+        .transform_filter("datum.height > 0")
+        .transform_calculate(
+            first=f"datum.low * pow({step}, datum.at - 1)",
+            last=f"datum.low * pow({step}, datum.at)",
+            top=f"datum.place + {HILL} * datum.height",
+            shown="format(datum.peak * datum.height * datum.height, '.2~%')",
+        )
         .mark_rect(opacity=0.85, strokeWidth=0)
         .encode(
-            x=alt.X("low:Q", scale=TIME, axis=plots.time_axis()),
-            x2="high:Q",
+            x=alt.X("first:Q", scale=TIME, axis=plots.value_axis(measure)),
+            x2="last:Q",
             y2="top:Q",
-            tooltip=[alt.Tooltip("candidate:N"), alt.Tooltip("shown:N", title="share of samples")],
+            tooltip=[*plots.tooltips("candidate"), alt.Tooltip("shown:N", title=say("share of samples"))],
         )
     )
     return chart

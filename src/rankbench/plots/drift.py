@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
 from rankbench import plots
+from rankbench.language import say
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
 
@@ -25,17 +27,18 @@ LEAST = 0.9
 
 
 def chart(picture: Picture) -> Chart | None:
-    """Draw one point per launch; 1 is the candidate's typical speed."""
-    rows = relative(picture)
+    """Draw one point per launch; 1 is the candidate's typical speed. Memory tells nothing of it."""
+    timed = dataclasses.replace(picture, cases=[case for case in picture.cases if case.quantity != "memory"])
+    rows = relative(timed)
     if not rows:
         return None
     ratios = [row["ratio"] for row in rows]
     scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
-    y = alt.Y("ratio:Q", scale=scale, axis=plots.log_axis("time / typical time", "datum.label + '×'"))
+    y = alt.Y("ratio:Q", scale=scale, axis=plots.log_axis(say("time / typical time"), "datum.label + '×'"))
     return Chart(
         plots.form(plots.over_launches(picture.candidates, y, "speed"), 220),
-        "How fast the machine was during each launch",
-        f"1 is each candidate's typical time; mean over {len(picture.cases)} cases",
+        say("How fast the machine was during each launch"),
+        say("1 is each candidate's typical time; mean over {count} cases", count=len(timed.cases)),
         {"launches": rows},
     )
 

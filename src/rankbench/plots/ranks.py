@@ -9,8 +9,8 @@ import altair as alt
 import polars as pl
 
 from rankbench import plots
+from rankbench.language import say
 from rankbench.plots import Chart
-from rankbench.quantities import format_time
 
 if TYPE_CHECKING:
     from rankbench.plots import Picture, Row
@@ -20,7 +20,7 @@ HELP = (
     "Each rank's bar runs from when it began to when it ended; a thin line goes on to the 90th percentile of ends. "
     "Where the samples of single ranks were not kept: how often each was the last to end; dashed is an even share."
 )
-SCOPE = "case"
+SCOPE = "near"
 HEIGHT = 220
 MOST_NUMBERS = 32
 """Ranks whose numbers have room below the axis."""
@@ -31,30 +31,33 @@ BESIDE = 0.6
 def chart(picture: Picture) -> Chart | None:
     """Draw the ranks of one case."""
     case = picture.cases[0]
-    found = picture.evaluation.ranks.filter(
-        pl.col("case") == case.key, pl.col("candidate").is_in(list(picture.candidates))
-    )
-    if found.is_empty():
+    found = picture.once("ranks", lambda: ranks_of(picture)).get(case.key, [])
+    if not found:
         return None
-    kept = found.filter(pl.col("median_ns").is_not_null())
-    name = plots.case_name(case, picture.operation(case))
-    if kept.is_empty():
-        rows = [share(picture, one) for one in found.to_dicts()]
-        chosen, title = shares(picture.candidates, case.ranks), f"{name}: how often each rank was the last"
+    kept = [one for one in found if one["median_ns"] is not None]
+    name = picture.name(case)
+    if not kept:
+        rows = [share(picture, one) for one in found]
+        chosen = shares(picture.candidates, case.ranks)
+        title = say("{case}: how often each rank was the last", case=name)
     else:
-        rows = [times(picture, one) for one in kept.to_dicts()]
-        chosen, title = (
-            spans(picture.candidates, case.ranks, heading(picture)),
-            f"{name}: from beginning to end of each rank",
-        )
+        rows = [times(picture, one) for one in kept]
+        chosen = spans(picture.candidates, case.ranks, heading(picture))
+        title = say("{case}: from beginning to end of each rank", case=name)
     return Chart(chosen, title, plots.circumstances(picture), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
+
+
+def ranks_of(picture: Picture) -> dict[str, list[Row]]:
+    """Return the ranks of each case that is drawn."""
+    found = picture.evaluation.ranks.filter(pl.col("candidate").is_in(list(picture.candidates)))
+    return plots.by_case(found if picture.near is None else found.filter(pl.col("case").is_in(list(picture.near))))
 
 
 def place(picture: Picture, one: Row) -> Row:
     """Return whose rank it is and where it stands: candidates beside each other."""
     count = len(picture.candidates)
     beside = (picture.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
-    last = f"{one['last']:.0%} of {one['samples']} samples"
+    last = say("{share:.0%} of {n} samples", share=one["last"], n=one["samples"])
     return {"candidate": one["candidate"], "rank": one["rank"], "place": one["rank"] + beside, "last": last}
 
 
@@ -69,15 +72,15 @@ def times(picture: Picture, one: Row) -> Row:
     return {
         **place(picture, one),
         **{name: plots.rounded(value) for name, value in known.items()},
-        "began": f"{format_time(known['began_ns'])} late, 90 % within {format_time(known['began_p90_ns'])}",
-        "ended": f"after {format_time(known['median_ns'])}, 90 % within {format_time(known['p90_ns'])}",
+        "began": say("{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]),
+        "ended": say("after {end:time}, 90 % within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
     }
 
 
 def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
     """Return the ranks to the right, candidates beside each other."""
     step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
-    axis = alt.Axis(title="rank", values=list(range(0, ranks, step)), grid=False, format="d")
+    axis = alt.Axis(title=say("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
     return alt.Chart(plots.data("ranks")).encode(
         x=alt.X("place:Q", scale=alt.Scale(domain=[-BESIDE, ranks - 1 + BESIDE], nice=False), axis=axis),
         color=plots.colour(candidates),
@@ -87,9 +90,11 @@ def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
 
 def heading(picture: Picture) -> str:
     """Return what times are counted from."""
-    return f"after {'the common start' if picture.campaign.scheduled(picture.cases[0]) else 'its own beginning'}"
+    common = picture.campaign.scheduled(picture.cases[0])
+    return say("after the common start") if common else say("after its own beginning")
 
 
+@plots.for_each_language
 def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
     """Draw a bar from a rank's beginning to its end."""
     axis = alt.Axis(title=heading, labelExpr=plots.TIME_LABEL)
@@ -100,9 +105,10 @@ def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
     return plots.form([bar, tail, end], HEIGHT)
 
 
+@plots.for_each_language
 def shares(candidates: tuple[str, ...], ranks: int) -> Row:
     """Draw the share of samples in which a rank was the last."""
-    y = alt.Y("share:Q", axis=alt.Axis(title="was the last to end", format=".0%"), scale=alt.Scale(domainMin=0))
+    y = alt.Y("share:Q", axis=alt.Axis(title=say("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0))
     point = beside(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
     even = alt.Chart(plots.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")
     return plots.form([even, point.encode(y=y, shape=plots.shape(candidates))], HEIGHT)

@@ -1,4 +1,4 @@
-"""Ratios: each candidate's time over that of the first one, with the interval of the paired comparison."""
+"""Ratios: each candidate's time, or memory, over that of the first one, with the interval of the paired comparison."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots, statistics
+from rankbench.language import say
 from rankbench.plots import Chart
-from rankbench.quantities import format_ratio, format_size
+from rankbench.quantities import format_ratio, format_size, marked
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLE = "Ratios"
 HELP = (
-    "Time over that of the plan's first candidate, paired within blocks: above 1 is slower. Hollow: not "
+    "Time, or memory, over that of the plan's first candidate, paired within blocks: above 1 is worse. Hollow: not "
     "distinguishable. The grey strip is the practical threshold."
 )
 SCOPE = "line"
@@ -27,21 +28,28 @@ def chart(picture: Picture) -> Chart | None:
     """Draw one operation over message sizes."""
     base = picture.candidates[0]
     sizes = sorted({case.size_bytes for case in picture.cases})
-    cases = {case.key: case for case in picture.cases}
     rows = [
-        row(cases[comparison.case], comparison, sizes)
-        for comparison in picture.verdict.comparisons
-        if comparison.case in cases and comparison.base == base
+        row(case, comparison, sizes)
+        for case in picture.cases
+        for comparison in picture.evaluation.comparisons_of.get(picture.key(case), ())
+        if comparison.base == base
     ]
     if not rows:
         return None
-    name = plots.line_name(picture.cases[0], picture.operation(picture.cases[0]))
+    memory = picture.measure(picture.cases[0]).kind == "memory"
     return Chart(
-        plots.form([*ground(picture), *marks(picture, sizes)], 240),
-        f"{name}: time relative to {base}",
-        plots.circumstances(picture, f"{100 * statistics.LEVEL:g} % intervals"),
+        form(picture.candidates, tuple(sizes), memory=memory, strip=picture.campaign.plan.threshold > 0),
+        heading(picture.line(), base, memory=memory),
+        plots.circumstances(picture, say("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
         {"ratios": rows, "one": [threshold(picture)]},
     )
+
+
+def heading(line: str, base: str, *, memory: bool) -> str:
+    """Return what is held against what."""
+    if memory:
+        return say("{line}: memory relative to {base}", line=line, base=base)
+    return say("{line}: time relative to {base}", line=line, base=base)
 
 
 def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
@@ -58,9 +66,11 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
         "high": plots.rounded(high),
         "different": comparison.different,
         "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
-        "interval": f"{format_ratio(low)} to {format_ratio(high)}" if known else "unknown",
-        "blocks": f"{comparison.blocks}" + (f", {comparison.left_out} left out" if comparison.left_out else ""),
-        "adjusted p": f"{comparison.p_adjusted:.2g}",
+        "interval": say("{low:ratio} to {high:ratio}", low=low, high=high) if known else say("unknown"),
+        "blocks": say("{n}, {less} left out", n=comparison.blocks, less=comparison.left_out)
+        if comparison.left_out
+        else str(comparison.blocks),
+        "adjusted p": marked(f"{comparison.p_adjusted:.2g}"),
     }
 
 
@@ -70,30 +80,32 @@ def threshold(picture: Picture) -> Row:
     return {"one": 1, "low": 1 / worth, "high": worth}
 
 
-def ground(picture: Picture) -> list[alt.Chart]:
-    """Return what lies behind the ratios."""
+@plots.for_each_language
+def form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool, strip: bool) -> Row:
+    """Return line, interval and point of every candidate, on the line of equality and the strip around it."""
     source = alt.Chart(plots.data("one"))
-    layers = [source.mark_rule(strokeDash=[4, 3], color="#888888").encode(y="one:Q")]
-    if picture.campaign.plan.threshold:
-        layers.insert(0, source.mark_rect(color="#888888", opacity=0.18).encode(y="low:Q", y2="high:Q"))
-    return layers
+    ground = [source.mark_rect(color="#888888", opacity=0.18).encode(y="low:Q", y2="high:Q")] if strip else []
+    ground.append(source.mark_rule(strokeDash=[4, 3], color="#888888").encode(y="one:Q"))
+    return plots.form([*ground, *marks(candidates, sizes, memory=memory)], 240)
 
 
-def marks(picture: Picture, sizes: list[int]) -> list[alt.Chart]:
+def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) -> list[alt.Chart]:
     """Return line, interval and point of every candidate; hollow points are not distinguishable from the base."""
-    axis = plots.log_axis(f"time / time of {picture.candidates[0]}", "datum.label + '×'")
+    base = candidates[0]
+    title = say("memory / memory of {base}", base=base) if memory else say("time / time of {base}", base=base)
+    axis = plots.log_axis(title, "datum.label + '×'")
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
-    base = alt.Chart(plots.data("ratios")).encode(
-        x=plots.size_x(sizes),
-        color=plots.colour(picture.candidates),
+    chart = alt.Chart(plots.data("ratios")).encode(
+        x=plots.size_x(list(sizes)),
+        color=plots.colour(candidates),
         tooltip=plots.tooltips("candidate", "size", "ratio", "interval", "blocks", "adjusted p"),
     )
-    line = base.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=plots.dash(picture.candidates))
-    interval = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
-    point = base.mark_point(size=70, opacity=1, cursor="pointer").encode(
+    line = chart.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=plots.dash(candidates))
+    interval = chart.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
+    point = chart.mark_point(size=70, opacity=1, cursor="pointer").encode(
         y=y,
-        shape=plots.shape(picture.candidates),
+        shape=plots.shape(candidates),
         fillOpacity=alt.condition("datum.different", alt.value(1), alt.value(0)),
-        fill=alt.Fill("candidate:N", scale=plots.colours(picture.candidates), title=None),
+        fill=alt.Fill("candidate:N", scale=plots.colours(candidates), title=None),
     )
     return [line, interval, point]

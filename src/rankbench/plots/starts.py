@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
+from rankbench.language import say
 from rankbench.plots import Chart
 from rankbench.quantities import format_time
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary
     from rankbench.plots import Picture, Row
+    from rankbench.verdict.measures import Measure
 
 TITLE = "Starts"
 HELP = (
@@ -32,44 +34,45 @@ def chart(picture: Picture) -> Chart | None:
     if len(alike) < 2:
         return None
     figures = {one.key: one for one in alike}
+    measure = picture.measure(case).of_samples
     rows = [
-        row(figures[summary.case], summary)
+        row(figures[summary.case], summary, measure)
         for summary in picture.verdict.summaries
         if summary.case in figures and summary.candidate in picture.candidates and (summary.launches or summary.doubt)
     ]
     if not rows:
         return None
-    name = plots.case_name(case, picture.operation(case))
     return Chart(
-        form(picture.candidates, [one.start for one in alike]),
-        f"{name}: time by start",
-        plots.circumstances(dataclasses.replace(picture, cases=alike), start=f"{len(alike)} starts"),
+        form(picture.candidates, tuple(one.start for one in alike)),
+        say("{case}: time by start", case=picture.name(case)),
+        plots.circumstances(dataclasses.replace(picture, cases=alike), start=say("{n} starts", n=len(alike))),
         {"points": rows},
     )
 
 
-def row(case: Case, summary: Summary) -> Row:
+def row(case: Case, summary: Summary, measure: Measure) -> Row:
     """Return one point."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
     return {
-        **plots.figures(summary),
+        **plots.figures(summary, measure),
         **{name: plots.rounded(value) for name, value in values.items()},
         "start": case.start,
         "judged": not summary.doubt,
-        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else "not known",
+        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else say("not known"),
     }
 
 
-def form(candidates: tuple[str, ...], starts: list[str]) -> Row:
+@plots.for_each_language
+def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
     """Draw a row per start, in which each candidate has its own height."""
     scale = alt.Scale(type="log", nice=False, padding=20)
     base = alt.Chart(plots.data("points")).encode(
-        y=alt.Y("start:N", sort=starts, title=None, scale=alt.Scale(paddingInner=0.3)),
+        y=alt.Y("start:N", sort=list(starts), title=None, scale=alt.Scale(paddingInner=0.3)),
         yOffset=alt.YOffset("candidate:N", sort=list(candidates)),
         color=plots.colour(candidates),
     )
     interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("low:Q", scale=scale, axis=plots.time_axis("time per call")), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, axis=plots.time_axis(say("time per call"))), x2="high:Q"
     )
     point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
         x=alt.X("value:Q", scale=scale),

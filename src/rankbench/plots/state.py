@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
+from rankbench.language import say
 from rankbench.plots import Chart
 from rankbench.quantities import format_time
 from rankbench.statistics import states
@@ -36,7 +37,7 @@ def chart(picture: Picture) -> Chart | None:
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
         plots.form(layers(picture.candidates, scale), 200),
-        "State of the machine during each launch, measured without MPI",
+        say("State of the machine during each launch, measured without MPI"),
         subtitle(known),
         {"launches": [row(picture, one) for one in known]},
     )
@@ -46,7 +47,9 @@ def subtitle(known: list[Met]) -> str:
     """Return which pairs of CPUs the figures are of."""
     pairs = {pair for one in known for pair in one.level}
     ((one, two),) = pairs if len(pairs) == 1 else [(0, 0)]
-    return f"geometric mean over {len(pairs)} pairs of CPUs" if len(pairs) > 1 else f"between CPUs {one} and {two}"
+    if len(pairs) > 1:
+        return say("geometric mean over {n} pairs of CPUs", n=len(pairs))
+    return say("between CPUs {one} and {two}", one=one, two=two)
 
 
 def ends_of(one: Met) -> tuple[float, float]:
@@ -73,13 +76,12 @@ def row(picture: Picture, one: Met) -> Row:
 
 def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
     """Return bars from before to after, and points."""
-    order = alt.Scale(nice=False, zero=False, padding=12)
     base = alt.Chart(plots.data("launches")).encode(
-        x=alt.X("launch:Q", title="launch, in order of time", scale=order, axis=alt.Axis(tickMinStep=1, grid=False)),
+        x=plots.launch_x(),
         color=plots.colour(candidates),
         tooltip=plots.tooltips("candidate", "launch", "block", "before", "after"),
     )
-    axis = plots.time_axis("exchange of a cache line")
+    axis = plots.time_axis(say("exchange of a cache line"))
     bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
     points = base.mark_point(size=45, opacity=1).encode(
         y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),

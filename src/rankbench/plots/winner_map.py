@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 import altair as alt
 
 from rankbench import plots
+from rankbench.language import say
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
+from rankbench.verdict import naming
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict
@@ -19,37 +22,69 @@ if TYPE_CHECKING:
 
 TITLE = "Winner map"
 HELP = (
-    "Letter and colour: the fastest candidate. Figure and strength of colour: how many times as long the next one "
-    "takes. Grey: not distinguishable, the letters named or, where it says ~, all of them. !: no figure counts."
+    "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure and "
+    "strength of colour: how many times as long the next one takes, or as much it needs. Grey: not distinguishable, "
+    "the letters named or, where it says ~, all of them. !: no figure counts."
 )
 SCOPE = "placement"
 SHARED = "tied"
+LABEL = 30
+"""Letters in a line of a row's label."""
+WIDTH_OF_LETTER = 6.2
 
 
 def chart(picture: Picture) -> Chart | None:
     """Draw one placement: operations downwards, message sizes to the right."""
-    verdicts = [verdict for verdict in picture.verdicts() if picture.own_start(verdict.case)]
+    verdicts = shown(picture)
     if not verdicts:
         return None
     letters = plots.initials(picture.candidates)
     rows = [cell(verdict, letters, picture) for verdict in verdicts]
     sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=lambda row: row["size_bytes"])))
     lines = list(dict.fromkeys(row["line"] for row in rows))
-    return Chart(
-        plots.form(layers(picture, letters, lines, sizes), 36 * len(lines), least_width=140 + 42 * len(sizes)),
-        "Fastest candidate by operation and message size",
-        plots.circumstances(dataclasses.replace(picture, cases=[verdict.case for verdict in verdicts])),
-        {"cells": rows},
-    )
+    height, width = label_room(lines)
+    form = plots.form(layers(picture, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
+    return Chart(form, *headings(picture, verdicts), {"cells": rows})
+
+
+def shown(picture: Picture) -> list[CaseVerdict]:
+    """Return the verdicts that have a cell: not those between pairs of ranks, nor those with an unusual start."""
+    return [verdict for verdict in picture.plain().verdicts() if picture.own_start(verdict.case)]
+
+
+def headings(picture: Picture, verdicts: list[CaseVerdict]) -> tuple[str, str]:
+    """Return title and subtitle of a map."""
+    memory = any(verdict.case.quantity == "memory" for verdict in verdicts)
+    fastest = say("Fastest candidate by operation and message size")
+    title = say("Best candidate by operation and message size") if memory else fastest
+    return title, plots.circumstances(dataclasses.replace(picture, cases=[verdict.case for verdict in verdicts]))
+
+
+def folded(line: str) -> str:
+    """Return a row's label on as many lines as it needs, divided where a reader would."""
+    return "\n".join(textwrap.wrap(line, LABEL, break_on_hyphens=False))
+
+
+def label_room(lines: list[str]) -> tuple[int, int]:
+    """Return how high a row must be for the labels of all rows, and how wide they are, in pixels."""
+    parts = [line.split("\n") for line in lines]
+    widest = max(len(part) for each in parts for part in each)
+    return max(36, 10 + 13 * max(map(len, parts))), max(140, round(WIDTH_OF_LETTER * widest))
 
 
 def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: list[str]) -> list[alt.Chart]:
     """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
     bare = alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False)
+    parts = "split(datum.label, '\\n')"
+    middle = {
+        "condition": [{"test": f"length({parts}) === {lines}", "value": -6.5 * (lines - 1)} for lines in (2, 3, 4)],
+        "value": 0,
+    }
+    labels = alt.Axis(labelExpr=parts, labelLimit=0, labelOffset=middle, grid=False, domain=False, ticks=False)
     gaps = alt.Scale(paddingInner=0.05)
     base = alt.Chart(plots.data("cells")).encode(
-        x=alt.X("size:N", sort=sizes, title="message size", scale=gaps, axis=bare),
-        y=alt.Y("line:N", sort=lines, title=None, scale=gaps, axis=bare),
+        x=alt.X("size:N", sort=sizes, title=say("message size"), scale=gaps, axis=bare),
+        y=alt.Y("line:N", sort=lines, title=None, scale=gaps, axis=labels),
         tooltip=plots.tooltips("case", "winner", "margin"),
     )
     ground = base.mark_rect(fill="#ffffff", aria=False)
@@ -74,10 +109,12 @@ def words(base: alt.Chart) -> list[alt.Chart]:
 
 def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
     """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
-    names = [*picture.candidates, SHARED]
-    labels = {name: f"{letters[name]}  {name}" for name in picture.candidates} | {SHARED: "~  not distinguishable"}
-    legend = alt.Legend(orient="top", labelExpr=f"{json.dumps(labels)}[datum.value]", symbolOpacity=1)
-    scale = alt.Scale(domain=names, range=[*plots.cycle(plots.COLOURS, len(names) - 1), "#b8b8b8"])
+    fills = [*picture.candidates, SHARED]
+    labels = {name: f"{letters[name]}  {name}" for name in picture.candidates}
+    labels[SHARED] = f"~  {say('not distinguishable')}"
+    words = f"{json.dumps(labels)}[datum.value]"
+    legend = alt.Legend(orient="top", labelExpr=words, symbolOpacity=1, columns=plots.columns(labels.values()))
+    scale = alt.Scale(domain=fills, range=[*plots.cycle(plots.COLOURS, len(fills) - 1), "#b8b8b8"])
     return alt.Color("fill:N", title=None, scale=scale, legend=legend)
 
 
@@ -87,15 +124,15 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     single = len(winners) == 1
     told = verdict.margin > 1
     mark = "!" if not winners else "~" if len(winners) > 1 and not told else "~".join(letters[name] for name in winners)
-    winner = " ~ ".join(winners) or "none: no candidate has a figure that counts"
+    winner = " ~ ".join(winners) or say("none: no candidate has a figure that counts")
     operation = picture.operation(case)
-    name = plots.case_name(case, operation)
+    name = picture.name(case)
     margin = format_ratio(verdict.margin) if told else "~" if winners else ""
     return {
         "key": case.key,
         "case": name,
-        "line": plots.line_name(case, operation),
-        "size": plots.size_name(case, operation),
+        "line": folded(naming.line(case, operation)),
+        "size": naming.size(case, operation),
         "size_bytes": case.size_bytes if operation.sized else -1,
         "fill": winners[0] if single else SHARED,
         "strength": strength(verdict.margin) if single else 1,

@@ -26,6 +26,32 @@ def frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     }
 
 
+def csv_frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
+    """Return the same with the columns that make up each case, for programs that do not take keys apart."""
+    units = {"memory": "bytes"}
+    cases = pl.DataFrame(
+        [
+            {
+                "case": case.key,
+                "operation": case.operation,
+                "form": case.form,
+                "size_bytes": case.size_bytes,
+                "datatype": case.datatype,
+                "ranks": case.ranks,
+                "placement": case.placement,
+                "start": case.start,
+                "memory": case.memory.label,
+                "options": " ".join(f"{name}={value}" for name, value in case.options.items()),
+                "quantity": case.quantity,
+                "unit": units.get(case.quantity, "ns"),
+            }
+            for case in evaluation.campaign.cases
+        ]
+    )
+    found = {name: frame for name, frame in frames(evaluation).items() if not frame.is_empty()}
+    return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in found.items()}
+
+
 def summary_row(summary: Summary) -> dict[str, object]:
     """Return a summary whose failures and warnings are one text each."""
     failures = ", ".join(f"{status} in {count}" for status, count in sorted(summary.failures.items()))

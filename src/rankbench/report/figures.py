@@ -10,19 +10,26 @@ import vl_convert
 from rankbench import plots, units
 from rankbench.model import RankbenchError
 from rankbench.report.start_tables import smallest_cases
+from rankbench.verdict import naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
     from typing import Any
 
+    from rankbench.model import Group, Verdict
+    from rankbench.plots import Picture
     from rankbench.verdict.evaluation import Evaluation
 
 FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=2),
-    "svg": lambda spec: vl_convert.vegalite_to_svg(spec).encode(),
-    "pdf": vl_convert.vegalite_to_pdf,
+    "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=2, format_locale=plots.number_locale()),
+    "svg": lambda spec: vl_convert.vegalite_to_svg(spec, format_locale=plots.number_locale()).encode(),
+    "pdf": lambda spec: vl_convert.vegalite_to_pdf(spec, format_locale=plots.number_locale()),
 }
+SHOWN = 3
+"""Cases that are named of those on which a sentence or a finding rests."""
+MOST_LINES = 120
+"""Of more lines than this not all are drawn as files: nobody looks at a thousand of them."""
 PAPER = {**plots.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
@@ -30,7 +37,8 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     """Write the charts in every format into a folder, and return the files in the order of writing.
 
     Charts of single cases are written for those that the conclusion or a finding names as evidence, and of each line
-    that has several starts for the smallest size.
+    that has several starts for the smallest size. Of very many lines only those are drawn of which there is more to
+    say: that a sentence, a finding or a group rests on. Pairs of ranks are shown together only, as a matrix.
     """
     wanted = list(dict.fromkeys(formats))
     for name in wanted:
@@ -39,7 +47,12 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     whole = plots.picture(evaluation)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for plot, key, chart in plots.charts(whole, {*evidence(evaluation), *smallest_cases(whole)}):
+    told = {*evidence(evaluation), *smallest_cases(whole)} - evaluation.pairs
+    in_matrix = {naming.line_key(case) for case in whole.cases if case.key in evaluation.pairs}
+    left_out = in_matrix | lines_left_out(whole)
+    for plot, key, chart in plots.charts(whole, told):
+        if key in left_out:
+            continue
         spec = chart.spec(PAPER)
         for name in wanted:
             path = folder / f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}.{name}"
@@ -48,8 +61,24 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     return written
 
 
-def evidence(evaluation: Evaluation) -> set[str]:
-    """Return the keys of the cases that the conclusion or a finding rests on."""
+def lines_left_out(whole: Picture) -> set[str]:
+    """Return the keys of the lines, and of what stands for them at all placements, that are too many to be drawn."""
+    told = set(evidence(whole.evaluation))
+    scopes = [plots.SCOPES[name] for name in ("line", "places")]
+    keys = {scope(case): scope for scope in scopes for case in whole.cases}
+    kept = {scope(case) for scope in scopes for case in whole.cases if case.key in told}
+    lines = sum(scope == scopes[0] for scope in keys.values())
+    return keys.keys() - kept if lines > MOST_LINES else set()
+
+
+def evidence(evaluation: Evaluation) -> list[str]:
+    """Return the keys of the cases that the conclusion or a finding rests on, or that stand for a group."""
     verdict = evaluation.verdict
     told = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
-    return {key for keys in told for key in keys}
+    told += [one.cases[:1] for one in alike(verdict)]
+    return list(dict.fromkeys(key for keys in told for key in keys[:SHOWN]))
+
+
+def alike(verdict: Verdict) -> list[Group]:
+    """Return the groups of lines that are like others."""
+    return [one for one in verdict.groups if len(one.lines) > 1]

@@ -1,68 +1,75 @@
-"use strict";
-const book = JSON.parse(document.getElementById("book").textContent);
-const root = document.documentElement;
+/* One case: chosen by the address's fragment, so that a link leads to it and Back leads back. */
 const select = { line: document.getElementById("pick-line"), size: document.getElementById("pick-size") };
+let current = -1;
 
-/* A chart is kept as the number of its form, its title, subtitle, and data sets whose first row names the columns. */
-function unpacked([columns, ...rows]) {
-  return rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
-}
-
-function described(form, title, subtitle, packed) {
-  const datasets = Object.fromEntries(Object.entries(packed).map(([name, rows]) => [name, unpacked(rows)]));
-  const fit = { width: "container", autosize: { type: "fit-x", contains: "padding" } };
-  return { ...book.forms[form], ...fit, datasets, description: `${title}. ${subtitle}` };
-}
-
-async function draw(figure, key) {
-  const entry = (book.charts[figure.dataset.plot] || {})[key];
-  figure.dataset.key = key;
-  figure.hidden = !entry;
-  if (!entry) return;
-  const [form, title, subtitle, packed] = entry;
-  const caption = figure.querySelector("figcaption");
-  caption.replaceChildren(title, Object.assign(document.createElement("small"), { textContent: subtitle }));
-  const chart = figure.querySelector(".chart");
-  const spec = described(form, title, subtitle, packed);
-  chart.style.minWidth = `${spec.usermeta.least_width}px`;
-  const result = await vegaEmbed(chart, spec, { actions: false, renderer: "svg", config: book.theme, defaultStyle: false });
-  if (figure.view) figure.view.finalize();
-  figure.view = result.view;
-  figure.view.addEventListener("click", (_event, item) => {
-    if (item && item.datum && item.datum.key) location.hash = `case=${item.datum.key}`;
-  });
-}
-
-/* The chosen case is the address's fragment, so that a link leads to a case and Back leads back. */
-const lineOf = new Map(book.cases.map(([key, line]) => [key, line]));
-
-function fillSizes(line, chosen) {
-  const options = book.cases.filter((entry) => entry[1] === line).map(([key, , size]) => new Option(size, key, false, key === chosen));
-  select.size.replaceChildren(...options);
-}
-
-function choose(key) {
-  const line = lineOf.get(key);
-  if (!line) return;
+function show(number) {
+  if (number === current || !(number >= 0)) return;
+  current = number;
+  const line = cases.line[number];
   select.line.value = line;
-  fillSizes(line, key);
-  for (const figure of document.querySelectorAll("#case figure")) draw(figure, figure.dataset.scope === "case" ? key : line);
+  select.size.replaceChildren(...ofLine[line].map((one) => new Option(sizeOf(one), one, false, one === number)));
+  document.querySelector(".chosen").textContent = say("Shown: {name}", { name: nameOf(number) });
+  for (const figure of document.querySelectorAll("#case figure")) turn(figure, figure.dataset.scope === "case" ? keys[number] : lines.key[line]);
 }
 
-function follow() {
-  const match = /^#case=(.+)$/.exec(decodeURIComponent(location.hash));
-  if (!match || !lineOf.has(match[1])) return;
-  choose(match[1]);
-  document.getElementById("case").scrollIntoView();
+function choose(number) {
+  if (!(number >= 0)) return;
+  location.hash = written({ ...read(), case: keys[number], at: "" });
 }
+
+function goTo(id) {
+  const section = document.getElementById(id);
+  if (section) section.scrollIntoView({ behavior: "instant" });
+}
+
+/* Does what the address says: filters, the case, and where on the page. */
+function follow() {
+  const state = read();
+  if (form) {
+    for (const name of FIELDS) {
+      const field = form.elements[name];
+      if (field.type === "checkbox") field.checked = Boolean(state[name]);
+      else field.value = state[name] || "";
+      if (field.tagName === "SELECT" && field.selectedIndex < 0) field.value = "";
+    }
+  }
+  apply();
+  const number = state.case ? numberOf.get(state.case) : undefined;
+  if (number !== undefined) show(number);
+  if (state.at) goTo(state.at);
+  else if (number !== undefined) goTo("case");
+}
+
+window.addEventListener("hashchange", follow);
+
+/* Links to cases and sections keep the filters that hold. */
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const state = read();
+  if (!FIELDS.some((name) => state[name])) return;
+  event.preventDefault();
+  const target = link.getAttribute("href").slice(1);
+  if (target.startsWith("case=")) choose(numberOf.get(target.slice("case=".length)));
+  else {
+    history.replaceState(null, "", `#${written({ ...state, at: target })}`);
+    goTo(target);
+  }
+});
 
 select.line.addEventListener("change", () => {
   const size = select.size.selectedOptions[0].text;
-  const cases = book.cases.filter((entry) => entry[1] === select.line.value);
-  choose((cases.find((entry) => entry[2] === size) || cases[0])[0]);
+  const own = ofLine[select.line.value];
+  choose(own.find((number) => sizeOf(number) === size) ?? own[0]);
 });
-select.size.addEventListener("change", () => choose(select.size.value));
-window.addEventListener("hashchange", follow);
+select.size.addEventListener("change", () => choose(Number(select.size.value)));
+
+for (const sizes of document.querySelectorAll("select[data-scale]")) {
+  sizes.addEventListener("change", () => {
+    sizes.wanted = sizes.value;
+    turnAll(sizes, sizes.value);
+  });
+}
 
 /* Theme: the system's until the reader says otherwise. The page's colours change, the charts follow without drawing. */
 const theme = document.getElementById("theme");
@@ -73,7 +80,7 @@ function dark() {
 }
 
 function nameTheme() {
-  theme.textContent = dark() ? "Light theme" : "Dark theme";
+  theme.textContent = dark() ? say("Light theme") : say("Dark theme");
 }
 
 theme.addEventListener("click", () => {
@@ -83,24 +90,62 @@ theme.addEventListener("click", () => {
 systemDark.addEventListener("change", nameTheme);
 nameTheme();
 
-window.addEventListener("beforeprint", () => {
-  for (const closed of document.querySelectorAll("details:not([open])")) closed.open = closed.dataset.printed = true;
-});
+/* Paper has what passes the filters, whether it was looked at or not; of very much, as much as anybody prints. */
+const MOST_ON_PAPER = 60;
+
+function cut(elements, container, more) {
+  const shown = [...elements].filter((element) => !element.closest("[hidden]"));
+  const told = container && container.querySelector(".left-out");
+  if (told) {
+    told.hidden = shown.length <= MOST_ON_PAPER;
+    told.textContent = more(shown.length - MOST_ON_PAPER);
+  }
+  return shown.slice(0, MOST_ON_PAPER);
+}
+
+function moreTables(n) {
+  return say("{n} more tables pass the filters and are not printed.", { n });
+}
+
+function moreCurves(n) {
+  return say("{n} more curves pass the filters and are not printed.", { n });
+}
+
+function printed() {
+  for (const section of document.querySelectorAll("main section")) {
+    const closed = cut(section.querySelectorAll("details"), section, moreTables).filter((one) => !one.open);
+    for (const one of closed) one.open = one.dataset.printed = true;
+    for (const one of section.querySelectorAll("details[open][data-table]")) fill(one);
+    for (const figure of cut(section.querySelectorAll("figure"), section.id === "curves" ? section : null, moreCurves)) bring(figure);
+  }
+}
+
+window.addEventListener("beforeprint", printed);
 window.addEventListener("afterprint", () => {
-  for (const opened of document.querySelectorAll("details[data-printed]")) opened.open = false;
+  for (const opened of document.querySelectorAll("details[data-printed]")) {
+    opened.open = false;
+    delete opened.dataset.printed;
+  }
 });
 
-/* The explorer first, then everything below it, one chart at a time so that the page answers meanwhile. */
+/* The map first; what is packed is unpacked while the reader reads. */
 async function start() {
-  const maps = document.querySelectorAll("figure[data-plot=winner_map]");
-  for (const figure of maps) await draw(figure, figure.dataset.key);
-  if (book.cases.length) choose(book.cases[0][0]);
+  offer();
   follow();
-  for (const figure of document.querySelectorAll("figure[data-later]")) {
-    await draw(figure, figure.dataset.key);
+  const map = document.querySelector("figure[data-map]:not([hidden])");
+  if (map) bring(map);
+  requestAnimationFrame(() => setTimeout(() => {
+    performance.mark("opened");
+    root.dataset.opened = "true";
+  }));
+  if (current < 0 && cases.line.length) show(0);
+  for (const element of document.querySelectorAll("figure[data-plot][data-key]:not([data-key='']), details[data-table][open]")) watch(element);
+  await loaded;
+  for (const packed of document.querySelectorAll("script[id^=part-]")) {
+    await part(packed.id.slice("part-".length));
     await new Promise((resume) => setTimeout(resume));
   }
-  root.dataset.drawn = "true";
+  root.dataset.ready = "true";
 }
 
 start();

@@ -6,81 +6,76 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench import plots
+from rankbench.language import say, word
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 
 if TYPE_CHECKING:
-    from rankbench.model import Case
     from rankbench.plots import Picture, Row
 
+Seats = dict[tuple[str, str, int], dict[tuple[str, int], None]]
+"""Hosts and CPUs, each once, by candidate, placement and rank."""
 TOLD = 3
 """Ranks named in a cell; the others are summed up."""
 
 
 def rank_tables(whole: Picture) -> list[Table]:
-    """Return the fullest tables there are of each line: with times where they were kept, else of who was the last."""
-    found = []
-    for _, part in whole.parts("line"):
-        found += time_tables(part) or last_tables(part)
-    return found
-
-
-def last_tables(whole: Picture) -> list[Table]:
-    """Return a table for each line that is timed over all ranks: which ranks were the last, for each candidate."""
+    """Return the fullest table there is of each line: with times where they were kept, else of who was the last."""
     found = rows_by_case(whole)
-    return [last_table(part, found) for _, part in whole.parts("line") if any(case.key in found for case in part.cases)]
+    kept = {key: timed for key, rows in found.items() if (timed := [one for one in rows if one["median_ns"]])}
+    seated = seats(whole) if kept else {}
+    tables = []
+    for _, part in whole.parts("line"):
+        keys = [case.key for case in part.cases]
+        if any(key in kept for key in keys):
+            tables.append(time_table(part, kept, seated))
+        elif any(key in found for key in keys):
+            tables.append(last_table(part, found))
+    return tables
 
 
 def last_table(part: Picture, found: dict[str, list[Row]]) -> Table:
     """Return the table of one line."""
     rows = [
         [
-            Cell(plots.size_name(case, part.operation(case)), case=case.key),
+            Cell(part.size(case), case=case.key),
             *(Cell(last([one for one in found[case.key] if one["candidate"] == name])) for name in part.candidates),
         ]
         for case in part.cases
         if case.key in found
     ]
-    caption = f"{line_name(part)}: which rank was the last to end, start: {part.cases[0].start}"
-    return Table(caption, ["message size", *part.candidates], rows)
+    start = part.cases[0].start
+    caption = say("{line}: which rank was the last to end, start: {start}", line=line_name(part), start=start)
+    return Table(caption, [say("message size"), *part.candidates], rows)
 
 
 def last(ranks: list[Row]) -> str:
     """Return `rank 1: 62%, rank 0: 38%`, most often first; the tail is summed up."""
     ordered = sorted(ranks, key=lambda one: (-one["last"], one["rank"]))
-    said = [f"rank {one['rank']}: {one['last']:.0%}" for one in ordered[:TOLD]]
+    said = [say("rank {rank}: {share:.0%}", rank=one["rank"], share=one["last"]) for one in ordered[:TOLD]]
     if rest := ordered[TOLD:]:
-        said.append(f"{len(rest)} others: {sum(one['last'] for one in rest):.0%}")
+        said.append(say("{n} others: {share:.0%}", n=len(rest), share=sum(one["last"] for one in rest)))
     return ", ".join(said) or "–"
 
 
-def time_tables(whole: Picture) -> list[Table]:
-    """Return a table for each line of which the samples of single ranks were kept: a row per case, candidate, rank."""
-    found = {
-        key: kept for key, rows in rows_by_case(whole).items() if (kept := [one for one in rows if one["median_ns"]])
-    }
-    return [time_table(part, found) for _, part in whole.parts("line") if any(case.key in found for case in part.cases)]
-
-
-def time_table(part: Picture, found: dict[str, list[Row]]) -> Table:
+def time_table(part: Picture, found: dict[str, list[Row]], seated: Seats) -> Table:
     """Return the table of one line."""
     rows = [
         [
-            Cell(plots.size_name(case, part.operation(case)), case=case.key),
+            Cell(part.size(case), case=case.key),
             Cell(one["candidate"]),
             Cell(str(one["rank"])),
-            *(Cell(text) for text in seat(part, case, one)),
+            *(Cell(text) for text in seat(seated.get((one["candidate"], case.placement, one["rank"]), {}))),
             *(Cell(text) for text in times(one, common=part.campaign.scheduled(case))),
         ]
         for case in part.cases
         for one in found.get(case.key, [])
     ]
-    caption = f"{line_name(part)}: single ranks, start: {part.cases[0].start}"
-    return Table(caption, ["message size", "candidate", "rank", "host", "CPU", *HEADS], rows)
+    caption = say("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
+    return Table(caption, [*map(word, HEADS)], rows)
 
 
-HEADS = ["ends after", "p90", "last", "begins late by", "p90"]
+HEADS = ["message size", "candidate", "rank", "host", "CPU", "ends after", "p90", "last", "begins late by", "p90"]
 
 
 def times(one: Row, *, common: bool) -> list[str]:
@@ -94,16 +89,18 @@ def spelled(time_ns: float | None) -> str:
     return "–" if time_ns is None else format_time(time_ns)
 
 
-def seat(whole: Picture, case: Case, one: Row) -> tuple[str, str]:
+def seats(whole: Picture) -> Seats:
+    """Return every host and CPU that a rank of a candidate had at a placement, in the order of the launches."""
+    found: Seats = {}
+    for launch in whole.launches:
+        for fact in launch.ranks:
+            found.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
+    return found
+
+
+def seat(found: dict[tuple[str, int], None]) -> tuple[str, str]:
     """Return the host and the CPU of a rank; several where launches differ."""
-    seats = dict.fromkeys(
-        (fact.host, fact.cpu)
-        for launch in whole.launches
-        if (launch.candidate, launch.placement) == (one["candidate"], case.placement)
-        for fact in launch.ranks
-        if fact.rank == one["rank"]
-    )
-    return " ".join(dict.fromkeys(host for host, _ in seats)), " ".join(dict.fromkeys(str(cpu) for _, cpu in seats))
+    return " ".join(dict.fromkeys(host for host, _ in found)), " ".join(dict.fromkeys(str(cpu) for _, cpu in found))
 
 
 def rows_by_case(whole: Picture) -> dict[str, list[Row]]:

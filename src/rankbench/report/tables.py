@@ -8,13 +8,16 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.quantities import format_rate, format_ratio, format_time
+from rankbench.language import say, word
+from rankbench.model import CaseStatus
+from rankbench.quantities import format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
+from rankbench.verdict import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankbench.model import Case, CaseVerdict, Launch, Operation, Summary
+    from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
     from rankbench.plots import Picture
 
 
@@ -38,45 +41,56 @@ class Table:
     caption: str
     columns: list[str]
     rows: list[list[Cell]]
+    rests: tuple[str, ...] = ()
+    """Cases that it is made of, where no row leads to them."""
+
+    @property
+    def cases(self) -> dict[str, None]:
+        """Return the keys of the cases that it is made of."""
+        return dict.fromkeys([*self.rests, *(cell.case for row in self.rows for cell in row if cell.case)])
 
 
 def results(whole: Picture) -> list[Table]:
-    """Return one table per operation, form and placement: message sizes downwards, candidates to the right."""
+    """Return one table per line: message sizes downwards, candidates to the right."""
     summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
-    return [result(part, summaries) for _, part in whole.parts("line")]
+    return [result(part, summaries) for _, part in whole.plain().parts("line")]
 
 
 def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line."""
-    operation = part.operation(part.cases[0])
-    unit = " in MB/s (1 MB = 10^6 B)" if operation.metric == "bandwidth" else ""
-    caption = f"{line_name(part)}: {operation.metric}{unit}, {plots.circumstances(part)}"
-    columns = ["message size", *part.candidates, "fastest"]
+    measure = part.measure(part.cases[0])
+    caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
+    best = say("least") if measure.kind == "memory" else say("fastest")
     rows = [
         [
-            Cell(plots.size_name(verdict.case, operation), case=verdict.case.key),
-            *(
-                figure(verdict, operation, name, summaries.get((verdict.case.key, name)), part.campaign.plan.estimator)
-                for name in part.candidates
-            ),
+            Cell(part.size(verdict.case), case=part.key(verdict.case)),
+            *(figure(part, verdict, name, summaries.get((part.key(verdict.case), name))) for name in part.candidates),
             Cell(winner(verdict)),
         ]
         for verdict in part.verdicts()
     ]
-    return Table(caption, columns, rows)
+    return Table(caption, [say("message size"), *part.candidates, best], rows)
 
 
-def figure(verdict: CaseVerdict, operation: Operation, candidate: str, summary: Summary | None, estimator: str) -> Cell:
+def figure(part: Picture, verdict: CaseVerdict, candidate: str, summary: Summary | None) -> Cell:
     """Return a typical value with its interval, or why there is none."""
+    measure = part.measure(verdict.case)
     if summary is None or candidate not in verdict.ranking:
         doubted = summary is not None and summary.doubt
-        text = f"{quantity(verdict.case, operation, summary.typical_ns)} ?" if summary and doubted else "–"
-        return Cell(text, verdict.failures.get(candidate, "not measured"))
-    low, high = interval(summary, estimator)
-    ends = sorted((low, high), reverse=operation.metric == "bandwidth")
-    spelt = " to ".join(quantity(verdict.case, operation, end) for end in ends)
-    detail = spelt if summary.coverage else f"one launch: {spelt} within it" if low < high else "one launch"
-    return Cell(quantity(verdict.case, operation, summary.typical_ns), detail, candidate in verdict.winners)
+        text = f"{measure.text(summary.typical_ns)} ?" if summary and doubted else "–"
+        return Cell(text, verdict.failures.get(candidate, say("not measured")))
+    low, high = interval(summary, part.campaign.plan.estimator)
+    detail = spread(summary, measure.interval(low, high), alone=low == high)
+    if measure.kind == "memory":
+        detail = say("{interval}; the first use added {growth:memory}", interval=detail, growth=summary.growth_bytes)
+    return Cell(measure.text(summary.typical_ns), detail, candidate in verdict.winners)
+
+
+def spread(summary: Summary, interval: str, *, alone: bool) -> str:
+    """Return an interval; of a lone launch that it is one, and what is known within it."""
+    if summary.coverage:
+        return interval
+    return say("one launch") if alone else say("one launch: {interval} within it", interval=interval)
 
 
 def interval(summary: Summary, estimator: str) -> tuple[float, float]:
@@ -86,11 +100,9 @@ def interval(summary: Summary, estimator: str) -> tuple[float, float]:
     return summary.low_ns, summary.high_ns
 
 
-def quantity(case: Case, operation: Operation, time_ns: float) -> str:
-    """Return a time as the operation reports it: as a time or as a bandwidth."""
-    if operation.metric == "bandwidth":
-        return format_rate(plots.bandwidth(case, operation, time_ns))
-    return format_time(time_ns)
+def ended(summary: Summary) -> str:
+    """Return how a case ended in the launches in which it did not end well."""
+    return ", ".join(word(status).replace("-", " ") for status in summary.failures)
 
 
 def winner(verdict: CaseVerdict) -> str:
@@ -104,52 +116,65 @@ def winner(verdict: CaseVerdict) -> str:
 def failures(whole: Picture) -> Table:
     """Return what went wrong by candidate and reason, with the cases it befell."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    doubts = {(one.case, one.candidate): one for one in whole.verdict.summaries if one.doubt and not one.failures}
+    doubts: dict[str, dict[str, Summary]] = defaultdict(dict)
+    for one in whole.verdict.summaries:
+        if one.doubt and not one.failures:
+            doubts[one.candidate][one.case] = one
+    said = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
     for verdict in whole.verdicts():
         for candidate, reason in verdict.failures.items():
-            doubted = [one for (_, name), one in doubts.items() if name == candidate]
-            told = not_judged(doubted) if (verdict.case.key, candidate) in doubts else reason
+            told = said[candidate] if verdict.case.key in doubts.get(candidate, {}) else reason
             found[candidate, told].append(verdict.case.key)
     for case, summary in whole.summaries():
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.uncertain
             if count:
-                found[summary.candidate, f"{status} in {count} of {of} launches"].append(case.key)
+                told = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
+                befell = say("{status} in {count} of {all} launches", status=word(status), count=count, all=of)
+                found[summary.candidate, befell + told].append(case.key)
     names = case_names(whole)
     rows = [
         [Cell(candidate), Cell(reason), Cell(listed([names[key] for key in keys]), case=keys[0])]
         for (candidate, reason), keys in found.items()
     ]
-    return Table("Cases without figures, or with fewer", ["candidate", "what happened", "cases"], rows)
+    columns = [say("candidate"), say("what happened"), say("cases")]
+    return Table(say("Cases without figures, or with fewer"), columns, rows)
 
 
 def not_judged(doubted: list[Summary]) -> str:
     """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
     worst = max(doubted, key=lambda one: one.bound_ns / one.typical_ns if one.typical_ns else math.inf)
-    return f"not judged: {'at worst ' if len(doubted) > 1 else ''}{worst.doubt}"
+    if len(doubted) > 1:
+        return say("not judged: at worst {doubt}", doubt=worst.doubt)
+    return say("not judged: {doubt}", doubt=worst.doubt)
 
 
 def placed(whole: Picture, case: Case) -> str:
     """Return start and placement of a case, as the tail of a name, where they tell it from others."""
-    start = "" if whole.own_start(case) else f", start {case.start}"
-    return start + (f" at {case.placement}" if len(whole.campaign.plan.placements) > 1 else "")
+    several = len(whole.campaign.plan.placements) > 1
+    return begun(whole, case) + (f" {say('at {placement}', placement=case.placement)}" if several else "")
+
+
+def begun(whole: Picture, case: Case) -> str:
+    """Return the start of a case, as the tail of a name, where it is not the usual one."""
+    return "" if whole.own_start(case) else f", {say('start {start}', start=case.start)}"
 
 
 def line_name(part: Picture) -> str:
     """Return how the line of a part is called."""
     case = part.cases[0]
-    return plots.line_name(case, part.operation(case)) + placed(part, case)
+    return part.line() + placed(part, case)
 
 
 def case_names(whole: Picture) -> dict[str, str]:
     """Return how each case is called."""
-    return {case.key: plots.case_name(case, whole.operation(case)) + placed(whole, case) for case in whole.cases}
+    return {case.key: whole.name(case) + placed(whole, case) for case in whole.cases}
 
 
 def listed(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    told = naming.joined(names[:most])
+    return say("{names} and {n} more", names=told, n=len(names) - most) if len(names) > most else told
 
 
 def libraries(whole: Picture) -> Table:
@@ -159,18 +184,19 @@ def libraries(whole: Picture) -> Table:
     receipts = {receipt.library: receipt for receipt in campaign.receipts}
     rows = []
     for candidate in campaign.candidates:
-        library, receipt = by_name[candidate.library], receipts.get(candidate.library)
+        library, receipt, twin = by_name[candidate.library], receipts.get(candidate.library), candidate.control_of
         settings = " ".join(f"{key}={value}" for key, value in candidate.settings.items())
         rows.append(
             [
-                Cell(candidate.name, f"A/A twin of {candidate.control_of}" if candidate.control_of else ""),
+                Cell(candidate.name, say("A/A twin of {name}", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
                 Cell(said(whole.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
-                Cell(settings or "none"),
+                Cell(settings or say("none")),
             ]
         )
-    return Table("Candidates", ["candidate", "library", "says of itself", "compiler", "settings"], rows)
+    columns = [say("candidate"), say("library"), say("says of itself"), say("compiler"), say("settings")]
+    return Table(say("Candidates"), columns, rows)
 
 
 def said(launches: Iterable[Launch], candidate: str) -> str:
@@ -184,7 +210,7 @@ def ranks(whole: Picture) -> Table:
     seen: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in whole.launches:
         if launch.ranks:
-            seats = ", ".join(f"{rank.rank}: {rank.host} cpu {rank.cpu} of {rank.cpus}" for rank in launch.ranks)
+            seats = ", ".join(map(seat, launch.ranks))
             seen[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
     rows = [
         [
@@ -196,7 +222,13 @@ def ranks(whole: Picture) -> Table:
         ]
         for (placement, seats, libmpi), launches in seen.items()
     ]
-    return Table("Where ranks ran", ["placement", "candidates", "launches", "rank: host and CPU", "MPI library"], rows)
+    columns = [say("placement"), say("candidates"), say("launches"), say("rank: host and CPU"), say("MPI library")]
+    return Table(say("Where ranks ran"), columns, rows)
+
+
+def seat(one: RankFact) -> str:
+    """Return where a rank ran."""
+    return say("{rank}: {host} cpu {cpu} of {cpus}", rank=one.rank, host=one.host, cpu=one.cpu, cpus=one.cpus)
 
 
 def clocks(whole: Picture) -> Table:
@@ -205,19 +237,21 @@ def clocks(whole: Picture) -> Table:
     for facts, launch in ((launch.facts, launch) for launch in whole.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
-        shared = "one, nothing to synchronise" if identities == 1 else f"{identities}, synchronised by {compared}"
+        several = say("{n}, synchronised by {how}", n=identities, how=compared)
+        shared = say("one, nothing to synchronise") if identities == 1 else several
         key = (facts.source, facts.source_reason, format_time(facts.resolution_ns), shared)
         seen[key].append(facts.cost_ns)
     rows = [
         [
             Cell(source, reason),
             Cell(resolution),
-            Cell(f"{format_time(min(costs))} to {format_time(max(costs))}"),
+            Cell(say("{low:time} to {high:time}", low=min(costs), high=max(costs))),
             Cell(shared),
         ]
         for (source, reason, resolution, shared), costs in seen.items()
     ]
-    return Table("Time", ["source", "resolution", "cost of a reading", "clocks of the ranks"], rows)
+    columns = [say("source"), say("resolution"), say("cost of a reading"), say("clocks of the ranks")]
+    return Table(say("Time"), columns, rows)
 
 
 def control(whole: Picture) -> Table:
@@ -228,9 +262,10 @@ def control(whole: Picture) -> Table:
             Cell(names[comparison.case], case=comparison.case),
             Cell(f"{comparison.other} / {comparison.base}"),
             Cell(format_ratio(comparison.ratio)),
-            Cell(f"{format_ratio(comparison.low)} to {format_ratio(comparison.high)}"),
+            Cell(say("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)),
         ]
         for comparison in whole.verdict.control
         if comparison.different and comparison.case in names
     ]
-    return Table("A/A pairs that looked different", ["case", "pair", "ratio", "interval"], rows)
+    columns = [say("case"), say("pair"), say("ratio"), say("interval")]
+    return Table(say("A/A pairs that looked different"), columns, rows)

@@ -6,13 +6,22 @@ import re
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.report import tables
+from rankbench.language import say
+from rankbench.report import foreign_tables, tables
+from rankbench.report.figures import alike
+from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
+from rankbench.report.overlap_tables import overlap_tables
+from rankbench.report.placement_tables import placement_tables
+from rankbench.report.ring_tables import ring_tables
+from rankbench.report.scaling_tables import scaling_tables
 from rankbench.report.start_tables import start_tables
+from rankbench.verdict import naming
 from rankbench.verdict.starts import read_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from rankbench.plots import Picture
     from rankbench.report.tables import Cell, Table
     from rankbench.verdict.evaluation import Evaluation
 
@@ -34,10 +43,29 @@ def markdown(evaluation: Evaluation) -> str:
     verdict = evaluation.verdict
     parts = [f"# {evaluation.campaign.plan.question}", " ".join(sentence.text for sentence in verdict.conclusion)]
     parts += [f"**{finding.title}** {finding.text} *{finding.advice}*" for finding in verdict.findings]
-    parts += [markdown_table(table) for table in [*tables.results(whole), tables.failures(whole)] if table.rows]
+    parts += list(groups(whole))
+    parts += [markdown_table(table) for table in [*figures(whole), tables.failures(whole)] if table.rows]
+    parts += [
+        markdown_table(table) for table in (foreign_tables.meanings(whole), foreign_tables.files(whole)) if table.rows
+    ]
+    parts += matrix_sentences(whole)
     parts += [one.text for one in read_out(evaluation.campaign, evaluation.starts, verdict.summaries)]
     parts += [markdown_table(table) for table in start_tables(whole)]
     return "\n\n".join(parts) + "\n"
+
+
+def groups(whole: Picture) -> Iterator[str]:
+    """Yield the groups of lines whose curves look alike, each with its members."""
+    names = {key: tables.line_name(part) for key, part in whole.parts("line")}
+    for group in alike(whole.verdict):
+        members = naming.joined(names[line] for line in group.lines[1:])
+        yield f"**{group.title}** {group.text} {say('Like it: {members}.', members=members)}"
+
+
+def figures(whole: Picture) -> list[Table]:
+    """Return all tables of figures."""
+    parts = (tables.results, overlap_tables, placement_tables, scaling_tables, matrix_tables, ring_tables)
+    return [table for part in parts for table in part(whole)]
 
 
 def markdown_table(table: Table) -> str:
@@ -54,9 +82,9 @@ def markdown_cell(cell: Cell) -> str:
 
 
 def latex(evaluation: Evaluation) -> str:
-    """Return one booktabs table per operation; the document needs `\\usepackage{booktabs}`."""
+    """Return one booktabs table per line; the document needs `\\usepackage{booktabs}`."""
     whole = plots.picture(evaluation)
-    return "\n\n".join(latex_table(table) for table in tables.results(whole)) + "\n"
+    return "\n\n".join(map(latex_table, figures(whole))) + "\n"
 
 
 def latex_table(table: Table) -> str:

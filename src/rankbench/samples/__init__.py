@@ -5,6 +5,7 @@ Both formats are described in ARCHITECTURE.md; the writers of the stream are `co
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,11 @@ from rankbench.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from rankbench.model import Case, Plan
 
-FORMAT = 2
+FORMAT = 4
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one"}
 """What a core does unless a job's `set` line says otherwise."""
 
@@ -60,6 +61,9 @@ class _Rank(Line, frozen=True, kw_only=True, tag="rank"):
     cpus: str
     clock: str
     libmpi: str
+    core: int
+    socket: int
+    numa: int
 
 
 class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
@@ -76,9 +80,19 @@ class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
     overrun: int
     sync_bound_ns: float
     drift_ns: float
-    migrated: bool
+    moved: str
     synchronisations: int
     stopped: str
+    ranks: int
+    moved_bytes: int
+    moved_messages: int
+    pure_ns: float
+    compute_ns: float
+    growth_bytes: int
+    spread_ns: float
+    grid: list[int]
+    order: list[int]
+    hops: int
     series: list[Series]
 
 
@@ -91,18 +105,48 @@ Head = _Launch | _Rank | _End
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Head | _Begin | _CaseLine)
 
 
-def write_job(path: Path, cases: Sequence[Case], plan: Plan) -> None:
+def asked(cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
+    """Return the cases of a job as its lines have them: all in this order, then again for each further pass.
+
+    Memory, and what happens `once` in a launch, are not measured again.
+    """
+    again = [case for case in cases if parted(case, plan, once)]
+    return [*cases, *again * (plan.sampling.passes - 1)]
+
+
+def parted(case: Case, plan: Plan, once: Container[str]) -> bool:
+    """Return whether a case's samples are taken in parts."""
+    return plan.sampling.passes > 1 and case.quantity != "memory" and case.operation not in once
+
+
+def write_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> None:
     """Write the job that asks a core for these cases in this order, measured as the plan says.
 
     What is as the core has it by default is left out, so that a person can read it.
     """
     chosen = {"clock": plan.clock, "sync": plan.synchronisation, "ranks": "all" if plan.every_rank else "one"}
     settings = _tokens(_others(chosen, DEFAULTS))
-    lines = ["rankbench-job 1", *([f"set {settings}"] if settings else []), *(_case_line(case, plan) for case in cases)]
+    lines = [
+        "rankbench-job 1",
+        *([f"set {settings}"] if settings else []),
+        *(case_line(case, plan, once) for case in asked(cases, plan, once)),
+    ]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def _case_line(case: Case, plan: Plan) -> str:
+def read_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
+    """Return the case of each of a job's lines. A line that is of none of these cases is an error."""
+    by_line = {case_line(case, plan, once): case for case in cases}
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("case ")]
+    unknown = next((line for line in lines if line not in by_line), None)
+    if unknown is not None:
+        raise RankbenchError(f"{path}: no case of this campaign: {unknown}")
+    return [by_line[line] for line in lines]
+
+
+def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
+    """Return the line of a job that asks for a case, or for its part of a pass."""
+    passes = plan.sampling.passes if parted(case, plan, once) else 1
     case_is = {
         "operation": case.operation,
         "form": case.form,
@@ -112,9 +156,11 @@ def _case_line(case: Case, plan: Plan) -> str:
     }
     memory = _others(msgspec.structs.asdict(case.memory), msgspec.structs.asdict(Memory()))
     stops = msgspec.structs.asdict(plan.sampling)
-    more = _others({key: stops[key] for key in stops if key != "good"}, msgspec.structs.asdict(Sampling()))
-    measured = {"samples": plan.sampling.good} | more | {"limit_s": plan.case_limit_s}
-    return f"case {_tokens(case_is | memory | measured)}"
+    stops["tries"] = -(-stops["tries"] // passes)
+    others = {key: stops[key] for key in stops if key not in {"good", "passes"}}
+    more = _others(others, msgspec.structs.asdict(Sampling()))
+    measured = {"samples": -(-plan.sampling.good // passes)} | more | {"limit_s": round(plan.case_limit_s / passes, 6)}
+    return f"case {_tokens(case_is | memory | case.options | measured)}"
 
 
 def _others(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
@@ -128,15 +174,18 @@ def _tokens(values: Mapping[str, object]) -> str:
 def decode(path: Path, decoder: msgspec.json.Decoder[Line]) -> tuple[list[Line], str]:
     """Decode the whole lines up to the first that is no record, and say what is wrong with that.
 
-    What follows the last newline was being written when the core ended.
+    What follows the last newline was being written when the core ended. Of the text, one line at a time is in memory.
     """
-    whole = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     lines: list[Line] = []
-    for number, text in enumerate(whole, start=1):
-        try:
-            lines.append(decoder.decode(text))
-        except msgspec.MsgspecError as error:
-            return lines, f"{path} line {number}: not a record of a rankbench stream ({error})"
+    if not path.exists():
+        return lines, ""
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            try:
+                if text.endswith(b"\n"):
+                    lines.append(decoder.decode(text))
+            except msgspec.MsgspecError as error:
+                return lines, f"{path} line {number}: not a record of a rankbench stream ({error})"
     return lines, ""
 
 
@@ -149,12 +198,14 @@ def _facts(path: Path, line: _Launch) -> LaunchFacts:
 def _result(path: Path, line: _CaseLine, cases: Sequence[Case]) -> CaseResult:
     if not 0 <= line.case < len(cases):
         raise RankbenchError(f"{path}: has a case {line.case}, but its job has only {len(cases)} cases")
-    values = {name: getattr(line, name) for name in CaseResult.__struct_fields__ if name != "case"}
+    values = {name: getattr(line, name) for name in CaseResult.__struct_fields__ if name not in {"case", "printed"}}
     return CaseResult(case=cases[line.case], **values)
 
 
 def read(path: Path, cases: Sequence[Case]) -> Stream:
-    """Read a stream, whole or broken off, of a job with these cases. A file that is not there is an empty stream.
+    """Read a stream, whole or broken off, of a job whose lines ask for these cases. No file is an empty stream.
+
+    What passes measured of one case is put together.
 
     It ends at a line that is no record, which `damage` names. A stream of another format or job is a RankbenchError.
     """
@@ -166,6 +217,10 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     begun = [line.case for line in lines if isinstance(line, _Begin)]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
     open_cases = set(begun) - {line.case for line in ended}
+    found: dict[str, list[CaseResult]] = {}
+    for line in ended:
+        result = _result(path, line, cases)
+        found.setdefault(result.case.key, []).append(result)
     return Stream(
         facts=next((_facts(path, line) for line in lines if isinstance(line, _Launch)), None),
         ranks=[
@@ -173,8 +228,55 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
             for line in lines
             if isinstance(line, _Rank)
         ],
-        results=[_result(path, line, cases) for line in ended],
-        unfinished=max(open_cases, default=None),
+        results=[together(parts) for parts in found.values()],
+        unfinished=cases[max(open_cases)] if open_cases else None,
         complete=not damage and any(isinstance(line, _End) for line in lines),
         damage=damage,
     )
+
+
+def together(parts: Sequence[CaseResult]) -> CaseResult:
+    """Return what passes measured of a case as one result.
+
+    A pass that did not end well is what became of the case; but where only no round of it began in time, since the
+    machine was busy elsewhere, the other passes are the case.
+    """
+    parts = [part for part in parts if not _came_too_late(part)] or parts[:1]
+    first = parts[0]
+    ended = next((part for part in parts if part.status != CaseStatus.OK), first)
+    if len(parts) == 1 or ended.status != CaseStatus.OK:
+        return ended
+    series = [_joined(every) for every in zip(*(part.series for part in parts), strict=True)]
+    sums = {name: sum(getattr(part, name) for part in parts) for name in SUMS}
+    most = {name: max((getattr(part, name) for part in parts), key=abs) for name in EXTREMES}
+    means = {name: sum(getattr(part, name) for part in parts) / len(parts) for name in MEANS}
+    moved = "; ".join(dict.fromkeys(part.moved for part in parts if part.moved))
+    stopped = ", ".join(dict.fromkeys(part.stopped for part in parts if part.stopped))
+    return msgspec.structs.replace(first, series=series, moved=moved, stopped=stopped, **sums, **most, **means)
+
+
+NONE_IN_TIME = "no round began in time"
+"""How the core's reason begins where a case has samples, but none of a round that all ranks began in time."""
+
+
+def _came_too_late(part: CaseResult) -> bool:
+    return part.status == CaseStatus.FAILED and part.reason.startswith(NONE_IN_TIME)
+
+
+SUMS = ("taken", "valid", "late", "overrun", "synchronisations")
+EXTREMES = ("sync_bound_ns", "drift_ns")
+MEANS = ("pure_ns", "compute_ns", "spread_ns")
+
+
+def _joined(parts: Sequence[Series]) -> Series:
+    """Return the series of one rank over the passes; places of late samples count on."""
+    begins = [0, *accumulate(len(part.time_ns) for part in parts)]
+    lists = {name: [value for part in parts for value in getattr(part, name)] for name in PER_SAMPLE}
+    places = {
+        name: [begin + place for begin, part in zip(begins, parts, strict=False) for place in getattr(part, name)]
+        for name in ("late", "overrun")
+    }
+    return Series(rank=parts[0].rank, **lists, **places)
+
+
+PER_SAMPLE = ("time_ns", "last_rank", "skew_ns", "bound_ns")

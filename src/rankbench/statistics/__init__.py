@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy import stats
+import scipy
 
 from rankbench.model import Comparison
-from rankbench.statistics import states
+from rankbench.statistics import states, trimming
 from rankbench.statistics.estimators import launch_figures
+from rankbench.statistics.looks import price
 from rankbench.statistics.summaries import LEVEL, median_interval, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 __all__ = ["LEVEL", "compare", "launch_figures", "median_interval", "summarise"]
 
@@ -36,37 +37,42 @@ def compare(
     pairs: Sequence[tuple[str, str]],
     threshold: float,
     *,
-    looks: int = 1,
+    looks: Sequence[int] = (),
     confidence: float = LEVEL,
     unlike: pl.DataFrame | None = None,
+    timeless: Collection[str] = (),
 ) -> list[Comparison]:
     """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.
 
-    The estimate is the geometric mean of the ratios; interval and p-value are Student's on their logarithms. p-values
-    are adjusted over all comparisons of the call (Benjamini and Hochberg, 1995). Two candidates are called different if
-    the adjusted p-value is at most 5 % and the ratio is beyond the practical threshold.
+    The estimate is the geometric mean of the ratios, trimmed where there are many (`trimming`); interval and p-value
+    are Student's on their logarithms. p-values are adjusted over all comparisons of the call (Benjamini and Hochberg,
+    1995). Two candidates are called different if the adjusted p-value is at most 5 % and the ratio is beyond the
+    practical threshold.
 
-    A campaign that may end at several `looks` at its figures has several chances to be misled: p-values are multiplied
-    by their number and intervals widened to match (Bonferroni). `confidence` is that of the intervals; who differs is
-    not a matter of it. Launches whose figure is below the clock's step are left out: a ratio to nothing says nothing.
+    A campaign that may end after each of several numbers of blocks, its `looks`, has several chances to be misled:
+    p-values are multiplied and intervals widened to match (`looks.price`). `confidence` is that of the intervals; who
+    differs is not a matter of it. Launches whose figure is below the clock's step are left out: a ratio to nothing says
+    nothing.
     So are the pairs of launches in `unlike` (`states.unlike`), which met the machine in unlike states; how many they
-    were is told.
+    were is told. That matters to times: not to the cases that are `timeless`, such as memory.
     """
     launches = figures.filter(pl.col("figure_ns") > 0)
     apart = states.NONE if unlike is None else unlike
-    tables = [_paired(launches, base, other, apart) for base, other in pairs]
+    tables = [_paired(launches, base, other, apart, timeless) for base, other in pairs]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
     estimates = _estimates(table, looks, confidence)
-    adjusted = stats.false_discovery_control(estimates["p_value"].to_numpy())
+    adjusted = scipy.stats.false_discovery_control(estimates["p_value"].to_numpy())
     return [
         _comparison(row, float(p_adjusted), threshold)
         for row, p_adjusted in zip(estimates.iter_rows(named=True), adjusted, strict=True)
     ]
 
 
-def _paired(launches: pl.DataFrame, base: str, other: str, unlike: pl.DataFrame) -> pl.DataFrame:
+def _paired(
+    launches: pl.DataFrame, base: str, other: str, unlike: pl.DataFrame, timeless: Collection[str]
+) -> pl.DataFrame:
     """Return one row per case: the log ratios other / base of the blocks that have both from launches in like state."""
     one, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
     apart = unlike.cast(launches.schema["launch"]).with_columns(unlike=True)
@@ -74,28 +80,30 @@ def _paired(launches: pl.DataFrame, base: str, other: str, unlike: pl.DataFrame)
         apart, on=["launch", "launch_other"], how="left", maintain_order="left"
     )
     every = (pl.col("figure_ns_other") / pl.col("figure_ns")).log()
-    alike = every.filter(pl.col("unlike").is_null())
+    counting = pl.col("unlike").is_null() | pl.col("case").is_in(list(timeless))
+    alike = every.filter(counting)
     return (
         ratios.group_by("case", maintain_order=True)
         .agg(
             alike.len().alias("blocks"),
-            pl.col("unlike").count().alias("left_out"),
-            pl.coalesce(alike.mean(), every.mean()).alias("log_ratio"),
-            alike.std().alias("spread"),
+            (~counting).sum().alias("left_out"),
+            pl.coalesce(trimming.mean(alike), every.mean()).alias("log_ratio"),
+            trimming.scatter(alike).alias("spread"),
         )
         .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
     )
 
 
-def _estimates(table: pl.DataFrame, looks: int, confidence: float) -> pl.DataFrame:
+def _estimates(table: pl.DataFrame, looks: Sequence[int], confidence: float) -> pl.DataFrame:
     count = table["blocks"].to_numpy()
+    priced = price(looks, count + table["left_out"].to_numpy())
     mean = table["log_ratio"].to_numpy()
     spread = np.maximum(np.nan_to_num(table["spread"].to_numpy()), FINEST_SPREAD)
     enough = count >= 2
-    degrees = np.where(enough, count - 1, 1)
-    error = spread / np.sqrt(degrees + 1)
-    p_value = np.where(enough, np.minimum(1.0, looks * 2 * stats.t.sf(np.abs(mean) / error, degrees)), 1.0)
-    half = np.where(enough, stats.t.isf((1 - confidence) / looks / 2, degrees) * error, np.inf)
+    degrees = trimming.degrees(count)
+    error = spread / np.sqrt(np.maximum(count, 1))
+    p_value = np.where(enough, np.minimum(1.0, priced * 2 * scipy.stats.t.sf(np.abs(mean) / error, degrees)), 1.0)
+    half = np.where(enough, scipy.stats.t.isf((1 - confidence) / priced / 2, degrees) * error, np.inf)
     return table.with_columns(
         pl.Series("p_value", p_value), pl.Series("low", np.exp(mean - half)), pl.Series("high", np.exp(mean + half))
     )

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import polars as pl
-from scipy import stats
+import scipy
 
 from rankbench.statistics.medians import TIED, grouped_median
 
@@ -73,7 +73,11 @@ def students_half(spread_ns: float, count: int, confidence: float) -> float:
     from a normal distribution. They are not: they were chosen by their size, and resemble each other within a launch.
     So it is narrower than its confidence says, even for this launch; METHOD.md tells by how much.
     """
-    return float(stats.t.isf((1 - confidence) / 2, count - 1) * spread_ns / math.sqrt(count)) if count > 1 else math.nan
+    return (
+        float(scipy.stats.t.isf((1 - confidence) / 2, count - 1) * spread_ns / math.sqrt(count))
+        if count > 1
+        else math.nan
+    )
 
 
 def _finer(plain: pl.DataFrame, valid: pl.LazyFrame) -> pl.DataFrame:

@@ -8,6 +8,8 @@ from rankbench.model import ALL_RANKS
 from rankbench.statistics.estimators import LAUNCH
 
 KEY = ["case", "candidate"]
+ENDED = (pl.col("series") == ALL_RANKS) & (pl.col("last_rank") != ALL_RANKS)
+"""Of samples over all ranks, those of which it is known who ended last; foreign tools do not tell."""
 OWN = {
     "median_ns": pl.col("time_ns").median(),
     "p90_ns": pl.col("time_ns").quantile(0.9, "linear"),
@@ -27,7 +29,7 @@ def single_ranks(samples: pl.LazyFrame, rank_samples: pl.LazyFrame) -> pl.DataFr
         samples: the store's samples.
         rank_samples: the store's samples of single ranks.
     """
-    over_all = samples.filter(~pl.col("discarded") & (pl.col("series") == ALL_RANKS))
+    over_all = samples.filter(~pl.col("discarded") & ENDED)
     last = over_all.group_by(*KEY, pl.col("last_rank").alias("rank")).agg(pl.len().alias("times"))
     every = (
         over_all.group_by(KEY, maintain_order=True)
@@ -45,3 +47,23 @@ def single_ranks(samples: pl.LazyFrame, rank_samples: pl.LazyFrame) -> pl.DataFr
     )
     share = pl.col("times").fill_null(0) / pl.col("samples")
     return joined.select(*KEY, "rank", "samples", share.alias("last"), *OWN).collect()
+
+
+def last_ranks(samples: pl.LazyFrame) -> pl.DataFrame:
+    """Return the share of samples in which a rank was the last to end, per case, candidate, block, launch and rank.
+
+    Columns beside these: ranks, how many took part. Ranks that never were the last of a launch have no row there. This
+    is for what must repeat over launches to count.
+
+    Args:
+        samples: the store's samples.
+    """
+    over_all = samples.filter(~pl.col("discarded") & ENDED)
+    return (
+        over_all.group_by(*LAUNCH, pl.col("last_rank").alias("rank"))
+        .agg(pl.col("ranks").first(), times=pl.len())
+        .with_columns(last=pl.col("times") / pl.col("times").sum().over(LAUNCH))
+        .select(*LAUNCH, "ranks", "rank", "last")
+        .sort(*LAUNCH, "rank")
+        .collect()
+    )

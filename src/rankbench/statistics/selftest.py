@@ -32,6 +32,8 @@ class Wait(Record, frozen=True):
     """Median over launches of each launch's median; nothing where no launch has a sample that counts."""
     reason: str
     """Why there is no figure, as the core says it."""
+    bound_ns: float = 0.0
+    """How far clocks may have differed, at most, where times are counted from a common start."""
 
     @property
     def error_ns(self) -> float | None:
@@ -40,8 +42,8 @@ class Wait(Record, frozen=True):
 
     @property
     def tolerance_ns(self) -> float:
-        """Return the largest error that passes."""
-        return max(TOLERANCE_NS, TOLERANCE_SHARE * self.truth_ns)
+        """Return the largest error that passes: what clocks may differ by is stated with every figure."""
+        return max(TOLERANCE_NS, TOLERANCE_SHARE * self.truth_ns) + self.bound_ns
 
     @property
     def right(self) -> bool:
@@ -106,6 +108,7 @@ def _wait(start: Start, results: list[CaseResult]) -> Wait:
         truth_ns=TRUTHS_NS[case.operation] * case.ranks,
         measured_ns=median(figures) if figures else None,
         reason=next((result.reason or result.status for result in results if result.status != CaseStatus.OK), ""),
+        bound_ns=max(result.sync_bound_ns for result in results) if start.scheduled else 0.0,
     )
 
 

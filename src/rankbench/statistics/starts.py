@@ -31,7 +31,7 @@ def usual_starts(campaign: Campaign) -> dict[str, Case]:
     That is the start that the core gives the operation; where this was not measured, the first that was.
     """
     own = {operation.name: operation.start for operation in campaign.operations}
-    chosen: dict[Case, Case] = {}
+    chosen: dict[str, Case] = {}
     for case in campaign.cases:
         if case.start == own[case.operation]:
             chosen[_startless(case)] = case
@@ -40,8 +40,8 @@ def usual_starts(campaign: Campaign) -> dict[str, Case]:
     return {case.key: chosen[_startless(case)] for case in campaign.cases}
 
 
-def _startless(case: Case) -> Case:
-    return msgspec.structs.replace(case, start="")
+def _startless(case: Case) -> str:
+    return msgspec.structs.replace(case, start="").key
 
 
 def start_effects(figures: pl.DataFrame, campaign: Campaign) -> list[StartEffect]:

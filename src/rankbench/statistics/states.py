@@ -21,6 +21,10 @@ ALIKE = 1.15
 """States whose exchange times differ by less are like. Where this was measured, 99 of 100 probes made one right after
 the other differed by less than 1.05, and the states between which that machine jumps by more than 1.3."""
 
+RESTLESS, RESTLESS_LAUNCHES = 0.25, 5
+"""Where the state changed during more than this share of launches, and during so many, launches have none of their own:
+half of all pairs and more would be left out, and those left would be alike by chance."""
+
 NONE = pl.DataFrame(schema={"launch": pl.Int32, "launch_other": pl.Int32})
 """No pair of launches."""
 Exchanges = dict[tuple[int, int], float]
@@ -96,10 +100,23 @@ def like(one: Met, two: Met) -> bool:
     return not (one.changing or two.changing) and distance(one.level, two.level) <= math.log(ALIKE)
 
 
+def restless(every: Sequence[Met]) -> bool:
+    """Return whether the machine changes so often that launches have no state of their own."""
+    probed = [one for one in every if one.before and one.after]
+    changing = sum(one.changing for one in probed)
+    return changing >= RESTLESS_LAUNCHES and changing > RESTLESS * len(probed)
+
+
 def unlike(launches: Iterable[Launch]) -> pl.DataFrame:
-    """Return the pairs of launches of one block that may not be compared, each in both directions."""
+    """Return the pairs of launches of one block that may not be compared, each in both directions.
+
+    On a restless machine there are none: which state a launch met is a part of its scatter, as all else is.
+    """
+    every = met(launches)
+    if restless(every):
+        return NONE
     blocks: dict[int, list[Met]] = {}
-    for one in met(launches):
+    for one in every:
         blocks.setdefault(one.launch.block, []).append(one)
     rows = [
         (one.launch.number, two.launch.number)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
+import scipy
 
-from rankbench.model import Summary
-from rankbench.quantities import format_time
+from rankbench.language import say
+from rankbench.model import CaseStatus, Summary
 from rankbench.statistics import estimators
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ LEVEL = 0.95
 KEY = ["case", "candidate"]
 POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns")
+OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
 def summarise(
@@ -36,10 +37,12 @@ def summarise(
     """
     tried = cases.group_by(KEY, maintain_order=True).agg(
         pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
+        pl.col("reason").filter(pl.col("status") == CaseStatus.NOT_AS_ASKED).first().alias("elsewhere"),
         pl.col("late").sum(),
         pl.col("overrun").sum(),
         pl.col("sync_bound_ns").max(),
-        pl.col("migrated").sum(),
+        (pl.col("moved") != "").sum(),
+        pl.col("moved_bytes", "moved_messages").max(),
     )
     told = figures.with_columns(pl.col("uncertain").all().over(KEY).alias("doubted")).filter(
         pl.col("doubted") | ~pl.col("uncertain")
@@ -48,6 +51,7 @@ def summarise(
     rows = (
         tried.lazy()
         .join(_launches(figures, told).lazy(), on=KEY, how="left")
+        .join(_beside(cases, told).lazy(), on=KEY, how="left")
         .join(discarded, on=KEY, how="left")
         .join(_pooled(samples, told), on=KEY, how="left")
         .collect()
@@ -66,7 +70,7 @@ def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[
     """
     ordered = np.sort(values)
     count = len(ordered)
-    outside = max(int(stats.binom.ppf((1 - level) / 2, count, 0.5)) - 1, -1)
+    outside = max(int(scipy.stats.binom.ppf((1 - level) / 2, count, 0.5)) - 1, -1)
     while outside + 1 < count / 2 - 1 and _coverage(count, outside + 1) >= level:
         outside += 1
     rank = max(outside, 0)
@@ -75,7 +79,7 @@ def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[
 
 def _coverage(count: int, rank: int) -> float:
     """Return the chance that the median lies between the order statistics `rank` from either end."""
-    return float(1 - 2 * stats.binom.cdf(rank, count, 0.5)) if count > 1 else 0.0
+    return float(1 - 2 * scipy.stats.binom.cdf(rank, count, 0.5)) if count > 1 else 0.0
 
 
 def _launches(figures: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
@@ -84,6 +88,24 @@ def _launches(figures: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     uncertain = figures.group_by(KEY).agg(pl.col("uncertain").sum())
     return (
         told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted", "common").first(), *over).join(uncertain, on=KEY)
+    )
+
+
+def _beside(cases: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """Return medians over the launches that are told of what else the core says of cases that are no plain times.
+
+    Overlap is 1 - (overall - compute) / pure, clipped to 0..1, of the medians of one launch, where it talked at all.
+    """
+    rows = cases.join(told.select(*KEY, "launch", "middle_ns"), on=[*KEY, "launch"])
+    pure, compute = pl.col("pure_ns"), pl.col("compute_ns")
+    known = pure > 0
+    hidden = (1 - (pl.col("middle_ns") - compute) / pure).clip(0, 1)
+    return rows.group_by(KEY).agg(
+        pl.col("growth_bytes").median(),
+        *(
+            value.filter(known).median().alias(name)
+            for name, value in zip(OF_OVERLAP, (pure, compute, hidden), strict=True)
+        ),
     )
 
 
@@ -118,16 +140,23 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         overrun=row["overrun"],
         discarded=row["discarded"] or 0,
         **figures,
+        moved_bytes=row["moved_bytes"] or 0,
+        moved_messages=row["moved_messages"] or 0,
         uncertain=row["uncertain"] or 0,
         doubt=_doubt(row) if row["doubted"] else "",
         failures={one["status"]: one["count"] for one in row["failures"]},
+        elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
         warnings=_warnings(row, launches, figures, confidence) if launches else [],
     )
 
 
 def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float) -> dict[str, float]:
     low, high, coverage = median_interval(values, confidence)
-    told = {name: float(row[name]) for name in (*POOLED, *OVER_LAUNCHES) if row[name] is not None}
+    told = {
+        name: float(row[name])
+        for name in (*POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
+        if row[name] is not None
+    }
     half = estimators.students_half(row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"], confidence)
     if len(values) == 1 and not math.isnan(half):
         told |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
@@ -136,27 +165,49 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
 
 def _doubt(row: dict[str, Any]) -> str:
     bound, middle = row["bound_ns"], row["middle_ns"]
-    share = f"by {bound / middle:.0%} of its time" if middle else "by more than its time"
-    return f"start uncertain {share}: clocks agree within {format_time(bound)}, a call takes {format_time(middle)}"
+    return say(
+        "start uncertain by {share:.0%} of its time: clocks agree within {bound:time}, a call takes {middle:time}"
+        if middle
+        else "start uncertain by more than its time: clocks agree within {bound:time}, a call takes {middle:time}",
+        share=bound / middle if middle else math.inf,
+        bound=bound,
+        middle=middle,
+    )
 
 
 def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[str]:
     typical, skew, bound = figures["typical_ns"], figures.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
     said = []
     if figures["coverage"] < confidence:
-        enough = math.ceil(1 - math.log2(1 - confidence))
         said.append(
-            f"{launches} launches: the interval holds with {figures['coverage']:.1%} only; "
-            f"{enough} or more give {confidence:.0%}"
+            say(
+                "{launches} launches: the interval holds with {coverage:.1%} only; {enough} or more give "
+                "{confidence:.0%}",
+                launches=launches,
+                coverage=figures["coverage"],
+                enough=math.ceil(1 - math.log2(1 - confidence)),
+                confidence=confidence,
+            )
         )
     if row["uncertain"]:
-        said.append(f"{row['uncertain']} launches are left out: their starts are uncertain by more than 5% of the time")
+        said.append(
+            say("{n} launches are left out: their starts are uncertain by more than 5% of the time", n=row["uncertain"])
+        )
     if row["common"] and bound > estimators.START_BOUND * typical:
         said.append(
-            f"starts are uncertain by up to {bound / typical:.0%} of the time; prefer larger messages or start barrier"
+            say(
+                "starts are uncertain by up to {share:.0%} of the time; prefer larger messages or start barrier",
+                share=bound / typical,
+            )
         )
     if skew > estimators.START_BOUND * typical:
-        said.append(f"ranks began {format_time(skew)} apart, {skew / typical:.0%} of the time, which is counted in it")
-    if row["migrated"]:
-        said.append(f"a rank moved to another CPU in {row['migrated']} launches; bind ranks to cores")
+        said.append(
+            say(
+                "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it",
+                skew=skew,
+                share=skew / typical,
+            )
+        )
+    if row["moved"]:
+        said.append(say("a rank moved to another CPU in {n} launches; bind ranks to cores", n=row["moved"]))
     return said

@@ -7,21 +7,23 @@ are leftovers of a killed run, are not read, and are replaced when the launch is
 from __future__ import annotations
 
 import fcntl
+import functools
 import io
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+import numpy as np
 import polars as pl
 
-from rankbench.model import Campaign, CaseResult, Launch, RankbenchError, Series
+from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
-FORMAT = 2
+FORMAT = 5
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -41,6 +43,7 @@ _CASE_OF_LAUNCH = {
     "ranks": pl.Int32,
     "start": pl.String,
     "memory": pl.String,
+    "options": pl.String,
 }
 CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "status": pl.String,
@@ -51,9 +54,20 @@ CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "overrun": pl.Int64,
     "sync_bound_ns": pl.Float64,
     "drift_ns": pl.Float64,
-    "migrated": pl.Boolean,
+    "moved": pl.String,
     "synchronisations": pl.Int32,
     "stopped": pl.String,
+    "active_ranks": pl.Int32,
+    "moved_bytes": pl.Int64,
+    "moved_messages": pl.Int64,
+    "pure_ns": pl.Float64,
+    "compute_ns": pl.Float64,
+    "growth_bytes": pl.Int64,
+    "spread_ns": pl.Float64,
+    "grid": pl.String,
+    "order": pl.String,
+    "hops": pl.Int32,
+    "printed": pl.String,
 }
 SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "series": pl.Int32,
@@ -67,8 +81,31 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "skew_ns": pl.Float32,
     "bound_ns": pl.Float32,
 }
-_BEFORE = {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)}
-"""What columns that a campaign of format 1 lacks would hold; what nobody measured then is null."""
+_SINCE_3 = {
+    "options": pl.lit(""),
+    "pure_ns": pl.lit(0.0),
+    "compute_ns": pl.lit(0.0),
+    "growth_bytes": pl.lit(0, pl.Int64),
+    "spread_ns": pl.lit(0.0),
+}
+_SINCE_2 = {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)}
+_SINCE_4 = {
+    "moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit("")),
+    "grid": pl.lit(""),
+    "order": pl.lit(""),
+    "hops": pl.lit(0, pl.Int32),
+}
+_SINCE_5 = {"printed": pl.lit("")}
+_LACKING = {
+    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5,
+    2: _SINCE_3 | _SINCE_4 | _SINCE_5,
+    3: _SINCE_4 | _SINCE_5,
+    4: _SINCE_5,
+}
+"""What the columns would hold that campaigns of older formats lack; what nobody measured then is null."""
+_UNTIL_3 = {"migrated": pl.Boolean}
+"""Columns that only campaigns before format 4 have."""
+_MOVED_SINCE = 4
 
 
 class Store:
@@ -91,6 +128,12 @@ class Store:
         except OSError as error:
             raise RankbenchError(f"{self.folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
 
+    def unlock(self) -> None:
+        """Let other runs in again."""
+        if self._lock:
+            self._lock.close()
+            self._lock = None
+
     def append(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Add a launch with the cases it ran. Either all of it is there afterwards, or nothing that would be read."""
         name = f"{launch.number:06}"
@@ -103,6 +146,15 @@ class Store:
         _write(self.folder / "cases" / f"{name}.parquet", _parquet(cases))
         _write(self.folder / "samples" / f"{name}.parquet", _parquet(samples))
         _write_json(self.folder / "launches" / f"{name}.json", launch)
+
+    def append_look(self, look: Look) -> None:
+        """Add what the campaign saw when it looked. Made again after a kill it is the same."""
+        (self.folder / "looks").mkdir(exist_ok=True)
+        _write_json(self.folder / "looks" / f"{look.block:06}.json", look)
+
+    def looks(self) -> list[Look]:
+        """Return the looks in the order of their blocks."""
+        return [_read_json(path, Look) for path in sorted((self.folder / "looks").glob("*.json"))]
 
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""
@@ -133,9 +185,12 @@ class Store:
         if not files:
             return pl.LazyFrame(schema=dict(columns))
         if self.campaign.format == FORMAT:
-            return pl.scan_parquet(files)
-        frame = pl.scan_parquet(files, schema=dict(columns), missing_columns="insert")
-        return frame.with_columns(value.alias(name) for name, value in _BEFORE.items() if name in columns)
+            return pl.scan_parquet(files, glob=False)
+        old = "moved" in columns and self.campaign.format < _MOVED_SINCE
+        schema = dict(columns) | (_UNTIL_3 if old else {})
+        frame = pl.scan_parquet(files, schema=schema, missing_columns="insert", glob=False)
+        lacking = _LACKING[self.campaign.format].items()
+        return frame.with_columns(value.alias(name) for name, value in lacking if name in columns).select(list(columns))
 
     def _series_frames(self, heads: Iterable[dict[str, Any]], results: Iterable[CaseResult]) -> Iterable[pl.LazyFrame]:
         for head, result in zip(heads, results, strict=True):
@@ -162,7 +217,7 @@ def create(folder: Path, campaign: Campaign) -> Store:
 def open(folder: Path) -> Store:  # noqa: A001 - the verb of the room
     """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench.
 
-    One of format 1 is read as what it would be today; it cannot be gone on with.
+    One of an older format is read as what it would be today; it cannot be gone on with.
     """
     path = folder / "campaign.json"
     if not path.exists():
@@ -170,9 +225,9 @@ def open(folder: Path) -> Store:  # noqa: A001 - the verb of the room
             f"{folder}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
         )
     found = _read_json(path, _Formatted).format
-    if found not in {1, FORMAT}:
+    if found not in {*_LACKING, FORMAT}:
         raise RankbenchError(
-            f"{path}: format {found}, this rankbench reads formats 1 and {FORMAT}; use the one that wrote it"
+            f"{path}: format {found}, this rankbench reads formats 1 to {FORMAT}; use the one that wrote it"
         )
     return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign))
 
@@ -204,30 +259,39 @@ def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
     case = result.case
     named = {name: getattr(case, name) for name in _CASE_OF_LAUNCH if name in case.__struct_fields__}
     numbers = {"launch": launch.number, "block": launch.block, "candidate": launch.candidate, "case": case.key}
-    return {**numbers, **named, "memory": case.memory.label}
+    options = ", ".join(f"{name}={value}" for name, value in case.options.items())
+    return {**numbers, **named, "memory": case.memory.label, "options": options}
 
 
 def _outcome(result: CaseResult) -> dict[str, object]:
-    names = CASE_COLUMNS.keys() - _CASE_OF_LAUNCH.keys()
-    return {name: getattr(result, name) for name in names} | {"status": result.status.value}
+    own = msgspec.structs.asdict(result) | {"status": result.status.value, "active_ranks": result.ranks}
+    own["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
+    own |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
+    return {name: own[name] for name in CASE_COLUMNS.keys() - _CASE_OF_LAUNCH.keys()}
 
 
 def _series_frame(head: dict[str, Any], series: Series, discarded: Iterable[int], *, by_rank: bool) -> pl.LazyFrame:
     """Return the samples of a series. What is equal in all of them is added while they are written."""
     same = head | {"series": series.rank, "last_rank": series.rank, "by_rank": by_rank, "skew_ns": None, "bound_ns": 0}
-    index = pl.int_range(len(series.time_ns), dtype=pl.Int32, eager=True)
+    index = np.arange(len(series.time_ns), dtype=np.int32)
     own = {
-        "index": index,
+        "index": pl.Series(index),
         "time_ns": pl.Series(series.time_ns, dtype=pl.Float64),
-        "late": index.is_in(series.late),
-        "overrun": index.is_in(series.overrun),
-        "discarded": index.is_in(list(discarded)),
+        "late": pl.Series(np.isin(index, series.late)),
+        "overrun": pl.Series(np.isin(index, series.overrun)),
+        "discarded": pl.Series(np.isin(index, list(discarded))),
     }
     for name in ("last_rank", "skew_ns", "bound_ns"):
         if values := getattr(series, name):
             own[name] = pl.Series(values, dtype=SAMPLE_COLUMNS[name])
-    literals = [pl.lit(same[name], SAMPLE_COLUMNS[name]).alias(name) for name in same.keys() - own.keys()]
+    literals = [_everywhere(name, same[name]) for name in same.keys() - own.keys()]
     return pl.LazyFrame(own).with_columns(literals).select(list(SAMPLE_COLUMNS))
+
+
+@functools.lru_cache(maxsize=4096)
+def _everywhere(name: str, value: object) -> pl.Expr:
+    """Return a column that has one value; most of a launch's are those of others, and each takes a while to make."""
+    return pl.lit(value, SAMPLE_COLUMNS[name]).alias(name)
 
 
 def _whole(path: Path) -> Path:

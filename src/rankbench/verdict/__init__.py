@@ -1,6 +1,7 @@
 """The verdict: who is fastest where, by how much, what looks wrong, and the conclusion in sentences. Pure.
 
-`evaluation.evaluate` alone reads a store: it joins store, statistics and this room for every command that needs it.
+`evaluation.evaluate` and `over_time.history` alone read stores: they join store, statistics and this room for every
+command that needs it.
 """
 
 from __future__ import annotations
@@ -8,15 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench import units
+from rankbench.language import say, word
 from rankbench.model import CaseStatus, CaseVerdict, Verdict
 from rankbench.verdict import findings
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.evidence import Evidence, Pairs
+from rankbench.verdict.evidence import NO_FIGURES, NO_LAST_RANKS, Evidence, Pairs
+from rankbench.verdict.groups import groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
     from rankbench.model import Campaign, Case, Comparison, Launch, Summary
+    from rankbench.statistics.modes import Repeated
 
 __all__ = ["judge"]
 
@@ -29,8 +35,14 @@ def judge(
     comparisons: Sequence[Comparison],
     control: Sequence[Comparison],
     launches: Sequence[Launch],
+    figures: pl.DataFrame = NO_FIGURES,
+    modes: Mapping[tuple[str, ...], list[Repeated]] | None = None,
+    last_ranks: pl.DataFrame = NO_LAST_RANKS,
 ) -> Verdict:
-    """Return the verdict. The A/A twin takes part in no ranking: it speaks only of the method."""
+    """Return the verdict. The A/A twin takes part in no ranking: it speaks only of the method.
+
+    `figures` are those of every launch that can be judged; without them nothing is found that takes single launches.
+    """
     twins = {candidate.name for candidate in campaign.candidates if candidate.control_of}
     by_case: dict[str, list[Summary]] = {}
     for summary in summaries:
@@ -38,7 +50,17 @@ def judge(
             by_case.setdefault(summary.case, []).append(summary)
     pairs = Pairs(comparisons)
     cases = [judge_case(case, by_case.get(case.key, []), pairs) for case in campaign.cases]
-    evidence = Evidence(campaign, cases, list(summaries), list(comparisons), list(control), list(launches))
+    evidence = Evidence(
+        campaign,
+        cases,
+        list(summaries),
+        list(comparisons),
+        list(control),
+        list(launches),
+        figures,
+        modes or {},
+        last_ranks,
+    )
     return Verdict(
         conclusion=conclude(evidence),
         cases=cases,
@@ -50,6 +72,7 @@ def judge(
             key=lambda found: GRAVEST_FIRST.index(found.severity),
         ),
         blocks=len({launch.block for launch in launches}),
+        groups=groups(evidence),
     )
 
 
@@ -75,5 +98,9 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVe
 
 def _reason(summary: Summary) -> str:
     """Return why a candidate has no place in the ranking."""
-    statuses = [f"{status} in {count}" for status, count in sorted(summary.failures.items())]
+    why = {CaseStatus.NOT_AS_ASKED: f" ({summary.elsewhere})"}
+    statuses = [
+        say("{status} in {n}", status=word(status), n=count) + why.get(CaseStatus(status), "")
+        for status, count in sorted(summary.failures.items())
+    ]
     return ", ".join([summary.doubt, *statuses] if summary.doubt else statuses)

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from rankbench.language import joined, say, word
 from rankbench.quantities import format_size
+from rankbench.statistics import scaling
+from rankbench.statistics.placements import turned
 from rankbench.statistics.starts import usual_starts
+from rankbench.verdict import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Summary
+    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Summary
+    from rankbench.statistics.modes import Repeated
+
+
+NO_FIGURES = pl.DataFrame(
+    schema={"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
+)
+"""Of no launch."""
+NO_LAST_RANKS = pl.DataFrame(
+    schema={
+        "case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "ranks": pl.Int32,
+        "rank": pl.Int32, "last": pl.Float64,
+    }
+)  # fmt: skip
+"""Of no launch, as `statistics.ranks.last_ranks` has it."""
 
 
 class Pairs:
@@ -21,13 +42,24 @@ class Pairs:
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
+        self._halves: dict[tuple[str, str, str], float] = {}
         for one in comparisons:
             self._ratios[one.case, one.base, one.other] = one.ratio, one.different
             self._ratios[one.case, one.other, one.base] = 1 / one.ratio, one.different
+            half = math.log(one.high / one.low) / 2 if one.low > 0 else math.inf
+            self._halves[one.case, one.base, one.other] = self._halves[one.case, one.other, one.base] = half
 
     def ratio(self, case: str, base: str, other: str) -> float | None:
         """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
         return self._ratios.get((case, base, other), (None, False))[0]
+
+    def half_width(self, case: str, base: str, other: str) -> float:
+        """Return half the width of the interval of the ratio's logarithm; infinite where nothing bounds it."""
+        return self._halves.get((case, base, other), math.inf)
+
+    def different(self, case: str, base: str, other: str) -> bool:
+        """Return whether the two can be told apart."""
+        return self._ratios.get((case, base, other), (1.0, False))[1]
 
     def slower(self, case: str, base: str, other: str) -> bool:
         """Return whether `other` is told to be slower than `base`."""
@@ -45,11 +77,23 @@ class Evidence:
     comparisons: list[Comparison]
     control: list[Comparison]
     launches: list[Launch]
+    figures: pl.DataFrame = field(default_factory=NO_FIGURES.clone)
+    """The figure of every launch that can be judged."""
+    modes: Mapping[tuple[str, ...], list[Repeated]] = field(default_factory=dict)
+    """The humps of each case's samples, by case and candidate, the main one first."""
+    last_ranks: pl.DataFrame = field(default_factory=NO_LAST_RANKS.clone)
+    """Which rank ended last how often, per case and launch."""
 
     @cached_property
     def summary(self) -> dict[tuple[str, str], Summary]:
         """Summaries by case key and candidate."""
         return {(one.case, one.candidate): one for one in self.summaries}
+
+    @cached_property
+    def comparison(self) -> dict[tuple[str, str, str], Comparison]:
+        """Comparisons by case key, base and other, in either direction."""
+        both = (turn for one in self.comparisons for turn in (one, turned(one)))
+        return {(one.case, one.base, one.other): one for one in both}
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -67,6 +111,11 @@ class Evidence:
         return {verdict.case.key: verdict.case for verdict in self.cases}
 
     @cached_property
+    def operation(self) -> dict[str, Operation]:
+        """Operations by name."""
+        return {operation.name: operation for operation in self.campaign.operations}
+
+    @cached_property
     def names(self) -> list[str]:
         """Candidates without the A/A twin, in the plan's order."""
         return [candidate.name for candidate in self.campaign.candidates if not candidate.control_of]
@@ -81,38 +130,79 @@ class Evidence:
         """The cases that an answer rests on: each with its usual start only."""
         return [one for one in self.cases if self.usual[one.case.key] == one.case]
 
+    @cached_property
+    def times(self) -> list[CaseVerdict]:
+        """The main cases whose figures are times."""
+        return [one for one in self.main if one.case.quantity != "memory"]
+
+    @cached_property
+    def pairs_of_ranks(self) -> set[str]:
+        """Keys of the cases that were made between several pairs of ranks."""
+        return naming.between_pairs(self.case.values())
+
+    @cached_property
+    def _ranks_per_node(self) -> dict[str, int]:
+        return {placement.name: placement.ranks_per_node for placement in self.campaign.plan.placements}
+
+    def short_of_cores(self, case: Case) -> bool:
+        """Return whether ranks of a node, or their threads, are more than its cores, as far as these are known."""
+        return self.campaign.oversubscribed(self._ranks_per_node[case.placement] * int(case.options.get("threads", 1)))
+
+    @cached_property
+    def over_nodes(self) -> set[str]:
+        """Keys of the cases that were made at several numbers of nodes, whose placements are told as a scale."""
+        return scaling.over_nodes(self.campaign)
+
     def lines(self) -> Iterator[tuple[str, list[CaseVerdict]]]:
-        """Yield the main cases that differ in size only, by size, with a title such as `allreduce persistent`."""
-        ordered = sorted(self.main, key=lambda one: (line_key(one.case), one.case.size_bytes))
-        for _, group in groupby(ordered, key=lambda one: line_key(one.case)):
+        """Yield the times that differ in size only, by size, with a title such as `allreduce persistent`.
+
+        All pairs of ranks are one line, in which a size is there more than once.
+        """
+        keys = {one.case.key: line_key(self._merged(one.case)) for one in self.times}
+        ordered = sorted(self.times, key=lambda one: (keys[one.case.key], one.case.size_bytes))
+        for _, group in groupby(ordered, key=lambda one: keys[one.case.key]):
             verdicts = list(group)
-            yield self.title(verdicts[0].case), verdicts
+            title = self.title(self._merged(verdicts[0].case))
+            pairs = verdicts[0].case.key in self.pairs_of_ranks
+            yield say("{title} between pairs of ranks", title=title) if pairs else title, verdicts
+
+    def _merged(self, case: Case) -> Case:
+        return naming.endless(case) if case.key in self.pairs_of_ranks else case
 
     def title(self, case: Case) -> str:
         """Name a case without its size: only what tells it from the campaign's other cases."""
         alike = [one for one in self.case.values() if one.operation == case.operation]
-        words = [case.operation, case.form if len({one.form for one in alike}) > 1 else ""]
+        called = f"{case.operation} {case.form}" if len({one.form for one in alike}) > 1 else case.operation
         if len(self.campaign.plan.placements) > 1:
-            words.append(f"at {case.placement}")
+            called = say("{call} at {placement}", call=called, placement=case.placement)
         if len({one.start for one in alike}) > 1:
-            words.append(f"with start {case.start}")
-        words.append(f"({case.memory.label})" if case.memory.label else "")
-        return " ".join(word for word in words if word)
+            called = say("{call} with start {start}", call=called, start=case.start)
+        unusual = ", ".join(naming.unusual(case, self.operation[case.operation]))
+        return f"{called} ({unusual})" if unusual else called
 
     def full_title(self, case: Case) -> str:
         """Name a case with its size."""
         return f"{self.title(case)}, {format_size(case.size_bytes)}" if case.size_bytes else self.title(case)
 
 
-def line_key(case: Case) -> tuple[str, ...]:
-    """Return what cases have in common that differ in size only."""
-    return (case.placement, case.operation, case.form, case.datatype, case.start, case.memory.suffix)
+def line_key(case: Case) -> tuple[str, str]:
+    """Return what cases have in common that differ in size only; those of one placement follow each other."""
+    return case.placement, naming.line_key(case)
 
 
 def listed(words: Iterable[str]) -> str:
-    """Join words as English does: `a`, `a and b`, `a, b and c`."""
-    items = list(words)
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+    """Join words: `a`, `a and b`, `a, b and c`."""
+    return joined(list(words), word("and"))
+
+
+def either(words: Iterable[str]) -> str:
+    """Join words: `a`, `a or b`, `a or b or c`."""
+    return f" {word('or')} ".join(words)
+
+
+def some(words: list[str], most: int) -> list[str]:
+    """Return words; where they are more than one above the most, as many, and how many more there are."""
+    return words if len(words) <= most + 1 else [*words[:most], say("{n} more", n=len(words) - most)]
 
 
 def counted(count: int, noun: str) -> str:
@@ -120,9 +210,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
-def size_range(cases: list[Case]) -> str:
-    """Return ` from 8 B to 1 KiB` for cases in ascending size, or ` at 8 B`, or nothing where there is no size."""
-    first, last = format_size(cases[0].size_bytes), format_size(cases[-1].size_bytes)
-    if not cases[-1].size_bytes:
-        return ""
-    return f" at {first}" if first == last else f" from {first} to {last}"
+def sized(what: str, cases: list[Case]) -> str:
+    """Return `x from 8 B to 1 KiB` for cases in ascending size, or `x at 8 B`, or `x` where there is no size."""
+    first, last = cases[0].size_bytes, cases[-1].size_bytes
+    if not last:
+        return what
+    if first == last:
+        return say("{what} at {size:size}", what=what, size=first)
+    return say("{what} from {first:size} to {last:size}", what=what, first=first, last=last)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankbench.language import say
 from rankbench.model import Sentence
-from rankbench.quantities import format_ratio, format_time
-from rankbench.verdict.evidence import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,10 +39,22 @@ def _time(start: str, usual: str, found: Sequence[StartEffect]) -> str:
     ratios = [one.ratio.ratio for one in found]
     differ = sum(one.ratio.different for one in found)
     if not differ:
-        return f"{start} cannot be told from {usual} in any of {counted(len(found), 'figure')}."
-    span = f"median of {len(ratios)} figures, {format_ratio(min(ratios))} to {format_ratio(max(ratios))}; "
-    told = f"{span if len(ratios) > 1 else ''}{differ} {'differs' if differ == 1 else 'differ'}"
-    return f"{start} reads {format_ratio(float(np.median(ratios)))} of {usual} ({told})."
+        return say(
+            "{start} cannot be told from {usual} in any of {n:count figure}.", start=start, usual=usual, n=len(found)
+        )
+    return say(
+        "{start} reads {ratio:ratio} of {usual} (median of {all} figures, {low:ratio} to {high:ratio}; {n} "
+        "{n:of differs|differ})."
+        if len(ratios) > 1
+        else "{start} reads {ratio:ratio} of {usual} ({n} {n:of differs|differ}).",
+        start=start,
+        ratio=float(np.median(ratios)),
+        usual=usual,
+        all=len(ratios),
+        low=min(ratios),
+        high=max(ratios),
+        n=differ,
+    )
 
 
 def _apart(
@@ -54,19 +65,25 @@ def _apart(
     known = [pair for pair in pairs if all(map(math.isfinite, pair))]
     scheduled = {one.name: one.scheduled for one in campaign.starts}
     loose = scheduled.get(usual) and not scheduled.get(start, True)
-    free = "It agrees on no time at which all ranks begin" if loose else ""
     if known:
         one, two = np.median(np.array(known), axis=0)
-        began = f"began {format_time(one)} apart, against {format_time(two)} with {usual} (medians)."
-        yield f"{free}: they {began}" if free else f"Its ranks {began}"
-    elif free:
-        yield f"{free}."
+        yield say(
+            "It agrees on no time at which all ranks begin: they began {own:time} apart, against {theirs:time} with "
+            "{usual} (medians)."
+            if loose
+            else "Its ranks began {own:time} apart, against {theirs:time} with {usual} (medians).",
+            own=one,
+            theirs=two,
+            usual=usual,
+        )
+    elif loose:
+        yield say("It agrees on no time at which all ranks begin.")
 
 
 def _discards(own: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[str]:
     one, two = discarded(own), discarded(theirs)
     if max(one, two) >= WORTH_TELLING:
-        yield f"It discards {one:.1%} of its samples, {usual} {two:.1%}."
+        yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=one, usual=usual, theirs=two)
 
 
 def discarded(summaries: Sequence[Summary]) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import shutil
 from pathlib import Path
 
@@ -20,6 +22,8 @@ int MPI_Init(int *argc, char ***argv) { return *argc + (argv == 0); }
 int missing_call(const char *name, ...) { return printf("%s", name); }
 int main(int argc, char **argv) { return MPI_Init(&argc, &argv) + MPI_Bcast(0) > 0 ? 0 : 1; }
 """
+COMPILING = 3
+"""Calls of the wrapper that compile: one for each of the two sources, and one that links."""
 OP_H = '#include <mpi.h>\n#include "missing.h"\nint missing_call(const char *name, ...);\n'
 
 
@@ -69,7 +73,7 @@ def test_second_build_compiles_nothing(library: Library, core: Path, tmp_path: P
     again = build.build(msgspec.structs.replace(library, name="y"), tmp_path / "home", core)
     assert (again.binary, again.binary.stat().st_mtime_ns) == (first.binary, stamp)
     assert again.receipt.library == "y"
-    assert (tmp_path / "calls").read_text("utf-8").count("call") == 2 * asked - 1
+    assert (tmp_path / "calls").read_text("utf-8").count("call") == 2 * asked - COMPILING
 
 
 @pytest.mark.parametrize(
@@ -100,7 +104,10 @@ def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tm
     assert str(error.value).startswith(f"x-1: the core does not compile: {core}/main.c:3:")
     assert "nonsense" in str(error.value)
     assert str(error.value).endswith(f"; log: {log}")
-    assert "nonsense" in log.read_text("utf-8")
+    command, _, said = log.read_text("utf-8").partition("\n")
+    assert command.startswith(f"{library.wrapper} {' '.join(build.FLAGS)} -I{core} -I")
+    assert command.endswith(f" -c {core}/main.c")
+    assert "nonsense" in said
     assert [path.name for path in (tmp_path / "home/builds").iterdir()] == [log.name]
 
 
@@ -108,6 +115,47 @@ def test_link_error_names_the_symbol(library: Library, core: Path, tmp_path: Pat
     (core / "main.c").write_text(MAIN_C.replace("MPI_Bcast(0)", "MPI_Barrier(0)"), encoding="utf-8")
     with pytest.raises(RankbenchError, match="undefined reference to `MPI_Barrier'"):
         build.build(library, tmp_path / "home", core)
+
+
+def test_log_of_a_failed_link_names_its_command(library: Library, core: Path, tmp_path: Path) -> None:
+    (core / "ops" / "bcast.c").write_text('#include "op.h"\nint main(void) { return 0; }\n', "utf-8")
+    with pytest.raises(RankbenchError, match=r"^x-1: the core does not compile: .*multiple definition of `main'"):
+        build.build(library, tmp_path / "home", core)
+    (log,) = (tmp_path / "home/builds").glob("*.log")
+    command = log.read_text("utf-8").partition("\n")[0]
+    assert " -c " not in command
+    assert re.search(r"/main\.o .*/ops/bcast\.o -o .*/rankbench-core -lm$", command)
+
+
+def test_the_first_of_several_broken_sources_is_told(library: Library, core: Path, tmp_path: Path) -> None:
+    for number in range(6):
+        (core / f"z{number}.c").write_text(f"int broken{number} = nonsense;\n", "utf-8")
+    with pytest.raises(RankbenchError, match=r"^x-1: the core does not compile: .*/z0.c:1:"):
+        build.build(library, tmp_path / "home", core)
+
+
+def test_a_warning_is_an_error(library: Library, core: Path, tmp_path: Path) -> None:
+    (core / "ops" / "bcast.c").write_text('#include "op.h"\nstatic int unused;\n', "utf-8")
+    with pytest.raises(RankbenchError, match=r"unused.*-Werror=unused-variable"):
+        build.build(library, tmp_path / "home", core)
+
+
+def test_types_and_constants_that_are_lacking_are_stood_in_for(library: Library, core: Path, tmp_path: Path) -> None:
+    (core / "ops" / "session.c").write_text(
+        '#include "op.h"\n'
+        "int session(MPI_Comm *comm);\n"
+        "int session(MPI_Comm *comm) {\n"
+        "    MPI_Session session = MPI_SESSION_NULL;\n"
+        "    return MPI_Session_init(comm, &session) + MPI_Session_finalize(&session);\n"
+        "}\n",
+        "utf-8",
+    )
+    made = build.build(library, tmp_path / "home", core)
+    assert made.receipt.missing == ["MPI_Bcast", "MPI_Session_finalize", "MPI_Session_init"]
+    assert (made.binary.parent / "missing.h").read_text("utf-8").splitlines()[-2:] == [
+        "#define MPI_SESSION_NULL 0",
+        "#define MPI_Session int",
+    ]
 
 
 def test_missing_compiler_is_said_with_the_remedy(library: Library, core: Path, tmp_path: Path) -> None:
@@ -188,6 +236,36 @@ def test_core_that_may_not_be_run_is_one_line(library: Library, core: Path, tmp_
         "x-1: CORE cannot be run (Permission denied); "
         "if its file system is mounted noexec, choose another home by RANKBENCH_HOME"
     )
+
+
+def test_compiler_may_be_on_the_librarys_own_path(
+    library: Library, core: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = shutil.which("cc")
+    wrapper = Path(library.wrapper)
+    wrapper.write_text(wrapper.read_text("utf-8").replace(f"{real} ", "rarecc "), "utf-8")
+    (tmp_path / "rare").mkdir()
+    (tmp_path / "rare/rarecc").write_text(f'#!/bin/sh\nexec {real} "$@"\n', "utf-8")
+    (tmp_path / "rare/rarecc").chmod(0o755)
+    with pytest.raises(RankbenchError, match=r"no C compiler behind .*: rarecc: not found; "):
+        build.build(library, tmp_path / "home", core)
+    inside = msgspec.structs.replace(library, environment={"PATH": f"{tmp_path}/rare:{os.environ['PATH']}"})
+    assert build.build(inside, tmp_path / "home", core).receipt.linked.startswith("rarecc ")
+
+
+def test_binary_of_another_library_is_built_as_that_one_builds_it(library: Library, core: Path, tmp_path: Path) -> None:
+    wrapper = Path(library.wrapper)
+    wrapper.write_text(
+        wrapper.read_text("utf-8").replace("#!/bin/sh", '#!/bin/sh\n[ "$SET" = other ] || exit 9'), "utf-8"
+    )
+    own = build.build(msgspec.structs.replace(library, build_environment={"SET": "other"}), tmp_path / "home", core)
+    across = msgspec.structs.replace(
+        library, name="y~x", environment={"SET": "run"}, build_environment={"SET": "other"}, binary_of="x-1"
+    )
+    made = build.build(across, tmp_path / "home", core)
+    assert (made.binary, made.receipt.library) == (own.binary, "y~x")
+    assert made.environment == {"SET": "run"}
+    assert compiled(tmp_path) == 1
 
 
 def test_core_is_described_in_the_environment_of_its_library(library: Library, core: Path, tmp_path: Path) -> None:

@@ -4,14 +4,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
+import polars as pl
 import pytest
 from fakes import machine
 from fakes.library import behave, make
 
-from rankbench import campaign, plan
+from rankbench import build, campaign, plan
 from rankbench.campaign import Decision, Prepared, Progress, Wanted
 from rankbench.campaign.loop import LAUNCHES_A_TURN
-from rankbench.model import CaseStatus, Launch, LaunchStatus, Machine, RankbenchError, State
+from rankbench.libraries import Search
+from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,16 @@ blocks = 2
 
 
 @pytest.fixture
-def libraries(tmp_path: Path) -> dict[str, Path]:
+def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Return two libraries, the only ones in reach; what their stand-in compiler is given to compile is one file."""
+
+    def only_named(home: Path, prefixes: Sequence[Path], _modules: Sequence[str]) -> Search:
+        return Search(home=home, prefixes=tuple(prefixes), system=())
+
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core/main.c").write_text("int main(void) { return 0; }\n")
+    monkeypatch.setattr(build, "core_folder", lambda: tmp_path / "core")
+    monkeypatch.setattr("rankbench.libraries.everywhere", only_named)
     return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
 
 
@@ -108,7 +119,7 @@ def test_all_launches_of_a_block_run_the_cases_in_one_random_order(tmp_path: Pat
 def test_a_launch_records_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UCX_TLS", "tcp")
     launch = run(tmp_path).launches()[0]
-    assert launch.command[:5] == [launch.command[0], "-n", "2", "-bind-to", "core"]
+    assert launch.command[:5] == [launch.command[0], "-n", "2", "-bind-to", "user:0,1"]
     assert launch.environment["UCX_TLS"] == "tcp"
     assert launch.facts is not None
     assert (launch.facts.ranks, [rank.cpus for rank in launch.ranks]) == (2, ["0", "1"])
@@ -211,6 +222,65 @@ def test_worlds_of_one_in_mid_campaign_give_no_samples(tmp_path: Path, libraries
     assert set(statuses(prepared.store, "mpich-9.2", "")) == {"not-run"}
 
 
+ELSEWHERE = "not as asked: rank 0 may run on CPUs 1, CPU 0 was asked for"
+
+
+def test_ranks_elsewhere_in_mid_campaign_give_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path)
+    behave(libraries["9.2"], cpus=["1", "0"])
+    watch = Progress(prepared.store.campaign)
+    campaign.run(prepared, go_on, watch)
+    assert_sound(prepared.store, blocks=2)
+    assert statuses(prepared.store, "mpich-9.2", "") == ["not-as-asked"] * 8
+    rows = prepared.store.cases().filter(candidate="mpich-9.2")
+    assert (set(rows["reason"]), rows["taken"].sum()) == ({ELSEWHERE}, 0)
+    assert {launch.status for launch in prepared.store.launches()} == {LaunchStatus.OK}
+    assert watch.failures == [f"block {block}, mpich-9.2 on socket: {ELSEWHERE}: 4 cases" for block in (1, 2)]
+
+
+def test_ranks_elsewhere_from_the_start_are_rows_and_the_others_go_on(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    behave(libraries["9.2"], cpus=["1", "0"])
+    store = run(tmp_path)
+    refused = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(launch.status, launch.reason) for launch in refused] == [(LaunchStatus.REFUSED, ELSEWHERE)]
+    assert statuses(store, "mpich-9.2", "") == ["not-as-asked"] * 4
+    assert statuses(store, "mpich-9.1", "") == ["ok"] * 8
+    assert store.campaign.notes == [f"mpich-9.2 refused on socket: {ELSEWHERE}"]
+
+
+def test_a_rank_that_leaves_its_core_costs_what_is_measured_after_it(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    prepared = prepare(tmp_path)
+    moved = "rank 1 from CPU 1 to CPU 0"
+    behave(libraries["9.2"], moved={"bcast.64": moved})
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    for block in (1, 2):
+        rows = prepared.store.cases().filter(candidate="mpich-9.2", block=block).select("case", "status", "reason")
+        order = [case.key for case in plan.case_order(7, block, prepared.store.campaign.cases)]
+        end = next(place for place, key in enumerate(order) if key.startswith("bcast.blocking.64."))
+        while_measured = (order[end], "not-as-asked", f"not as asked: {moved} while it was measured")
+        after = [(key, "not-as-asked", f"not as asked: {moved} in an earlier case") for key in order[end + 1 :]]
+        assert list(rows.iter_rows()) == [*((key, "ok", "") for key in order[:end]), while_measured, *after]
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_campaign_does_not_go_on_on_other_cpus(tmp_path: Path) -> None:
+    run(tmp_path)
+    there = msgspec.structs.replace(machine(), cpus=machine(4).cpus[2:])
+    planned = plan.load(tmp_path / "plan.toml", there)
+    wanted = Wanted(planned, tmp_path / "results", machine(), tmp_path / "home", [tmp_path / "9.1"])
+    with pytest.raises(RankbenchError) as error:
+        campaign.prepare(wanted, lambda _: None)
+    assert str(error.value) == (
+        f"{tmp_path}/results: holds a campaign on other hosts or CPUs; go on with those, or name yours otherwise: "
+        "--name NAME"
+    )
+
+
 def test_the_twin_is_of_the_first_candidate_that_works(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.1"], dead=True)
     twins = [candidate for candidate in run(tmp_path).campaign.candidates if candidate.control_of]
@@ -289,6 +359,47 @@ def test_blocks_go_on_until_it_is_decided(tmp_path: Path) -> None:
     decision = campaign.run(prepared, decide, Progress(prepared.store.campaign))
     assert (asked, decision) == ([1, 2], Decision(stop=True, reason="said so"))
     assert_sound(prepared.store, blocks=2)
+
+
+def only(store: Store, block: int, *open_for: str) -> Decision:
+    """Leave the first case open for some candidates, as a campaign that looks may."""
+    case = store.campaign.cases[0].key
+    look = Look(block=block, decided=[], given_up=[], open={case: list(open_for)}, until=3, winners={})
+    return Decision(stop=False, reason="", look=look)
+
+
+LOOKING = PLAN.replace("blocks = 2", "blocks = { min = 1, max = 3 }")
+
+
+@pytest.mark.usefixtures("libraries")
+def test_blocks_after_a_look_measure_what_is_open(tmp_path: Path) -> None:
+    """For those for whom it is; and the twin of the control wherever its original is."""
+    prepared = prepare(tmp_path, LOOKING)
+    left = iter([only(prepared.store, 1, "mpich-9.1", "mpich-9.2"), only(prepared.store, 2, "mpich-9.1")])
+    campaign.run(prepared, lambda _: next(left), Progress(prepared.store.campaign))
+    case = prepared.store.campaign.cases[0].key
+    rows = prepared.store.cases().filter(pl.col("block") > 1).select("block", "candidate", "case").iter_rows()
+    names = ["mpich-9.1", "mpich-9.1 (again)", "mpich-9.2"]
+    assert sorted(rows) == [*((2, name, case) for name in names), *((3, name, case) for name in names[:2])]
+    assert len(prepared.store.launches()) == 3 + 3 + 2
+    assert [look.block for look in prepared.store.looks()] == [1, 2]
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_campaign_that_is_interrupted_after_a_look_goes_on_with_what_is_open(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path, LOOKING.replace("max = 3", "max = 2"))
+    watch = Interrupting(prepared.store.campaign)
+    watch.left = 4
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(prepared, lambda store: only(store, 1, "mpich-9.1", "mpich-9.2"), watch)
+    prepared.store.unlock()
+    prepared = prepare(tmp_path, LOOKING.replace("max = 3", "max = 2"))
+    progress = Progress(prepared.store.campaign)
+    campaign.run(prepared, go_on, progress)
+    assert progress.look == prepared.store.looks()[0]
+    case = prepared.store.campaign.cases[0].key
+    rows = prepared.store.cases().filter(block=2).select("candidate", "case").iter_rows()
+    assert sorted(rows) == [(name, case) for name in ("mpich-9.1", "mpich-9.1 (again)", "mpich-9.2")]
 
 
 @pytest.mark.usefixtures("libraries")
@@ -477,3 +588,113 @@ def test_what_the_plan_says_of_measuring_reaches_core_and_store(tmp_path: Path) 
     assert store.samples().collect()["series"].unique().to_list() == [-1]
     views = Counter(store.rank_samples().select("case", "series").collect().iter_rows())
     assert views == {(case.key, rank): 5 for case in store.campaign.cases for rank in (0, 1)}
+
+
+GROUPED = """
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["allreduce"]
+sizes = "8,64"
+samples = 5
+case_limit = "100ms"
+control = false
+seed = 7
+[stop]
+blocks = 1
+[options]
+threads = [1, 2]
+quantity = ["time", "memory"]
+"""
+THREADS = {"name": "threads", "help": "", "usual": "1", "least": 1, "most": 64}
+QUANTITY = {"name": "quantity", "help": "", "usual": "time", "values": ["time", "memory"]}
+OFFERED = {"allreduce": [THREADS, QUANTITY]}
+GROUPS = ("", "memory", "threads")
+
+
+def offer(libraries: dict[str, Path], **behaviour: object) -> None:
+    """Let every library offer threads and memory of one operation."""
+    for prefix in libraries.values():
+        behave(prefix, options=OFFERED, **behaviour)
+
+
+def turns(store: Store) -> dict[tuple[int, str], list[tuple[str, list[str]]]]:
+    """Return the launch groups of each turn and their cases, by block and candidate."""
+    cases = {case.key: case for case in store.campaign.cases}
+    found: dict[tuple[int, str], list[tuple[str, list[str]]]] = {}
+    rows = store.cases().sort("launch", maintain_order=True).group_by("launch", maintain_order=True)
+    for _, frame in rows:
+        keys = frame["case"].to_list()
+        (group,) = {cases[key].launch_group for key in keys}
+        found.setdefault(frame.select("block", "candidate").row(0), []).append((group, keys))
+    return found
+
+
+def test_launch_groups_never_share_a_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    offer(libraries)
+    store = run(tmp_path, GROUPED)
+    assert_sound(store, blocks=1)
+    assert [group for groups in turns(store).values() for group, _ in groups] == [*GROUPS] * 2
+    ordered = [case.key for case in store.campaign.cases if case.launch_group == "memory"]
+    assert ordered == [f"allreduce.blocking.{size}.float.socket.window.quantity=memory" for size in (8, 64)]
+    assert all(dict(groups)["memory"] == ordered for groups in turns(store).values())
+    first = dict(turns(store)[1, "mpich-9.1"])
+    assert first["threads"] == [
+        case.key for case in plan.case_order(7, 1, store.campaign.cases) if case.launch_group == "threads"
+    ]
+
+
+def test_ranks_of_several_threads_are_not_bound(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    offer(libraries)
+    bound = [launch.command[3:5] for launch in run(tmp_path, GROUPED).launches()[:3]]
+    assert bound == [["-bind-to", "user:0,1"], ["-bind-to", "user:0,1"], ["-bind-to", "none"]]
+
+
+def test_options_reach_core_and_store(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    offer(libraries)
+    store = run(tmp_path, GROUPED)
+    job = (store.folder / "work" / "job.txt").read_text().splitlines()
+    line = "case operation=allreduce form=blocking bytes={} datatype=float start=window threads=2 samples=5 limit_s=0.1"
+    assert sorted(job[1:]) == sorted(line.format(size) for size in (8, 64))
+    assert store.cases()["options"].unique().sort().to_list() == ["", "quantity=memory", "threads=2"]
+
+
+def test_each_launch_group_has_launches_of_its_own_when_cases_crash(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    sizes = [8, 64, 512, 4096, 8192, 16384]
+    offer(libraries)
+    text = GROUPED.replace('"8,64"', f"{sizes}")
+    prepared = prepare(tmp_path, text)
+    behave(libraries["9.2"], options=OFFERED, crash=[f"allreduce.{size}" for size in sizes])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=1)
+    groups = [group for group, _ in turns(prepared.store)[1, "mpich-9.2"]]
+    assert groups == [group for group in GROUPS for _ in range(LAUNCHES_A_TURN)]
+    ended = Counter(statuses(prepared.store, "mpich-9.2", ""))
+    assert ended == {"crashed": 3 * LAUNCHES_A_TURN, "not-run": 3 * (len(sizes) - LAUNCHES_A_TURN)}
+
+
+@pytest.mark.parametrize("launches", [1, 2, 5])
+def test_a_campaign_that_was_interrupted_between_launch_groups_goes_on(
+    tmp_path: Path, libraries: dict[str, Path], launches: int
+) -> None:
+    offer(libraries)
+    prepared = prepare(tmp_path, GROUPED)
+    watch = Interrupting(prepared.store.campaign)
+    watch.left = launches
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(prepared, go_on, watch)
+    before = prepared.store.launches()
+    del prepared, watch
+    store = run(tmp_path, GROUPED)
+    assert len(before) == launches
+    assert store.launches()[:launches] == before
+    assert_sound(store, blocks=1)
+    assert [group for groups in turns(store).values() for group, _ in groups] == [*GROUPS] * 2
+
+
+def test_a_candidate_that_fails_its_check_is_refused_in_all_launch_groups_at_once(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    offer(libraries)
+    behave(libraries["9.2"], options=OFFERED, dead=True)
+    store = run(tmp_path, GROUPED)
+    assert [launch.block for launch in store.launches() if launch.candidate == "mpich-9.2"] == [1]
+    assert statuses(store, "mpich-9.2", "") == ["refused"] * 6

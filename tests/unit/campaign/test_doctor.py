@@ -10,7 +10,7 @@ from fakes import library as fake
 
 from rankbench import build, libraries
 from rankbench.campaign import doctor
-from rankbench.model import Library, Placement, RankFact
+from rankbench.model import Library, Placement, Stream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,32 +96,85 @@ def test_wrong_data_is_said(library: Library, tmp_path: Path) -> None:
     assert check(library, tmp_path).reason == "data sent between neighbouring ranks came back wrong"
 
 
-def rank(number: int, cpus: str) -> RankFact:
-    return RankFact(rank=number, host="n1", cpu=0, cpus=cpus, clock="", libmpi="")
+def test_ranks_elsewhere_than_asked_for_are_said(library: Library, tmp_path: Path) -> None:
+    fake.behave(tmp_path / "library", cpus=["0-1", "1"])
+    found = check(library, tmp_path)
+    assert (found.works, found.elsewhere) == (False, True)
+    assert found.reason == "not as asked: rank 0 may run on CPUs 0-1 and is not bound to one core"
 
 
-@pytest.mark.parametrize(
-    ("cpus", "reason"),
-    [
-        (["0", "1"], ""),
-        (["0,8", "1,9"], ""),
-        (["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
-        ([""], "rank 0 may run on CPUs  and is not bound to one core"),
-        (["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
-        (["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
-    ],
-)
-def test_binding(cpus: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for cpu in range(16):
-        siblings = tmp_path / f"cpu{cpu}/topology/thread_siblings_list"
-        siblings.parent.mkdir(parents=True)
-        siblings.write_text(f"{cpu % 8},{cpu % 8 + 8}\n", "ascii")
-    monkeypatch.setattr(doctor, "CPU_FOLDER", tmp_path)
-    assert doctor.wrong_binding(PAIR, [rank(number, text) for number, text in enumerate(cpus)]) == reason
+def test_hosts_without_an_address_are_told_before_a_launch(library: Library, tmp_path: Path) -> None:
+    lost = msgspec.structs.replace(PAIR, nodes=2, ranks_per_node=1, hosts=["a.invalid", "me@b.invalid"])
+    (tmp_path / "library/bin/mpiexec").unlink()
+    made = build.build(library, tmp_path / "home")
+    assert doctor.check(library, made, lost, tmp_path / "check").reason == (
+        "the names a.invalid and me@b.invalid do not resolve here; mend hosts in the plan (or --hosts), or add to "
+        "/etc/hosts"
+    )
+    one = msgspec.structs.replace(lost, hosts=["localhost", "b.invalid"])
+    assert doctor.nameless(one) == (
+        "the name b.invalid does not resolve here; mend hosts in the plan (or --hosts), or add to /etc/hosts"
+    )
+    assert doctor.nameless(msgspec.structs.replace(lost, remote_shell="/opt/enter")) == ""
+    assert doctor.nameless(msgspec.structs.replace(lost, launcher="srun")) == ""
 
 
-def test_binding_none_asks_nothing() -> None:
-    assert doctor.wrong_binding(msgspec.structs.replace(PAIR, binding="none"), [rank(0, "0-7"), rank(1, "0-7")]) == ""
+def test_more_ranks_than_cores_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
+    fake.behave(tmp_path / "library", cpus=["0-1"] * 4)
+    crowd = msgspec.structs.replace(PAIR, ranks_per_node=4, binding="none")
+    found = doctor.check(library, build.build(library, tmp_path / "home"), crowd, tmp_path / "check")
+    assert (found.works, found.flags) == (
+        True,
+        (
+            "4 ranks share 2 cores of fake: times tell how a library waits, and may be a thousand times longer; "
+            "compare none of them",
+        ),
+    )
+
+
+def test_ranks_that_may_move_work_and_are_flagged(library: Library, tmp_path: Path) -> None:
+    fake.behave(tmp_path / "library", cpus=["0-1", "0-1"])
+    free = msgspec.structs.replace(PAIR, binding="none")
+    found = doctor.check(library, build.build(library, tmp_path / "home"), free, tmp_path / "check")
+    assert (found.works, found.flags) == (
+        True,
+        ('rank 0 may run on CPUs 0-1: ranks that are not bound move in mid-case; ask for binding = "core"',),
+    )
+
+
+def test_singletons_under_srun_are_told_as_that(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "library/worlds").touch()
+    facts = check(library, tmp_path).facts
+    stream = Stream(facts=facts, ranks=[], results=[], unfinished=None, complete=True)
+    srun = msgspec.structs.replace(PAIR, launcher="srun")
+    assert doctor.wrong_world(library, srun, stream) == (
+        "srun started worlds of 1 instead of one world of 2 ranks: it and the library have no process interface in "
+        'common; launch by the library\'s own mpiexec: launcher = "mpiexec"'
+    )
+
+
+def test_a_binary_that_keeps_to_its_own_library_is_seen(library: Library, tmp_path: Path) -> None:
+    first = {"LD_LIBRARY_PATH": f"{tmp_path}/other/lib"}
+    swapped = msgspec.structs.replace(library, environment=first, binary_of=library.name, abi="libmpi.so.12")
+    made = build.build(library, tmp_path / "home")
+    assert doctor.check(swapped, made, PAIR, tmp_path / "check").reason == (
+        f"inside the launch libmpi is {tmp_path}/library/lib/libmpi.so.12, not {tmp_path}/other/lib/libmpi.so.12: the "
+        f"binary of {library.name} keeps to its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
+    )
+
+
+def test_a_host_that_does_not_answer_is_explained(library: Library, tmp_path: Path) -> None:
+    said = "ssh: connect to host n2 port 22: No route to host"
+    (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{said}'; exit 255\n", "utf-8")
+    assert check(library, tmp_path).reason == (
+        "exit code 255: no way leads to host n2; mend the network or the firewall, or name other hosts: --hosts"
+    )
+
+
+def test_a_signal_is_named_as_the_launcher_tells_it(library: Library, tmp_path: Path) -> None:
+    said = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"
+    (tmp_path / "library/bin/mpiexec").write_text(f"#!/bin/sh\necho '{said}'; exit 11\n", "utf-8")
+    assert check(library, tmp_path).reason == f"exit code 11 (SIGSEGV): {said}"
 
 
 def test_versions_are_equal_as_far_as_both_are_told() -> None:

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from rankbench import plan
-from rankbench.campaign import Progress
+from rankbench.campaign import Decision, Progress
 from rankbench.campaign.history import Turn
 from rankbench.model import (
     ALL_RANKS,
@@ -16,6 +16,7 @@ from rankbench.model import (
     CaseStatus,
     Launch,
     LaunchStatus,
+    Look,
     Series,
 )
 from rankbench.plan.reading import parse
@@ -27,6 +28,9 @@ sizes = 8
 [stop]
 blocks = { min = 2, max = 4 }
 """
+
+
+EVERY_TURN = {("a", "socket"): 1, ("b", "socket"): 1}
 
 
 @pytest.fixture
@@ -79,17 +83,42 @@ def result(case: Case, *time_ns: float, late: tuple[int, ...] = ()) -> CaseResul
 
 def test_nothing_is_foretold_before_the_first_launch(campaign: Campaign) -> None:
     progress = Progress(campaign)
-    assert (progress.turns_a_block, progress.turns_done, progress.seconds_left(4)) == (2, 0, None)
+    assert (progress.turns, progress.done, progress.seconds_left(4)) == (EVERY_TURN, 0, None)
 
 
-def test_turns_are_counted_by_their_place_in_the_order(campaign: Campaign) -> None:
+def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Campaign) -> None:
     progress = Progress(campaign)
     done = []
-    for block in (1, 2):
+    for block in (1, 2, 3):
         for name in plan.block_order(3, block, ["a", "b"]):
             progress.starts(Turn(block, name, "socket"), 1)
-            done.append(progress.turns_done)
-    assert done == [0, 1, 2, 3]
+            done.append(progress.done)
+    assert done == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
+
+
+def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
+    case = campaign.cases[0].key
+    found = Look(block=2, decided=[], given_up=[], open={case: list(candidates)}, until=until, winners={})
+    return Decision(stop=False, reason="1 goes on", look=found)
+
+
+def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
+    progress, case = Progress(campaign), campaign.cases[0]
+    progress.ended(launched("a", 1, 30.0), [result(case, 1.0)])
+    progress.starts(Turn(3, plan.block_order(3, 3, ["a", "b"])[0], "socket"), 1)
+    progress.decided(look(campaign, "a", "b", until=3))
+    assert progress.forecast_s() == pytest.approx((2 * 30.0, 4 * 30.0), abs=1)
+    assert (progress.note, progress.blocks, progress.done) == ("1 goes on", 3, 2 / 3)
+    progress.decided(look(campaign, "a", until=4))
+    assert progress.turns == {("a", "socket"): 1}
+    assert progress.forecast_s() == pytest.approx((2 * 30.0, 2 * 30.0), abs=1)
+
+
+def test_launches_take_a_time_of_their_own_and_one_for_each_case(campaign: Campaign) -> None:
+    progress, case = Progress(campaign), campaign.cases[0]
+    for cases in (1, 2, 5):
+        progress.ended(launched("a", 1, 3.0 + 0.5 * cases), [result(case, 1.0)] * cases)
+    assert progress.seconds(11) == pytest.approx(8.5)
 
 
 def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
@@ -137,5 +166,5 @@ def test_what_went_wrong_is_a_line_each(campaign: Campaign) -> None:
 
 def test_launches_of_an_earlier_run_count(campaign: Campaign) -> None:
     progress = Progress(campaign)
-    progress.resumed(launched("a", 1, 60.0))
+    progress.resumed(launched("a", 1, 60.0), 1)
     assert progress.seconds_left(2) == pytest.approx(240.0, abs=1)

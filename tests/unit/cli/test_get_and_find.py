@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from fakes import library as fake
+from fakes import modules
 
 from rankbench import libraries
 from rankbench.cli import console
@@ -15,13 +16,17 @@ from rankbench.cli.get import get
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
 def nothing_else_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def only_named(home: Path, prefixes: tuple[Path, ...] = ()) -> libraries.Search:
-        return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
+    def only_named(home: Path, prefixes: Sequence[Path] = (), named: Sequence[str] = ()) -> libraries.Search:
+        return libraries.Search(home=home, prefixes=tuple(prefixes), modules=tuple(named), system=(), shells=shells())
+
+    def shells() -> tuple[Path, ...]:
+        return (tmp_path / "modules/init/bash",) if (tmp_path / "modules").exists() else ()
 
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path))
     monkeypatch.setattr(libraries, "everywhere", only_named)
@@ -59,6 +64,39 @@ def test_json_tells_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert found[0]["check"]["facts"]["ranks"] == 2
 
 
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    prefix = fake.make(tmp_path / "good", "9.9")
+    files = dict.fromkeys(names, f'export PATH="{prefix}/bin:$PATH"\n') | {"impi/2021": ""}
+    modules.use(monkeypatch, tmp_path / "modules", files)
+
+
+def test_modules_are_told_and_others_hinted_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"a-compiler-with-a-long-name/{number}" for number in range(3)]
+    site(tmp_path, monkeypatch, *names)
+    find(modules=[" ".join(names)], no_check=True)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[2].split() == ["mpich-9.9", "MPICH", "9.9", "modules", "?", "fake", "1.0"]
+    assert lines[4:] == [
+        f"mpich-9.9  {tmp_path}/good/bin/mpicc, mpiexec",
+        f"    modules: {names[0]} {names[1]}",
+        f"      {names[2]}",
+        "",
+        "modules that may be MPI libraries: impi/2021; try: rankbench find --modules impi/2021",
+    ]
+
+
+def test_nothing_found_hints_at_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site(tmp_path, monkeypatch)
+    with pytest.raises(RankbenchError) as error:
+        find()
+    assert str(error.value) == (
+        "no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi; "
+        "or modules that may be MPI libraries: impi/2021; try: rankbench find --modules impi/2021"
+    )
+
+
 def test_no_check_builds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     find(prefix=[fake.make(tmp_path / "good", "9.9")], no_check=True, json=True)
     assert msgspec.json.decode(capsys.readouterr().out)[0]["check"] is None
@@ -92,6 +130,7 @@ def test_get_checks_every_name_before_it_installs(tmp_path: Path) -> None:
     [
         ("cc (Debian 12.2.0-14+deb12u1) 12.2.0", "cc 12.2.0"),
         ("Intel(R) oneAPI DPC++/C++ Compiler 2024.1.0 (2024.1.0.20240308)", "Intel(R) 2024.1.0"),
+        ("Debian clang version 14.0.6", "clang 14.0.6"),
         ("unheard of", "unheard of"),
         ("", "none"),
     ],

@@ -1,48 +1,199 @@
+"""The command `operations` over stand-in libraries: what is listed, and which library lacks what."""
+
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
 import pytest
-from fakes.library import make
+from fakes.library import behave, make
 
-from rankbench import cli
+from rankbench import cli, libraries
+from rankbench.campaign import selftest
+from rankbench.cli import console
+from rankbench.report import catalogue
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, str, str]]
+
+PAGE = Path(__file__).parents[3] / "docs" / "operations.md"
 
 
 @pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the prefix of a stand-in library, in a home of its own."""
+def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the prefix of a stand-in library, in a home of its own, with nothing else in reach."""
+
+    def only_named(home: Path, prefixes: tuple[Path, ...] = (), _modules: tuple[str, ...] = ()) -> libraries.Search:
+        return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
+
     monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(libraries, "everywhere", only_named)
+    monkeypatch.setattr(console, "width", 100)
     return make(tmp_path / "library", "9.1")
 
 
-def operations(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr("sys.argv", ["rankbench", "operations", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 0
+@pytest.fixture
+def run(prefix: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return how to run the command: exit code, output without blanks at the ends of lines, and errors."""
+
+    def run(*arguments: str, also: tuple[Path, ...] = ()) -> tuple[int, str, str]:
+        prefixes = [word for one in (prefix, *also) for word in ("--prefix", str(one))]
+        monkeypatch.setattr("sys.argv", ["rankbench", "operations", *arguments, *prefixes])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), "\n".join(line.rstrip() for line in out.splitlines()), err
+
+    return run
 
 
-def test_every_operation_and_start_of_the_core_is_listed(
-    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    operations(monkeypatch, "--prefix", str(library))
-    first_words = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:1].strip()}
+def test_every_operation_option_datatype_and_start_is_listed(run: Command) -> None:
+    code, out, _ = run("--no-probe")
+    assert code == 0
+    first_words = {line.split()[0] for line in out.splitlines() if line[:1].strip()}
     description = fakes.description()
-    assert {operation.name for operation in description.operations} <= first_words
-    assert {start.name for start in description.starts} <= first_words
+    for named in (description.operations, description.datatypes, description.starts):
+        assert {one.name for one in named} <= first_words
+    assert set(catalogue.options(description)) <= first_words
+    assert {one.kind for one in description.operations} <= first_words
 
 
-def test_json_is_what_the_core_says(
-    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_list_is_as_wide_as_the_terminal(run: Command, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setattr(console, "width", width)
+    _, out, _ = run("--no-probe")
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_an_operation_tells_how_it_can_be_asked_for(run: Command) -> None:
+    _, out, _ = run("--no-probe")
+    lines = out.splitlines()
+    place = lines.index("allreduce  every rank's numbers, reduced and delivered to all")
+    assert lines[place + 1 : place + 4] == [
+        "    blocking, nonblocking, persistent; sends n, receives n; of double, float or int; also in place;",
+        "    start window; MPI-4.1 6.9.6",
+        "    options: threads, reduction, arrival, spread_us, quantity, tests, compute_us",
+    ]
+
+
+def test_one_operation_is_told_in_full(run: Command) -> None:
+    code, out, _ = run("gather")
+    assert code == 0
+    assert "each rank  sends n, receives 0 (root: n·p)" in out
+    assert "measured   time of a call" in out
+    assert "arrival     together (usual), staggered, random, one-late – when ranks come to the call;" in out
+    assert out.endswith("MPICH 9.1  has every form; data are right")
+
+
+def test_an_operation_that_is_not_there(run: Command) -> None:
+    code, _, err = run("allreduec")
+    assert code == 2
+    assert err.startswith("rankbench: no operation allreduec; did you mean allreduce? (allowed: accumulate, ")
+
+
+# --- libraries --------------------------------------------------------------------------------------------------------
+
+
+def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) -> None:
+    _, out, err = run()
+    assert err == "asking mpich-9.1 which operations it has, once for this build of the core …\n"
+    assert out.endswith("All of this is in MPICH 9.1, and data are right.")
+    (kept,) = (tmp_path / "home" / "builds").glob("*/probe.json")
+    answers = json.loads(kept.read_text())["answers"]
+    assert len(answers) == sum(len(one.forms) for one in fakes.description().operations if one.kind != "self-test")
+    assert answers[0] == {"operation": "accumulate", "form": "blocking", "status": "ok"}
+    _, again, err = run()
+    assert (again, err) == (out, "")
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again(run: Command, tmp_path: Path) -> None:
+    run()
+    (kept,) = (tmp_path / "home" / "builds").glob("*/probe.json")
+    kept.write_text('{"answers": [')
+    _, _, err = run()
+    assert err.startswith("asking mpich-9.1 ")
+    assert json.loads(kept.read_text())["answers"]
+
+
+def test_what_libraries_lack_and_do_wrong_is_told_per_operation_and_in_the_end(
+    run: Command, prefix: Path, tmp_path: Path
 ) -> None:
-    operations(monkeypatch, "--json", "--prefix", str(library))
-    assert json.loads(capsys.readouterr().out) == msgspec.to_builtins(fakes.description())
+    behave(prefix, lacking={"scan.persistent": "MPI_Scan_init", "scan.nonblocking": "MPI_Iscan"}, wrong=["gather.64"])
+    other = make(tmp_path / "other", "9.2", lacking={"scan.persistent": "MPI_Scan_init"})
+    _, out, _ = run(also=(other,))
+    lines = out.splitlines()
+    scan = next(place for place, line in enumerate(lines) if line.startswith("scan  "))
+    assert lines[scan + 4 : scan + 6] == [
+        "    not in MPICH 9.1: MPI_Iscan, MPI_Scan_init",
+        "    not in MPICH 9.2: MPI_Scan_init",
+    ]
+    assert lines[-5:] == [
+        "what libraries here lack, and what they do wrong",
+        "",
+        "not in MPICH 9.1: MPI_Iscan, MPI_Scan_init",
+        "not in MPICH 9.2: MPI_Scan_init",
+        "WRONG DATA in MPICH 9.1: gather (blocking, nonblocking, persistent)",
+    ]
+
+
+def test_one_operation_says_of_each_library_what_is_not_well(run: Command, prefix: Path) -> None:
+    behave(prefix, lacking={"gather.persistent": "MPI_Gather_init"}, wrong=["gather.64"])
+    _, out, _ = run("gather")
+    assert out.splitlines()[-3:] == [
+        "MPICH 9.1  blocking: wrong data: byte 3 is 7, expected 9",
+        "           nonblocking: wrong data: byte 3 is 7, expected 9",
+        "           persistent: MPI_Gather_init is not in this library",
+    ]
+
+
+def test_a_call_that_hangs_is_named_and_the_others_are_asked(
+    run: Command, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selftest, "PROBE_LIMIT_S", 0.5)
+    behave(prefix, hang=["barrier.0"], wrong=["scan.64"])
+    _, out, _ = run()
+    assert out.splitlines()[-2:] == [
+        "HUNG in MPICH 9.1: barrier (blocking, nonblocking, persistent)",
+        "WRONG DATA in MPICH 9.1: scan (blocking, nonblocking, persistent)",
+    ]
+
+
+def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selftest, "MOST_LAUNCHES", 2)
+    behave(prefix, crash=["accumulate.64"])
+    _, out, _ = run("accumulate", "allgather")
+    crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
+    left = "not run: not tried: 2 launches ended before their last call"
+    assert [line for line in out.splitlines() if ": not tried" in line or "crashed" in line] == [
+        f"MPICH 9.1  blocking: {crash}",
+        f"           nonblocking: {crash}",
+        f"MPICH 9.1  blocking: {left}",
+        f"           nonblocking: {left}",
+        f"           persistent: {left}",
+    ]
+
+
+def test_a_library_that_does_not_work_is_told_and_the_others_are_asked(
+    run: Command, prefix: Path, tmp_path: Path
+) -> None:
+    dead = make(tmp_path / "dead", "9.0", dead=True)
+    _, out, err = run("gather", also=(dead,))
+    assert out.splitlines()[-3:] == [
+        "MPICH 9.1  has every form; data are right",
+        "",
+        "mpich-9.0 could not be asked: exit code 1: fake core: told to be dead",
+    ]
+    assert [line.split()[1] for line in err.splitlines()] == ["mpich-9.1", "mpich-9.0"]
+
+
+def test_json_is_what_the_core_says(run: Command) -> None:
+    _, out, err = run("--json")
+    assert (json.loads(out), err) == (msgspec.to_builtins(fakes.description()), "")
 
 
 def test_without_a_library_it_says_how_to_get_one(
@@ -55,4 +206,20 @@ def test_without_a_library_it_says_how_to_get_one(
     assert ended.value.code == 2
     assert capsys.readouterr().err == (
         "rankbench: no MPI library found to build the core with; get one: rankbench get mpich\n"
+    )
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_markdown_is_the_page(run: Command) -> None:
+    _, out, err = run("--markdown")
+    assert (out + "\n", err) == (catalogue.page(fakes.description()), "")
+
+
+def test_the_page_in_docs_is_of_today() -> None:
+    made = catalogue.page(fakes.description())
+    assert PAGE.read_text(encoding="utf-8") == made, (
+        "docs/operations.md is stale; make it again: rankbench operations --markdown > docs/operations.md "
+        "(with a core whose --describe is tests/fakes/description.json)"
     )

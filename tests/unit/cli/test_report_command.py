@@ -97,3 +97,27 @@ def test_a_folder_that_is_no_campaign_is_told_in_one_line(tmp_path: Path) -> Non
     assert str(error.value) == (
         f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
     )
+
+
+def test_tables_are_written_as_csv_with_what_makes_up_each_case(folder: Path) -> None:
+    report(folder, csv=True)
+    summary = pl.read_csv(folder / "summary.csv")
+    rows = summary.select("operation", "size_bytes", "placement", "candidate", "unit").rows()
+    assert sorted(rows[:3]) == [
+        ("allreduce", 8, "socket", "alpha", "ns"),
+        ("allreduce", 8, "socket", "alpha (again)", "ns"),
+        ("allreduce", 8, "socket", "beta", "ns"),
+    ]
+    assert summary.height == 6
+    comparisons = pl.read_csv(folder / "comparisons.csv")
+    assert comparisons.select("size_bytes", "base", "other", "control").rows()[0] == (8, "alpha", "beta", False)
+    own = comparisons.filter(~pl.col("control"))
+    assert own["ratio"].to_list() == pytest.approx([1.5, 1.5], rel=0.05)
+
+
+def test_what_matters_may_be_asked_anew(folder: Path) -> None:
+    """Half as long again is no matter to who asks for nine tenths."""
+    report(folder, threshold="90%")
+    verdict = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
+    assert [(one.different, 1.3 < one.ratio < 1.7) for one in verdict.comparisons] == [(False, True)] * 2
+    assert [case.winners for case in verdict.cases] == [["alpha", "beta"]] * 2

@@ -13,13 +13,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import fakes
 import pytest
-from fakes import campaigns
 from fakes.library import behave, make
 
 from rankbench import store
-from rankbench.cli.run import figure
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -45,10 +42,11 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(place: Path) -> subprocess.Popen[str]:
+def start(place: Path, *options: str) -> subprocess.Popen[str]:
     """Start `rankbench run` in a process group of its own."""
+    prefixes = ["--prefix", "9.1", "--prefix", "9.2"]
     return subprocess.Popen(
-        [sys.executable, "-c", MAIN, "run", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", "--seed", "5"],
+        [sys.executable, "-c", MAIN, "run", "plan.toml", *prefixes, "--seed", "5", *options],
         cwd=place,
         env=os.environ | {"RANKBENCH_HOME": str(place / "home"), "MARK": str(place)},
         stdout=subprocess.PIPE,
@@ -66,9 +64,10 @@ def finish(place: Path) -> str:
     return said
 
 
-def wait_for_launches(place: Path, count: int) -> None:
+def wait_for_launches(process: subprocess.Popen[str], place: Path, count: int) -> None:
     """Wait until so many launches are stored."""
     while len(list((place / "results/plan/launches").glob("*.json"))) < count:
+        assert process.poll() is None, process.communicate()[0]
         time.sleep(0.01)
 
 
@@ -111,12 +110,17 @@ def test_a_run_says_what_it_does_what_it_found_and_what_comes_next(place: Path) 
     assert results.campaign.seed == 5
 
 
-def test_progress_spells_a_bandwidth_as_the_tables_do() -> None:
-    """A window of 64 messages of 64 KiB in 341 µs."""
-    operation = next(one for one in fakes.description().operations if one.name == "bandwidth")
-    case = campaigns.case_of(operation, "nonblocking", 65536, "socket")
-    assert figure(case, operation, 341_000.0) == "12,300 MB/s"
-    assert figure(case, operation, None) == "–"
+def test_nodes_are_named_on_the_command_line(place: Path) -> None:
+    text = PLAN.replace("sizes", 'hosts = ["m1"]\nplacements = ["nodes"]\nsizes').replace("blocks = 3", "blocks = 1")
+    (place / "plan.toml").write_text(text)
+    process = start(place, "--hosts", "n1,n2", "--remote-shell", "/rsh", "--binding", "none")
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    results = store.open(place / "results/plan")
+    over = ["-launcher", "ssh", "-launcher-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "1", "-n", "2", "-bind-to", "none"]
+    assert [launch.command[1:13] for launch in results.launches()] == [over] * 3
+    assert [rank.host for launch in results.launches() for rank in launch.ranks] == ["n1", "n2"] * 3
+    assert set(results.cases()["status"]) == {"ok"}
 
 
 def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:
@@ -137,7 +141,7 @@ def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> 
 def test_an_interrupt_ends_the_launch_and_says_how_to_go_on(place: Path) -> None:
     behave(place / "9.2", pause_s=0.2)
     process = start(place)
-    wait_for_launches(place, 2)
+    wait_for_launches(process, place, 2)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate()
     assert process.returncode == 130
@@ -154,7 +158,7 @@ def test_kill_9_at_any_moment_loses_and_doubles_nothing(place: Path, moment: int
     behave(place / "9.1", pause_s=0.02)
     chance = random.Random(moment)
     process = start(place)
-    wait_for_launches(place, chance.randrange(8))
+    wait_for_launches(process, place, chance.randrange(8))
     time.sleep(chance.random() * 0.3)
     before = {path.name: path.read_bytes() for path in (place / "results/plan/launches").glob("*.json")}
     os.killpg(process.pid, signal.SIGKILL)

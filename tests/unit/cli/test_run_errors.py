@@ -86,7 +86,7 @@ def test_a_misspelt_preset(refused: Refused) -> None:
 def test_an_unknown_key(place: Path, refused: Refused) -> None:
     file = write(place, PLAN.replace("blocks", "blocs"))
     assert refused(file) == (
-        "rankbench: plan.toml: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until)"
+        "rankbench: plan.toml: stop.blocs: unknown key; did you mean blocks? (allowed: blocks, until, drop)"
     )
 
 
@@ -102,7 +102,7 @@ def test_a_misspelt_operation(place: Path, library: Path, refused: Refused) -> N
     file = write(place, PLAN.replace("allreduce", "alreduce"))
     line = refused(file, "--prefix", "library")
     assert line.startswith(
-        'rankbench: plan.toml: operations[0]: found "alreduce"; did you mean allreduce? (allowed: allgather, '
+        'rankbench: plan.toml: operations[0]: found "alreduce"; did you mean allreduce? (allowed: accumulate, '
     )
 
 
@@ -154,4 +154,30 @@ def test_another_plan_of_the_same_name(
     assert ended.value.code == 0
     assert refused(write(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
         "rankbench: results/plan: holds a campaign of another plan; name yours otherwise: --name NAME"
+    )
+
+
+@pytest.mark.usefixtures("place")
+def test_hosts_that_are_none(refused: Refused) -> None:
+    assert refused("--preset", "quick", "--hosts", "n1,,n2") == (
+        'rankbench: --hosts[1]: found "", expected the name of a host'
+    )
+    assert refused("--preset", "quick", "--binding", "socket") == (
+        'rankbench: --binding: found "socket"; (allowed: core, none)'
+    )
+
+
+def test_nodes_that_are_one(place: Path, library: Path, refused: Refused) -> None:
+    behave(library, hosts=["n1"])
+    file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
+    assert refused(file, "--prefix", str(library), "--hosts", "n1,n2", "--remote-shell", "/rsh") == (
+        "rankbench: no candidate works here; mpich-9.1 on nodes: not as asked: ranks 0 and 1 are on host n1, two nodes "
+        "were asked for"
+    )
+
+
+def test_no_hosts(place: Path, refused: Refused) -> None:
+    file = write(place, PLAN.replace("sizes", 'placements = ["nodes"]\nsizes'))
+    assert refused(file) == (
+        "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, found 0"
     )

@@ -51,7 +51,7 @@ def test_all_is_well(run: Command) -> None:
     assert lines[0] == "mpich-9.9, 2 ranks on fake (CPUs 0 1)"
     assert "Data, in messages of 8 B and 64 KiB" in lines
     assert "allreduce right right right" in lines
-    assert "pingpong right" in lines
+    assert "pingpong right right right" in lines
     head = next(line for line in lines if line.startswith("time source"))
     assert head == "time source start empty 0 wait-null 0 wait-up 2000 discarded clocks ± launches"
     starts = [line.split()[1] for line in lines if line.startswith("tsc ")]
@@ -73,6 +73,33 @@ def test_wrong_data_fail(run: Command) -> None:
     ] + [
         f"FAILED mpich-9.9: barrier {form}: wrong-data: byte 3 is 7, expected 9; {advice}"
         for form in ("blocking", "nonblocking", "persistent")
+    ]
+
+
+def test_every_form_is_called_and_lacking_ones_are_named(run: Command) -> None:
+    lacking = {"scan.persistent": "MPI_Scan_init", "pingpong-partitioned.persistent": "MPI_Psend_init"}
+    code, lines, _ = run(lacking=lacking)
+    assert code == 0
+    assert "scan right right lacking" in lines
+    assert "pingpong-partitioned lacking" in lines
+    told = {line.split()[0].rstrip(",") for line in lines[6:] if line.endswith(("right", "lacking"))}
+    assert told >= {one.name for one in fakes.description().operations if one.kind != "self-test"}
+
+
+def test_datatypes_and_options_are_tested_where_that_is_asked_for(run: Command) -> None:
+    broken = ["bcast.vector", "bcast.struct", "put.epoch=fence", "gather.8"]
+    code, lines, _ = run("--thorough", "--clock", "tsc", wrong=broken)
+    assert code == 1
+    rows = {line.split()[0]: line for line in lines if line}
+    assert [name for name in ("vector", "epoch=fence", "mode=ready", "threads=2") if name not in rows] == []
+    assert rows["mode=ready"].endswith("right")
+    assert "WRONG" in rows["vector"]
+    advice = "do not use this call of this library, and tell those who make it"
+    reason = f"wrong-data: byte 3 is 7, expected 9; {advice}"
+    calls = [line.removeprefix("FAILED mpich-9.9: ").removesuffix(f": {reason}") for line in failed(lines)]
+    assert [call for call in calls if not call.startswith("gather")] == [
+        *(f"bcast {form}, struct or vector, 8 B and 64 KiB" for form in ("blocking", "nonblocking", "persistent")),
+        *(f"put {form}, epoch=fence, 8 B and 64 KiB" for form in ("blocking", "nonblocking")),
     ]
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -41,6 +42,12 @@ def test_the_exit_code_and_the_output_come_back(tmp_path: Path) -> None:
 
 def test_a_signal_is_a_negative_exit_code(tmp_path: Path) -> None:
     assert launch.run(step(tmp_path, "kill -SEGV $$")).exit_code == -signal.SIGSEGV
+
+
+def test_texts_that_a_command_reads_are_written_beside_its_output(tmp_path: Path) -> None:
+    command = CommandLine(arguments=["cat", "ranks.txt"], files={"ranks.txt": "rank 0=n1 slot=0\n"})
+    launch.run(Step(command=command, output=tmp_path / "output", watch=tmp_path / "watch", limit_s=30.0))
+    assert (tmp_path / "output").read_text() == (tmp_path / "ranks.txt").read_text() == "rank 0=n1 slot=0\n"
 
 
 def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -104,16 +111,17 @@ def test_orphans_that_left_the_session_are_ended_with_the_step(tmp_path: Path) -
 
 
 def test_a_keyboard_interrupt_ends_the_step_first(tmp_path: Path) -> None:
-    def interrupt(signal_number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+    """As soon as it is under way."""
+    waiting = threading.get_ident()
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            launch.run(step(tmp_path, "setsid sleep 1000 & sleep 1000"))
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    def interrupt() -> None:
+        while not (tmp_path / "up").exists():
+            time.sleep(0.01)
+        signal.pthread_kill(waiting, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        launch.run(step(tmp_path, "setsid sleep 1000 & touch $MARK/up; sleep 1000"))
     assert left(tmp_path) == []
 
 

@@ -46,6 +46,7 @@ def eight_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_hardware_threads_of_a_core_count_once(tmp_path: Path) -> None:
     found = host.machine(recorded(tmp_path))
     assert (found.sockets, found.cores) == (2, 4)
+    assert [cpu.core for cpu in found.cpus] == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 def test_the_rest_is_as_the_kernel_says(tmp_path: Path) -> None:

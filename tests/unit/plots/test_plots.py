@@ -2,21 +2,26 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+import altair as alt
 import msgspec
 import polars as pl
 import pytest
 import vl_convert
-from fakes import evaluations
+from fakes import evaluations, imports, scales
 
 from rankbench import plots, units
-from rankbench.plots import Chart, Picture, curves, distribution, launches, ranks, ratios, winner_map
+from rankbench.plots import Chart, Picture, bars, curves, distribution, launches, ranks, ratios, winner_map
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.measures import Measure
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.verdict.evaluation import Evaluation
+
+Kind = Literal["time", "bandwidth", "rate", "memory"]
 
 
 def picture(evaluation: Evaluation) -> Picture:
@@ -56,9 +61,12 @@ def test_a_plot_is_found_from_its_one_file(whole: Picture, tmp_path: Path, monke
     assert added == [("socket", {"rows": [{"cases": 9}]})]
 
 
-def test_every_chart_compiles_to_vega() -> None:
+def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     drawn_plots = set()
-    for plot, _, chart in plots.charts(picture(evaluations.evaluation(starts=("none",)))):
+    scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    theirs = evaluate(imports.campaign(tmp_path / "theirs", {"alpha": [imports.latencies((8, 1.5), (16, 2.5))] * 2}))
+    every = (evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
+    for plot, _, chart in (one for evaluation in every for one in plots.charts(picture(evaluation))):
         assert vl_convert.vegalite_to_vega(chart.spec(plots.theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
     assert drawn_plots == set(units.modules(plots))
@@ -154,6 +162,46 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: Picture) -> None:
     assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"
 
 
+def test_what_has_one_size_is_drawn_as_bars_from_nought_on(whole: Picture) -> None:
+    line = parts(whole, "line")["barrier.blocking.byte.socket.window"]
+    assert curves.chart(line) is None
+    chart = drawn(bars.chart(line))
+    assert chart.title == "barrier: time per call"
+    assert [(row["candidate"], row["value"], row["low"], row["high"]) for row in chart.datasets["points"]] == [
+        ("alpha", 500, 490, 510),
+        ("beta", 1000, 980, 1020),
+    ]
+    assert chart.form["layer"][0]["encoding"]["x"]["scale"]["domainMin"] == 0
+    svg = vl_convert.vegalite_to_svg(chart.spec(plots.theme("#000", "#000", "#000")))
+    assert all(f">{words}<" in svg for words in ("500 ns", "1.00 µs"))
+    assert bars.chart(parts(whole, "line")["allreduce.blocking.float.socket.window"]) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("time", [9.994, 131.2, 999.6, 4720, 1.05e6, 3.2e9]),
+        ("bandwidth", [48.25, 948.3, 12_300]),
+        ("rate", [812, 48_300, 3.52e6, 1.5e9]),
+        ("memory", [512, 1.25 * 2**20, 3 * 2**30, 96 * 1024]),
+    ],
+)
+def test_charts_spell_figures_as_the_tables_do(
+    kind: Literal["time", "bandwidth", "rate", "memory"], values: list[float]
+) -> None:
+    measure = Measure(kind, kind, moved=1 / 1e9)
+    points = pl.DataFrame({"value": [float(value) for value in values]})
+    told = (
+        alt.Chart(points)
+        .mark_text()
+        .transform_calculate(told=plots.spelt(kind, "value"))
+        .encode(text="told:N", y="value:O")
+    )
+    svg = vl_convert.vegalite_to_svg(told.to_dict())
+    for value in values:
+        assert f">{measure.spelt(1 / value if measure.per_second else value)}<" in svg
+
+
 def test_a_ratio_of_a_single_block_has_no_interval(whole: Picture) -> None:
     alone = msgspec.structs.replace(evaluations.comparison(whole.cases[0], "beta"), blocks=1, low=0, high=math.inf)
     row = ratios.row(whole.cases[0], alone, [8])
@@ -164,16 +212,40 @@ def test_a_ratio_of_a_single_block_has_no_interval(whole: Picture) -> None:
 # --- distribution and launches ----------------------------------------------------------------------------------------
 
 
+def shares(row: plots.Row) -> list[float]:
+    """Return the share of each bin of a hill as its letters tell it."""
+    heights = [distribution.LETTERS.index(letter) / (len(distribution.LETTERS) - 1) for letter in row["letters"]]
+    return [float(row["peak"] * height**2) for height in heights]
+
+
 def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: Picture) -> None:
     key = whole.cases[0].key
     chart = drawn(distribution.chart(parts(whole, "case")[key]))
-    bins = pl.DataFrame(chart.datasets["bins"])
-    assert bins.height <= 2 * distribution.BINS
-    shares = dict(bins.group_by("candidate").agg(pl.col("share").sum()).iter_rows())
-    assert shares["beta"] == pytest.approx(1, abs=0.01)
-    assert shares["alpha"] == pytest.approx(1, abs=0.01)
-    assert bins["low"].min() == pytest.approx(502 * 0.9)
+    alpha, beta = chart.datasets["hills"]
+    assert (alpha["candidate"], beta["candidate"]) == ("alpha", "beta")
+    assert len(alpha["letters"]) <= distribution.BINS
+    for hill in (alpha, beta):
+        assert sum(shares(hill)) == pytest.approx(1, abs=0.03)
+        assert max(shares(hill)) == pytest.approx(hill["peak"])
+    assert alpha["low"] == pytest.approx(502 * 0.9, rel=1e-3)
+    assert alpha["letters"][0] != "0"
     assert chart.title == "pingpong 8 B: all 392 samples and every launch"
+
+
+def test_hills_lie_where_samples_do(whole: Picture) -> None:
+    """The drawn bins of beta, which takes twice as long, begin at twice the time."""
+    chart = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key]))
+    row = chart.datasets["hills"][1]
+    first = next(at for at, share in enumerate(shares(row)) if share)
+    step = (row["high"] / row["low"]) ** (1 / distribution.BINS)
+    assert row["low"] * step**first == pytest.approx(1004 * 0.9, rel=0.02)
+    svg = vl_convert.vegalite_to_svg(chart.spec(plots.theme("#000", "#000", "#000")))
+    assert svg.count("share of samples") == sum(bool(share) for one in chart.datasets["hills"] for share in shares(one))
+
+
+def test_a_distribution_and_its_launches_have_their_figures_in_common(whole: Picture) -> None:
+    part = parts(whole, "case")[whole.cases[0].key]
+    assert drawn(distribution.chart(part)).datasets["launches"] is drawn(launches.chart(part)).datasets["launches"]
 
 
 def test_what_lies_beyond_the_picture_is_told_in_words(whole: Picture) -> None:

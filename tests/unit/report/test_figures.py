@@ -1,26 +1,53 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
-from fakes import evaluations
+from fakes import evaluations, large, printed, scales
 
 from rankbench import plots, units
+from rankbench.campaign import imported
+from rankbench.campaign.imported import Source, Wish
 from rankbench.model import RankbenchError
-from rankbench.report import write_figures
+from rankbench.report import figures, write_figures
+from rankbench.verdict import naming
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from rankbench.plots import Chart
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 
 
-def test_every_plot_is_written_in_every_format(tmp_path: Path) -> None:
-    made = evaluations.evaluation(starts=("none",))
-    files = write_figures(tmp_path / "figures", made, ["png", "svg", "pdf"])
+def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All charts in one format; of each plot one in the others, which take long and are given the same charts."""
+    made = evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True)
+    files = write_figures(tmp_path / "figures", made, ["svg"])
+    first = {file.name.split("-")[0]: file.stem for file in reversed(files)}
+    every_chart = plots.charts
+
+    def of_each_plot(*told: Any) -> Iterable[tuple[str, str, Chart]]:
+        return ((plot, key, chart) for plot, key, chart in every_chart(*told) if first.get(plot) == f"{plot}-{key}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plots, "charts", of_each_plot)
+        files += write_figures(tmp_path / "figures", made, ["png", "pdf"])
     assert sorted(files) == sorted((tmp_path / "figures").iterdir())
     for file in files:
         assert file.read_bytes().startswith(BEGINNINGS[file.suffix]), file
+    drawn = {file.name.split("-")[0] for file in files}
+    assert {(file.name.split("-")[0], file.suffix) for file in files} == set(itertools.product(drawn, BEGINNINGS))
+    scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
+    files += write_figures(tmp_path / "more", scaled, ["svg"])
+    barrier = [Source(printed.SAMPLES / "study" / "barrier.out")]
+    read = imported.make(Wish(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
+    files += write_figures(tmp_path / "others", evaluate(read), ["svg"])
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots))
 
 
@@ -35,8 +62,33 @@ def test_single_cases_are_drawn_where_they_are_evidence(tmp_path: Path) -> None:
     }
 
 
+def test_pairs_of_ranks_are_written_as_a_matrix_only(tmp_path: Path) -> None:
+    files = write_figures(tmp_path, evaluations.evaluation(pairs=True), ["svg"])
+    matrix = "pingpong.blocking.8.byte.socket.none"
+    drawn = {file.name for file in files}
+    assert f"matrix-{matrix}.svg" in drawn
+    assert not {f"distribution-{matrix}.svg", f"distribution-{matrix}.from_1.to_0.svg"} & drawn
+    assert "curves-pingpong.blocking.byte.socket.none.from_1.to_0.svg" not in drawn
+
+
 def test_an_unknown_format_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         write_figures(tmp_path, evaluations.evaluation(), ["pgn"])
     assert str(error.value) == "figure format 'pgn': did you mean png? (allowed: png, svg, pdf)"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(tmp_path: Path) -> None:
+    made = large.Large(lines=45, sizes=2, blocks=1, samples=2)
+    assert made.lines * len(made.placements) > figures.MOST_LINES
+    evaluation = made.evaluation()
+    told = [*made.findings()[:1]]
+    verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=told, groups=[])
+    files = write_figures(tmp_path, dataclasses.replace(evaluation, verdict=verdict), ["svg"])
+    names = {file.name for file in files}
+    line = naming.line_key(next(case for case in made.cases if case.key == told[0].cases[0]))
+    assert {name for name in names if name.startswith("curves-")} == {f"curves-{line}.svg"}
+    assert {name for name in names if name.startswith("distribution-")} == {f"distribution-{told[0].cases[0]}.svg"}
+    assert {name for name in names if name.startswith("winner_map-")} == {
+        f"winner_map-{place}.svg" for place in made.placements
+    }

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pytest
 from fakes import evaluations
+from fakes.pages import book, part
 
+from rankbench import plots
+from rankbench.model import Group
 from rankbench.report import write_html
+from rankbench.report.page import saved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,20 +44,31 @@ def test_the_page_stays_small(page: str) -> None:
 def test_what_libraries_and_plans_say_cannot_break_the_page(page: str) -> None:
     assert '<h1 id="question">Is alpha &lt;faster&gt; than beta?</h1>' in page
     assert "Segmentation fault &lt;/script&gt; in rank 1" in page
-    assert page.count("</script>") == 3
+    assert page.count("</script>") == page.count("<script")
 
 
 def test_the_verdict_is_the_first_thing_said(page: str) -> None:
     html = without_scripts(page)
-    order = ["<h1", "Take alpha", "A/A false alarms", 'id="map"', ">beta crashes", 'id="case"', 'id="method"']
+    order = [
+        "<h1",
+        "Take alpha",
+        "A/A false alarms",
+        'id="filters"',
+        'id="map"',
+        ">beta crashes",
+        'id="case"',
+        'id="method"',
+    ]
     places = [html.index(part) for part in order]
     assert places == sorted(places)
 
 
 def test_every_link_to_a_case_leads_to_one(page: str) -> None:
-    known = {case.key for case in evaluations.evaluation().campaign.cases}
-    linked = set(re.findall(r'href="#case=([^"]+)"', page))
-    assert linked == known
+    known = [verdict.case.key for verdict in evaluations.evaluation().verdict.cases]
+    assert set(re.findall(r'href="#case=([^"]+)"', page)) < set(known)
+    rows = [row for table in part(page, "tables")["results"] for row in table[2]]
+    numbers = {cell[3] for row in rows for cell in row if isinstance(cell, list)}
+    assert numbers - {-1} == set(range(len(known)))
 
 
 def test_counts_are_those_of_the_campaign(page: str) -> None:
@@ -76,11 +91,53 @@ def test_the_campaign_can_be_repeated_from_the_page(page: str) -> None:
 
 
 def test_forms_are_kept_once(page: str) -> None:
-    found = re.search(r'<script type="application/json" id="book">(.*?)</script>', page, re.S)
-    assert found is not None
-    book = json.loads(found[1])
-    assert len({entry[0] for entry in book["charts"]["distribution"].values()}) == 1
-    assert len(book["charts"]["distribution"]) == 9
+    found = part(page, "distribution")
+    assert len({entry[0] for entry in found.values()}) == 1
+    assert len(found) == 9
+    assert len(part(page, "forms")) < 15
+
+
+def test_figures_of_launches_are_kept_once(page: str) -> None:
+    key = "pingpong.blocking.8.byte.socket.none"
+    (count, columns) = part(page, "distribution")[key][3]["launches"]
+    assert (count, len(columns["figure_ns"])) == (8, 8)
+    assert part(page, "launches")[key][3] == {"launches": "distribution"}
+
+
+def test_the_book_tells_who_wins_each_case(page: str) -> None:
+    found = book(page)
+    columns = found["cases"]
+    assert {len(values) for values in columns.values()} == {9}
+    assert found["candidates"] == ["alpha", "beta"]
+    assert columns["winners"][:2] == [[0], [0, 1]]
+    assert (columns["mark"][0], columns["margin"][0], columns["different"][:2]) == ("A", "2.00×", [1, 0])
+    assert [found["lines"]["key"][line] for line in columns["line"][:2]] == ["pingpong.blocking.byte.socket.none"] * 2
+
+
+def test_a_finding_has_its_picture(page: str) -> None:
+    finding = page[page.index(">beta crashes") : page.index('<section id="case"')]
+    assert 'data-plot="curves" data-key="allreduce.nonblocking.float.socket.window"' in finding
+
+
+def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) -> None:
+    assert 'id="groups"' not in page
+    made = evaluations.evaluation()
+    lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
+    alone = "barrier.blocking.byte.socket.window"
+    groups = [
+        Group(lines=lines, title="allreduce, and one like it", text="alpha wins small ones.", cases=[]),
+        Group(lines=[alone], title="barrier", text="", cases=[]),
+    ]
+    verdict = msgspec.structs.replace(made.verdict, groups=groups)
+    write_html(tmp_path / "report.html", dataclasses.replace(made, verdict=verdict))
+    html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
+    section = html[html.index('<section id="groups"') : html.index('<section id="case"')]
+    assert f'data-plot="curves" data-key="{lines[0]}"' in section
+    assert re.findall(r'data-member="(.*?)">(.*?)<', section) == [
+        (lines[1], "allreduce nonblocking"),
+        (alone, "barrier"),
+    ]
+    assert "<h3>barrier" not in section
 
 
 def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: str, tmp_path: Path) -> None:
@@ -93,7 +150,7 @@ def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: s
     assert "none reads 0.40× of window (median of 4 figures, 0.40× to 0.40×; 4 differ)." in section
     assert "one call after the other" in section
     assert 'data-key="allreduce.blocking.8.float.socket.window"' in section
-    assert "allreduce: time by start, as a ratio to that with start window" in section
+    assert 'data-table="begun"' in section
     assert '<a href="#starts">Starts</a>' in html
 
 
@@ -104,3 +161,15 @@ def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: 
     html = without_scripts((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert 'id="ranks"' not in html
     assert 'data-plot="ranks"' not in html
+
+
+def test_a_decided_campaign_tells_what_it_did_not_measure() -> None:
+    made = evaluations.evaluation()
+    rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
+    whole = plots.picture(dataclasses.replace(made, cases=rows))
+    most = len(made.campaign.cases) * len(made.campaign.candidates) * 60
+    assert saved(whole) == {"less measured than in 60 full blocks": f"{1 - 3 / most:.0%}"}
+    stop = msgspec.structs.replace(made.campaign.plan.stop, until="blocks")
+    planned = msgspec.structs.replace(made.campaign.plan, stop=stop)
+    fixed = msgspec.structs.replace(made.campaign, plan=planned)
+    assert saved(plots.picture(dataclasses.replace(made, cases=rows, campaign=fixed))) == {}

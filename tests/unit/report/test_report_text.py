@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
+
+import msgspec
 from fakes import campaigns, evaluations
 
+from rankbench.model import Group
 from rankbench.report import latex, markdown
 from rankbench.report.tables import Cell, Table
 from rankbench.report.text import latex_table, markdown_table
@@ -66,3 +70,12 @@ def test_what_starts_do_is_told_in_markdown() -> None:
     assert "none reads 0.40× of window (median of 4 figures, 0.40× to 0.40×; 4 differ)." in text
     assert "**allreduce: time by start, as a ratio to that with start window**" in text
     assert "time by start" not in markdown(evaluations.evaluation())
+
+
+def test_groups_are_told_in_markdown() -> None:
+    made = evaluations.evaluation()
+    lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
+    group = Group(lines=lines, title="allreduce, and one like it.", text="alpha wins small ones.", cases=[])
+    verdict = msgspec.structs.replace(made.verdict, groups=[group])
+    text = markdown(dataclasses.replace(made, verdict=verdict))
+    assert "**allreduce, and one like it.** alpha wins small ones. Like it: allreduce nonblocking." in text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,17 +15,16 @@ from rankbench.model import (
     ALL_RANKS,
     ROTATING,
     Case,
+    CaseResult,
     CaseStatus,
     Memory,
     Plan,
     RankbenchError,
     Sampling,
+    Series,
     SourceFact,
     Stream,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CASES = [
     Case(operation="pingpong", form="blocking", size_bytes=8, datatype="byte", placement="1x2", ranks=2, start="none"),
@@ -43,27 +44,36 @@ LAUNCH_1 = (
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":2,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
+    '{"record":"launch","format":4,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
     '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
     '{"name":"MPI_Wtime","usable":false,"reason":"it steps","resolution_ns":0,"cost_ns":0}]}\n'
 )
-RANK = '{"record":"rank","rank":0,"host":"n","cpu":0,"cpus":"0","clock":"c","libmpi":"/l/libmpi.so.12"}\n'
+RANK = (
+    '{"record":"rank","rank":0,"host":"n","cpu":0,"cpus":"0","clock":"c","libmpi":"/l/libmpi.so.12",'
+    '"core":0,"socket":0,"numa":-1}\n'
+)
 FIRST = (
     '{"record":"begin","case":0}\n'
     '{"record":"case","case":0,"status":"ok","reason":"","operation":"pingpong","form":"blocking","bytes":8,'
     '"datatype":"byte","start":"none","cache":"warm","buffers":"separate","pages":"touched","alignment":0,"root":0,'
     '"ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,'
-    '"stopped":"time","migrated":false,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
+    '"stopped":"time","moved":"","options":{},"moved_bytes":16,"moved_messages":2,"pure_ns":0.0,"compute_ns":0.0,'
+    '"growth_bytes":0,"spread_ns":0,"grid":[],"order":[],"hops":0,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
     '"overrun":[],"skew_ns":[],"bound_ns":[]}]}\n'
 )
 SECOND = (
     '{"record":"begin","case":1}\n'
     '{"record":"case","case":1,"status":"lacking","reason":"no MPI_Allreduce_init","operation":"allreduce",'
     '"form":"persistent","bytes":64,"datatype":"float","start":"window","ranks":2,"taken":0,"valid":0,"late":0,"overrun":0,'
-    '"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,"stopped":"","migrated":false,"series":[]}\n'
+    '"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,"stopped":"","moved":"rank 1 from CPU 0 to CPU 1",'
+    '"options":{"threads":"4"},'
+    '"moved_bytes":128,"moved_messages":2,"pure_ns":1500.5,"compute_ns":1600,"growth_bytes":-4096,"spread_ns":2000,'
+    '"grid":[2,1],"order":[1,0],"hops":2,'
+    '"series":[]}\n'
 )
+OF_FORMAT_2 = re.sub(r'"options":.*?"series"', '"series"', FIRST)
 END = '{"record":"end","cases":2}\n'
 WHOLE = LAUNCH + RANK + FIRST + SECOND + END
 
@@ -93,6 +103,8 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     assert first.series[0].time_ns == [130.5, 131, 9000]
     assert first.series[0].late == [2]
     assert (first.stopped, first.synchronisations) == ("time", 0)
+    assert (first.ranks, first.moved_bytes, first.moved_messages) == (2, 16, 2)
+    assert (second.pure_ns, second.compute_ns, second.growth_bytes, second.spread_ns) == (1500.5, 1600, -4096, 2000)
     assert second.status is CaseStatus.LACKING
     assert second.reason == "no MPI_Allreduce_init"
 
@@ -119,7 +131,7 @@ def test_a_stream_cut_at_any_byte_gives_every_finished_case(tmp_path: Path) -> N
         assert len(stream.results) == (length >= first_end) + (length >= second_end)
         assert stream.complete == (length == len(WHOLE))
         if second_begin <= length < second_end:
-            assert stream.unfinished == 1
+            assert stream.unfinished == CASES[1]
 
 
 def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
@@ -132,8 +144,12 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":2', '"format":7'), "stream format 7, this rankbench reads format 2"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 2"),
+        (WHOLE.replace('"format":4', '"format":7'), "stream format 7, this rankbench reads format 4"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 4"),
+        (
+            LAUNCH.replace('"format":4', '"format":2') + RANK + OF_FORMAT_2,
+            "stream format 2, this rankbench reads format 4",
+        ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
 )
@@ -147,7 +163,7 @@ def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Pat
     begin, rest = SECOND.split("\n", 1)
     stream = _read(tmp_path, LAUNCH + RANK + FIRST + begin + "\nwhat is this\n" + rest + END)
     assert [result.case for result in stream.results] == CASES[:1]
-    assert (stream.unfinished, stream.complete) == (1, False)
+    assert (stream.unfinished, stream.complete) == (CASES[1], False)
     assert stream.damage == (
         f"{tmp_path / 'stream'} line 6: not a record of a rankbench stream "
         "(JSON is malformed: invalid character (byte 0))"
@@ -203,6 +219,12 @@ def test_the_job_tells_what_is_unusual_in_memory(tmp_path: Path, memory: Memory,
     assert job(tmp_path, planned(), case) == [f"{PINGPONG} {tokens} samples=100 limit_s=0.5"]
 
 
+def test_the_job_tells_what_was_chosen_of_the_options(tmp_path: Path) -> None:
+    case = msgspec.structs.replace(CASES[0], memory=Memory(root=1), options={"mode": "ready", "window": "8"})
+    line = f"{PINGPONG} root=1 mode=ready window=8 samples=100 limit_s=0.5"
+    assert job(tmp_path, planned(), case) == [line]
+
+
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
@@ -212,3 +234,103 @@ def test_the_job_tells_what_is_unusual_in_memory(tmp_path: Path, memory: Memory,
 )
 def test_the_job_sets_what_is_unusual_for_all_its_cases(tmp_path: Path, changes: dict[str, object], line: str) -> None:
     assert job(tmp_path, planned(**changes), CASES[0])[0] == line
+
+
+# --- passes -----------------------------------------------------------------------------------------------------------
+
+
+def part(**changes: Any) -> CaseResult:
+    """Return what one pass measured."""
+    series = Series(
+        rank=-1, time_ns=[1.0, 2.0], last_rank=[0, 1], late=[1], overrun=[0], skew_ns=[3, 4], bound_ns=[5, 6]
+    )
+    usual = {"status": CaseStatus.OK, "taken": 2, "valid": 1, "late": 1, "overrun": 1, "series": [series]}
+    return CaseResult(case=CASES[0], **{**usual, **changes})
+
+
+def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
+    """Each takes its share of samples and time; what happens once in a launch, and memory, is asked for once."""
+    cases = [
+        CASES[0],
+        msgspec.structs.replace(CASES[1], options={"quantity": "memory"}),
+        msgspec.structs.replace(CASES[1], operation="init"),
+    ]
+    plan = planned(sampling=Sampling(good=50, tries=70, passes=3))
+    path = tmp_path / "job"
+    samples.write_job(path, cases, plan, {"init"})
+    first, *others = [line for line in path.read_text().splitlines() if line.startswith("case ")]
+    assert first.endswith("samples=17 tries=24 limit_s=0.166667")
+    assert all(line.endswith("samples=50 tries=70 limit_s=0.5") for line in others[:2])
+    assert others[2:] == [first, first]
+    assert samples.read_job(path, cases, plan, {"init"}) == [*cases, cases[0], cases[0]]
+
+
+def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
+    text = LAUNCH + RANK + FIRST + FIRST.replace('"case":0', '"case":1').replace("130.5", "140")
+    path = tmp_path / "stream"
+    path.write_text(text)
+    (result,) = samples.read(path, [CASES[0], CASES[0]]).results
+    assert (result.taken, result.valid, result.late) == (6, 4, 2)
+    assert result.series[0].time_ns == [130.5, 131, 9000, 140, 131, 9000]
+    assert result.series[0].late == [2, 5]
+
+
+def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
+    parts = [
+        part(drift_ns=-30, sync_bound_ns=7, pure_ns=10, compute_ns=20, synchronisations=1, stopped="samples"),
+        part(
+            drift_ns=20, sync_bound_ns=9, pure_ns=20, compute_ns=40, synchronisations=2, stopped="time", moved="rank 1"
+        ),
+    ]
+    whole = samples.together(parts)
+    assert (whole.taken, whole.valid, whole.late, whole.overrun, whole.synchronisations) == (4, 2, 2, 2, 3)
+    assert (whole.drift_ns, whole.sync_bound_ns, whole.pure_ns, whole.compute_ns) == (-30, 9, 15, 30)
+    assert (whole.stopped, whole.moved) == ("samples, time", "rank 1")
+    assert whole.series == [
+        Series(
+            rank=-1,
+            time_ns=[1, 2, 1, 2],
+            last_rank=[0, 1, 0, 1],
+            late=[1, 3],
+            overrun=[0, 2],
+            skew_ns=[3, 4, 3, 4],
+            bound_ns=[5, 6, 5, 6],
+        )
+    ]
+
+
+def test_a_pass_that_went_wrong_is_what_became_of_the_case() -> None:
+    wrong = part(status=CaseStatus.WRONG_DATA, reason="byte 3", series=[])
+    assert samples.together([part(), wrong, part()]) == wrong
+
+
+def test_a_launch_that_ends_in_a_later_pass_tells_in_which_case(tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    path.write_text(LAUNCH + RANK + FIRST + SECOND + '{"record":"begin","case":2}\n')
+    stream = samples.read(path, [*CASES, CASES[0]])
+    assert stream.unfinished == CASES[0]
+    assert [result.case for result in stream.results] == CASES
+
+
+LATE = samples.NONE_IN_TIME + " on all ranks"
+
+
+@pytest.mark.parametrize(
+    ("parts", "status", "valid"),
+    [
+        ([part(), part(status=CaseStatus.FAILED, reason=LATE, series=[])], CaseStatus.OK, 1),
+        ([part(status=CaseStatus.FAILED, reason=LATE, series=[]), part(), part()], CaseStatus.OK, 2),
+        ([part(status=CaseStatus.FAILED, reason=LATE, valid=0, series=[])] * 2, CaseStatus.FAILED, 0),
+        ([part(), part(status=CaseStatus.FAILED, reason="MPI_Bcast: error", valid=0)], CaseStatus.FAILED, 0),
+    ],
+    ids=["one too late", "the first too late", "all too late", "another failure"],
+)
+def test_a_pass_that_came_too_late_throughout_is_left_out(
+    parts: list[CaseResult], status: CaseStatus, valid: int
+) -> None:
+    whole = samples.together(parts)
+    assert (whole.status, whole.valid) == (status, valid)
+
+
+def test_the_core_says_so_of_such_a_case() -> None:
+    assert samples.NONE_IN_TIME in (Path(__file__).parents[3] / "core/case.c").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Series, Start
@@ -56,6 +57,17 @@ def test_right_is_within_a_hundredth_or_200_ns_of_the_truth(
     wait = _wait(_result([measured] * 9, operation, ranks=ranks))
     assert wait.measured_ns == measured
     assert wait.right is right
+
+
+@pytest.mark.parametrize(
+    ("start", "measured", "right"),
+    [(WINDOW, 4690.0, True), (WINDOW, 4710.0, False), (BARRIER, 4190.0, True), (BARRIER, 4690.0, False)],
+)
+def test_clocks_may_differ_by_what_was_told_where_times_count_from_a_common_start(
+    start: Start, measured: float, right: bool
+) -> None:
+    result = msgspec.structs.replace(_result([measured] * 9, start=start.name), sync_bound_ns=500.0)
+    assert _wait(result, start).right is right
 
 
 def test_late_samples_do_not_count() -> None:

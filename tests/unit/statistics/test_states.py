@@ -62,6 +62,19 @@ def test_a_launch_during_which_the_state_changed_is_like_no_other() -> None:
     assert pairs(changing, msgspec.structs.replace(changing, number=3)) == [(2, 3), (3, 2)]
 
 
+@pytest.mark.parametrize(
+    ("changing", "steadily", "restless"), [(5, 14, True), (5, 15, False), (4, 0, False), (5, 0, True)]
+)
+def test_on_a_machine_that_changes_too_often_launches_have_no_state(
+    changing: int, steadily: int, restless: bool
+) -> None:
+    changed = [launch(number, campaigns.state(50), campaigns.state(210)) for number in range(changing)]
+    every = changed + [steady(number, 50) for number in range(changing, changing + steadily)]
+    unknown = [launch(number, None, campaigns.state(50)) for number in range(100, 120)]
+    assert states.restless(states.met(every + unknown)) is restless
+    assert (pairs(*every) == []) is restless
+
+
 def test_what_is_not_known_leaves_out_no_launch() -> None:
     unknown = launch(2, None, None)
     assert pairs(steady(1, 50), unknown, steady(3, 52)) == []
@@ -127,11 +140,11 @@ def figures(base: list[float], other: list[float]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
 
 
-def compare(measured: pl.DataFrame, apart: list[int]) -> Comparison:
+def compare(measured: pl.DataFrame, apart: list[int], timeless: tuple[str, ...] = ()) -> Comparison:
     """Compare a with b, where the two launches of some blocks met unlike states."""
     rows = [pair for block in apart for pair in ((2 * block, 2 * block + 1), (2 * block + 1, 2 * block))]
     unlike = pl.DataFrame(rows, schema=states.NONE.schema, orient="row")
-    (comparison,) = statistics.compare(measured, [("a", "b")], threshold=0.03, unlike=unlike)
+    (comparison,) = statistics.compare(measured, [("a", "b")], threshold=0.03, unlike=unlike, timeless=timeless)
     return comparison
 
 
@@ -142,6 +155,13 @@ def test_blocks_of_unlike_states_do_not_count_and_are_told() -> None:
     assert found.ratio == pytest.approx(1.1, rel=1e-3)
     assert compare(measured, []).left_out == 0
     assert not compare(measured, []).different
+
+
+def test_what_is_no_time_is_compared_in_any_state() -> None:
+    measured = figures([100.0, 100.0, 100.0], [110.0, 110.1, 109.9])
+    assert not compare(measured, [0, 1, 2]).different
+    found = compare(measured, [0, 1, 2], timeless=("c",))
+    assert (found.blocks, found.left_out, found.different) == (3, 0, True)
 
 
 def test_fewer_than_three_blocks_in_like_state_cannot_be_judged() -> None:

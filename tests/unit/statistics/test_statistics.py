@@ -12,6 +12,7 @@ from scipy import stats
 from rankbench import plan, statistics
 from rankbench.model import Stop
 from rankbench.statistics import median_interval
+from rankbench.statistics.looks import price
 from rankbench.statistics.medians import grouped_median
 
 if TYPE_CHECKING:
@@ -146,13 +147,21 @@ def test_looking_more_than_once_is_paid_for() -> None:
     assert looks == [5, 7, 10, 15, 22, 30]
     misled = 0
     for _ in range(300):
-        logs = {name: random.normal(7, 0.2, 30) for name in ("a", "b")}
-        found = [
-            statistics.compare(_medians({k: list(np.exp(v[:n])) for k, v in logs.items()}), [("a", "b")], 0.03, looks=6)
-            for n in looks
-        ]
+        times = {name: np.exp(random.normal(7, 0.2, 30)) for name in ("a", "b")}
+        seen = [_medians({name: list(each[:blocks]) for name, each in times.items()}) for blocks in looks]
+        found = [statistics.compare(one, [("a", "b")], 0.03, looks=looks) for one in seen]
         misled += any(one.different for (one,) in found)
     assert misled <= 0.05 * 300
+
+
+@pytest.mark.parametrize("stop", [Stop(), Stop(blocks_min=5, blocks_max=30), Stop(blocks_min=2, blocks_max=3)])
+def test_all_looks_together_err_no_more_than_one_may(stop: Stop) -> None:
+    """A p-value that is multiplied by f is at most 5 % with a chance of 5 % / f; the last look has half of all."""
+    looks = plan.looks(stop)
+    chances = 1 / price(looks, np.array(looks, float))
+    assert chances.sum() == pytest.approx(1)
+    assert chances[-1] == 0.5
+    assert list(price((), np.array([1.0, 60.0]))) == [1, 1]
 
 
 def test_a_figure_below_the_clocks_step_is_left_out() -> None:

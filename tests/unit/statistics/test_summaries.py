@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
 
 
+BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0}
+"""What a case of usual quantity has beside its times."""
+
+
 def cases(*rows: dict[str, object]) -> pl.DataFrame:
     """Return rows of the store's cases: well and without anything to tell, unless a row says otherwise."""
-    usual = {"status": "ok", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "migrated": False}
-    return pl.DataFrame([{"case": "c", "candidate": "a", **usual, **row} for row in rows])
+    usual = {"status": "ok", "reason": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": "", **BESIDE}
+    return pl.DataFrame([{"case": "c", "candidate": "a", "launch": 1, **usual, **row} for row in rows])
 
 
 def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFrame | None = None) -> Summary:
@@ -32,7 +36,8 @@ def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFram
 
 def test_a_summary_says_what_limits_its_worth() -> None:
     launches = [of_launch([time] * 3, number, skew_ns=9.0) for number, time in enumerate((100.0, 110.0, 105.0))]
-    rows = cases({}, {"late": 2, "sync_bound_ns": 20.0, "migrated": True}, {"overrun": 1}, {"status": "crashed"})
+    moved = {"late": 2, "sync_bound_ns": 20.0, "moved": "rank 1 from CPU 0 to CPU 1"}
+    rows = cases({}, moved, {"overrun": 1}, {"status": "crashed"})
     found = summary(*launches, rows=rows)
     assert found.typical_ns == 105.0
     assert (found.low_ns, found.high_ns, found.coverage) == (100.0, 110.0, 0.75)
@@ -43,6 +48,13 @@ def test_a_summary_says_what_limits_its_worth() -> None:
         "ranks began 9.00 ns apart, 9% of the time, which is counted in it",
         "a rank moved to another CPU in 1 launches; bind ranks to cores",
     ]
+
+
+def test_a_summary_says_where_ranks_sat_that_were_asked_to_sit_elsewhere() -> None:
+    reason = "ranks 0 and 1 are on one socket, sockets asks for two"
+    elsewhere: dict[str, object] = {"status": "not-as-asked", "reason": f"not as asked: {reason}"}
+    found = summary(of_launch([100.0]), rows=cases({}, {"status": "crashed", "reason": "SIGSEGV"}, elsewhere))
+    assert (found.launches, found.failures, found.elsewhere) == (1, {"crashed": 1, "not-as-asked": 1}, reason)
 
 
 @pytest.mark.parametrize(("confidence", "enough"), [(0.90, 5), (0.95, 6), (0.99, 8)])
@@ -108,3 +120,32 @@ def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
     (found,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
     assert (found.launches, found.doubt, found.bound_ns) == (1, "", 60.0)
     assert [one for one in found.warnings if "uncertain" in one] == []
+
+
+def test_overlap_is_that_of_each_launch_within_0_and_1() -> None:
+    launches = [of_launch([overall] * 3, number) for number, overall in enumerate((200.0, 140.0, 90.0), start=1)]
+    alike: dict[str, object] = {"pure_ns": 100.0, "compute_ns": 100.0}
+    rows = cases(*({"launch": number, **alike} for number in (1, 2, 3)))
+    found = summary(*launches, rows=rows)
+    assert (found.overlap, found.pure_ns, found.compute_ns, found.typical_ns) == (0.6, 100.0, 100.0, 140.0)
+    alone = summary(launches[0], rows=rows[:1]), summary(launches[2], rows=rows[2:])
+    assert [one.overlap for one in alone] == [0.0, 1.0]
+
+
+def test_a_plain_time_has_no_overlap() -> None:
+    found = summary(of_launch([100.0] * 3))
+    assert np.isnan([found.overlap, found.pure_ns, found.compute_ns]).all()
+
+
+def test_what_was_moved_and_what_grew_is_told() -> None:
+    launches = [of_launch([4096.0], number) for number in (1, 2, 3)]
+    moved: dict[str, object] = {"moved_bytes": 512, "moved_messages": 64}
+    rows = cases(*({"launch": number, "growth_bytes": 100 * number, **moved} for number in (1, 2, 3)))
+    found = summary(*launches, rows=rows)
+    assert (found.moved_bytes, found.moved_messages, found.growth_bytes) == (512, 64, 200.0)
+
+
+def test_launches_that_are_not_told_grow_nothing() -> None:
+    certain, doubted = of_launch([100.0] * 3, 1, bound_ns=1.0), of_launch([100.0] * 3, 2, bound_ns=50.0)
+    rows = cases({"growth_bytes": 10}, {"launch": 2, "growth_bytes": 90})
+    assert summary(certain, doubted, rows=rows).growth_bytes == 10.0

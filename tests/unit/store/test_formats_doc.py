@@ -20,6 +20,7 @@ from rankbench import samples, store
 from rankbench.model import (
     ALL_RANKS,
     ROTATING,
+    Amount,
     Campaign,
     Candidate,
     Case,
@@ -33,6 +34,7 @@ from rankbench.model import (
     Machine,
     Memory,
     Operation,
+    Option,
     RankFact,
     Receipt,
     Sampling,
@@ -141,7 +143,10 @@ def test_every_status_is_told() -> None:
     [
         *(
             ("`campaign.json`", kind)
-            for kind in (Campaign, Machine, Library, Receipt, Candidate, Case, Memory, Operation, Start)
+            for kind in (
+                *(Campaign, Machine, Library, Receipt, Candidate, Case, Memory),
+                *(Operation, Amount, Option, Start),
+            )
         ),
         *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact, SourceFact, State, Exchange)),
         *(("Derived files", kind) for kind in (Summary, Comparison, Verdict)),
@@ -167,7 +172,8 @@ def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
         every_rank=True,
         sampling=Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12),
     )
-    jobs = [(usual, CASE), (every, msgspec.structs.replace(case, memory=memory))]
+    options = {"arrival": "random", "reduction": "max", "spread_us": "50"}
+    jobs = [(usual, CASE), (every, msgspec.structs.replace(case, memory=memory, options=options))]
     for (plan, wanted), told in zip(jobs, blocks("job"), strict=True):
         samples.write_job(tmp_path / "job.txt", [wanted], plan)
         assert told == (tmp_path / "job.txt").read_text()

@@ -19,10 +19,10 @@ from fakes import campaigns
 from polars.testing import assert_frame_equal
 
 from rankbench import store
-from rankbench.model import CaseResult, CaseStatus, Memory, RankbenchError, Sentence, Series
+from rankbench.model import Campaign, CaseResult, CaseStatus, Memory, Operation, RankbenchError, Sentence, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankbench.store import Store
 
@@ -121,13 +121,110 @@ def test_the_state_of_memory_stands_with_cases_and_samples(made: Store) -> None:
     assert samples_of(made, "case", "memory")[-1] == (f"{CASE.key}.cold.a64", "cold, aligned to 64")
 
 
-NEW_CASES = ("memory", "synchronisations", "stopped")
-NEW_SAMPLES = ("memory", "discarded", "by_rank", "skew_ns", "bound_ns")
+def test_options_and_what_they_bring_stand_with_cases_and_samples(made: Store) -> None:
+    overlap = msgspec.structs.replace(CASE, options={"quantity": "overlap", "tests": "8"})
+    append(made, 2, result(case=overlap, ranks=1, moved_bytes=16, moved_messages=2, pure_ns=5.5, compute_ns=6.0))
+    append(made, 3, result(growth_bytes=-4096, spread_ns=2000.0))
+    assert made.cases().select("case", "options", "ranks", "active_ranks").rows() == [
+        (CASE.key, "", 2, 0),
+        (f"{CASE.key}.quantity=overlap.tests=8", "quantity=overlap, tests=8", 2, 1),
+        (CASE.key, "", 2, 0),
+    ]
+    brought = ("moved_bytes", "moved_messages", "pure_ns", "compute_ns", "growth_bytes", "spread_ns")
+    assert made.cases().select(brought).rows() == [
+        (0, 0, 0.0, 0.0, 0, 0.0),
+        (16, 2, 5.5, 6.0, 0, 0.0),
+        (0, 0, 0.0, 0.0, -4096, 2000.0),
+    ]
+    assert samples_of(made, "launch", "options")[3] == (2, "quantity=overlap, tests=8")
 
 
-def make_older(folder: Path) -> None:
-    """Turn a campaign into what rankbench 0.1.0 would have written."""
+UNKNOWN_2 = {"active_ranks", "moved_bytes", "moved_messages"}
+"""Columns since format 3 of which older campaigns know nothing. What their others would hold is known."""
+CASES_3 = ("options", *UNKNOWN_2, "pure_ns", "compute_ns", "growth_bytes", "spread_ns")
+CASES_2 = ("memory", "synchronisations", "stopped")
+SAMPLES_2 = ("memory", "discarded", "by_rank", "skew_ns", "bound_ns")
+
+
+def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], samples: Sequence[str]) -> None:
+    """Change the record of a campaign and drop columns."""
     record = msgspec.json.decode((folder / "campaign.json").read_bytes())
+    change(record)
+    (folder / "campaign.json").write_bytes(msgspec.json.encode(record))
+    for kind, columns in (("cases", cases), ("samples", samples)):
+        for path in (folder / kind).glob("*.parquet"):
+            pl.read_parquet(path).drop(columns).write_parquet(path)
+
+
+def make_format_4(folder: Path) -> None:
+    """Turn a campaign into what the rankbench before this one would have written."""
+
+    def change(record: Any) -> None:
+        record["format"] = 4
+        for one in record["operations"]:
+            del one["foreign"]
+        for one in record["cases"]:
+            del one["suite"]
+
+    rewrite(folder, change, ("printed",), ())
+
+
+def make_format_3(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 3 would have written."""
+    make_format_4(folder)
+
+    def change(record: Any) -> None:
+        record["format"] = 3
+        del record["plan"]["notes"]
+        del record["machine"]["cpus"]
+        for one in record["operations"]:
+            del one["rings"]
+
+    for path in (folder / "cases").glob("*.parquet"):
+        pl.read_parquet(path).with_columns(migrated=pl.col("moved") != "").write_parquet(path)
+    rewrite(folder, change, ("moved", "grid", "order", "hops"), ())
+
+
+def make_format_2(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 2 would have written."""
+    make_format_3(folder)
+
+    def change(record: Any) -> None:
+        record["format"] = 2
+        for key in ("datatypes", "options", "every_pair"):
+            del record["plan"][key]
+        for one in record["operations"]:
+            for key in one.keys() - OPERATION_2:
+                del one[key]
+            for amount in AMOUNTS:
+                del one[amount]["per_message"]
+        for one in record["cases"]:
+            del one["options"]
+
+    rewrite(folder, change, CASES_3, ("options",))
+
+
+AMOUNTS = ("send", "receive", "root_send", "root_receive")
+OPERATION_2 = {
+    *("name", "help", "standard", "kind", "metric", "forms", *AMOUNTS, "sized", "ranks_exactly", "messages"),
+    *("datatype", "start", "in_place", "rooted"),
+}
+
+
+def make_format_1(folder: Path) -> None:
+    """Turn a campaign into what rankbench 0.1.0 would have written."""
+    make_format_2(folder)
+    rewrite(folder, make_record_1, CASES_2, SAMPLES_2)
+    for path in (folder / "launches").glob("*.json"):
+        launch = msgspec.json.decode(path.read_bytes())
+        for key in ("source_reason", "synchronisation", "last_level_cache_bytes", "sources"):
+            del launch["facts"][key]
+        path.write_bytes(msgspec.json.encode(launch))
+
+
+def make_record_1(record: Any) -> None:
+    """Take from a record of format 2 what format 1 had not."""
+    record["format"] = 1
     plan = record["plan"]
     plan["start"], plan["samples"] = plan["starts"][0], plan["sampling"]["good"]
     for key in ("starts", "sampling", "memory", "clock", "synchronisation", "every_rank", "estimator", "confidence"):
@@ -137,30 +234,82 @@ def make_older(folder: Path) -> None:
     for one in record["cases"]:
         del one["memory"]
     del record["starts"]
-    (folder / "campaign.json").write_bytes(msgspec.json.encode(record | {"format": 1}))
-    for path in (folder / "launches").glob("*.json"):
-        launch = msgspec.json.decode(path.read_bytes())
-        for key in ("source_reason", "synchronisation", "last_level_cache_bytes", "sources"):
-            del launch["facts"][key]
-        path.write_bytes(msgspec.json.encode(launch))
-    for kind, columns in (("cases", NEW_CASES), ("samples", NEW_SAMPLES)):
-        for path in (folder / kind).glob("*.parquet"):
-            pl.read_parquet(path).drop(columns).write_parquet(path)
 
 
 def test_a_campaign_of_format_1_is_read_as_it_would_be_today(made: Store) -> None:
-    was = made.campaign
+    was = before_4(made.campaign)
     cases, samples = made.cases(), made.samples().collect()
-    make_older(made.folder)
+    make_format_1(made.folder)
     again = store.open(made.folder)
     plan = msgspec.structs.replace(was.plan, clock="clock_gettime", synchronisation="linear")
-    operations = [msgspec.structs.replace(one, in_place=False, rooted=False) for one in was.operations]
+    operations = [msgspec.structs.replace(one, in_place=False, rooted=False) for one in before_3(was.operations)]
     assert again.campaign == msgspec.structs.replace(was, format=1, plan=plan, operations=operations, starts=[])
     assert [launch.number for launch in again.launches()] == [1]
-    assert_frame_equal(again.cases(), cases.with_columns(pl.lit(None).cast(cases.schema[name]).alias(name)
-                                                         for name in NEW_CASES[1:]))  # fmt: skip
+    unknown = {"synchronisations", "stopped", *UNKNOWN_2}
+    assert_frame_equal(again.cases(), without(cases, unknown))
     assert_frame_equal(again.samples().collect(), samples.with_columns(bound_ns=pl.lit(None, pl.Float32)))
     assert again.rank_samples().collect().height == 0
+
+
+def before_4(record: Campaign) -> Campaign:
+    """Return the record of a campaign as format 3 knew it."""
+    return msgspec.structs.replace(record, machine=msgspec.structs.replace(record.machine, cpus=[]))
+
+
+def before_3(operations: Sequence[Operation]) -> list[Operation]:
+    """Return operations as format 2 knew them."""
+    fields = [{name: getattr(one, name) for name in OPERATION_2} for one in operations]
+    for one in fields:
+        one |= {name: msgspec.structs.replace(one[name], per_message=False) for name in AMOUNTS}
+    return [Operation(**one) for one in fields]
+
+
+def without(frame: pl.DataFrame, unknown: Iterable[str]) -> pl.DataFrame:
+    """Return a frame in which some columns are not known."""
+    return frame.with_columns(pl.lit(None).cast(frame.schema[name]).alias(name) for name in unknown)
+
+
+def test_a_campaign_of_format_2_is_read_as_it_would_be_today(made: Store) -> None:
+    was = before_4(made.campaign)
+    cases, samples = made.cases(), made.samples().collect()
+    make_format_2(made.folder)
+    again = store.open(made.folder)
+    assert again.campaign == msgspec.structs.replace(was, format=2, operations=before_3(was.operations))
+    assert [launch.number for launch in again.launches()] == [1]
+    assert_frame_equal(again.cases(), without(cases, UNKNOWN_2))
+    assert_frame_equal(again.samples().collect(), samples)
+
+
+def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> None:
+    """It told that a rank moved, but not which and where."""
+    append(made, 2, result(moved="rank 1 from CPU 0 to CPU 3"))
+    cases, samples = made.cases(), made.samples().collect()
+    make_format_3(made.folder)
+    again = store.open(made.folder)
+    assert again.campaign.format == 3
+    assert again.cases()["moved"].to_list() == ["", "a rank"]
+    assert_frame_equal(again.cases().drop("moved"), cases.drop("moved"))
+    assert_frame_equal(again.samples().collect(), samples)
+
+
+def test_a_campaign_of_format_4_is_read_as_it_would_be_today(made: Store) -> None:
+    was, cases, samples = made.campaign, made.cases(), made.samples().collect()
+    make_format_4(made.folder)
+    again = store.open(made.folder)
+    assert again.campaign == msgspec.structs.replace(was, format=4)
+    assert_frame_equal(again.cases(), cases)
+    assert_frame_equal(again.samples().collect(), samples)
+
+
+def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
+    new = store.create(tmp_path / "c[1]*", campaigns.campaign())
+    append(new, 1, result())
+    assert new.cases().height == 1
+
+
+def test_what_a_foreign_tool_printed_is_kept(made: Store) -> None:
+    append(made, 2, result(printed={"Min Latency(us)": 0.8, "Iterations": 100.0}))
+    assert made.cases()["printed"].to_list() == ["", '{"Min Latency(us)":0.8,"Iterations":100.0}']
 
 
 def test_columns_of_a_campaign_without_launches(tmp_path: Path) -> None:
@@ -343,7 +492,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 3, "new": 1}', "format 3, this rankbench reads formats 1 and 2; use the one that wrote it"),
+        (b'{"format": 6, "new": 1}', "format 6, this rankbench reads formats 1 to 5; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import campaigns, verdicts
+from fakes import campaigns, scales, verdicts
 
+from rankbench import language
 from rankbench.model import CaseStatus
+from rankbench.report import text
+from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.model import Case, Sentence, Verdict
+    from rankbench.model import Case, Placement, Sentence, Verdict
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
 SCOPE = "This holds on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
@@ -64,6 +67,35 @@ def test_equal_candidates_have_no_leader(tmp_path: Path) -> None:
         "No candidate can be told to be faster than another in any of 9 cases.",
         "beta takes 1.00× as long as alpha (geometric mean of 9 cases).",
         "gamma takes 1.00× as long as alpha (geometric mean of 9 cases).",
+        f"{SCOPE}, from 6 launches of each.",
+    ]
+
+
+MEMORY = [msgspec.structs.replace(case, options={"quantity": "memory"}) for case in verdicts.LINE]
+
+
+def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
+    def factor(name: str, case: Case) -> float:
+        needs = {"alpha": 2.0, "beta": 3.0, "gamma": 1.0}
+        return needs[name] if case.quantity == "memory" else 1 / needs[name]
+
+    verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
+    assert said(verdict) == [
+        "beta is the one to use: fastest alone in 3 of 3 cases.",
+        "alpha takes 1.50× as long as beta (geometric mean of 3 cases), at worst 1.50× (allreduce, 8 B).",
+        "gamma takes 3.00× as long as beta (geometric mean of 3 cases), at worst 3.00× (allreduce, 8 B).",
+        "gamma needs least memory in 3 of 3 cases; against it, alpha needs 2.00× and beta needs 3.00× "
+        "(geometric means).",
+        f"{SCOPE}, from 6 launches of each.",
+    ]
+    assert verdict.conclusion[3].cases == [case.key for case in MEMORY]
+    assert not [one for one in verdict.findings if one.kind in {"outlier", "crossover"} and "memory" in one.text]
+
+
+def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, verdicts.constant({}), cases=MEMORY).verdict
+    assert said(verdict) == [
+        "No candidate can be told to need less memory than another in any of 3 cases.",
         f"{SCOPE}, from 6 launches of each.",
     ]
 
@@ -190,4 +222,133 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
     assert said(verdicts.judge_again(made, machine=machine, candidates=candidates))[-1] == (
         "This holds on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
         "at the settings given, from 6 launches of each."
+    )
+
+
+# --- two measures -----------------------------------------------------------------------------------------------------
+
+
+def divided(name: str, case: Case) -> float:
+    """Alpha is faster by a tenth in all sizes but the largest, in which it takes four times as long as beta."""
+    if name == "gamma":
+        return 5.0
+    return {"alpha": 4.0, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
+
+
+def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_reason(tmp_path: Path) -> None:
+    verdict = verdicts.evaluate(tmp_path, divided, cases=verdicts.LINE).verdict
+    assert said(verdict) == [
+        "Two measures name different candidates. By single cases, alpha leads: fastest alone in 2 of 3 cases. Over all "
+        "cases, beta does: it takes 0.67× the time of alpha (geometric mean of 3 cases), less in 6 of 6 blocks.",
+        "Of these cases, beta is ahead in 1, by 4.00×, and alpha in 2, by 1.10× (geometric means). Which of the two to "
+        "use depends on the calls that an application makes.",
+        "beta takes 0.67× the time of alpha (geometric mean of 3 cases), at worst 1.10× (allreduce, 8 B).",
+        "gamma takes 3.15× as long as alpha (geometric mean of 3 cases), at worst 5.00× (allreduce, 8 B).",
+        "beta is faster in allreduce at 64 KiB, by 4.00×.",
+        f"{SCOPE}, from 6 launches of each.",
+    ]
+    assert verdict.conclusion[0].cases == [case.key for case in verdicts.LINE[:2]]
+    assert verdict.conclusion[1].cases == [verdicts.LINE[2].key]
+
+
+def test_both_measures_stand_in_the_report_and_in_german(tmp_path: Path) -> None:
+    with language.spoken("de"):
+        made = verdicts.evaluate(tmp_path, divided, cases=verdicts.LINE)
+        told = text.markdown(made)
+    assert (
+        "Zwei Maße nennen verschiedene Kandidaten. Nach einzelnen Fällen führt alpha: allein am schnellsten in 2 von "
+        "3 Fällen. Über alle Fälle führt beta, mit 0,67× der Zeit von alpha (geometrisches Mittel über 3 Fälle), "
+        "weniger in 6 von 6 Blöcken. Von diesen Fällen liegt beta in 1 vorn, um 4,00×, und alpha in 2, um 1,10× "
+        "(geometrische Mittel). Welcher von beiden die bessere Wahl ist, hängt davon ab, welche Aufrufe eine Anwendung "
+        "macht."
+    ) in told
+
+
+def test_cases_in_which_the_two_cannot_be_told_apart_are_counted(tmp_path: Path) -> None:
+    cases = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 16, 1024, 65536))
+
+    def factor(name: str, case: Case) -> float:
+        return {"alpha": 1.0, "beta": 1.01}.get(name, 5.0) if case.size_bytes == 1024 else divided(name, case)
+
+    verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
+    assert said(verdict)[1] == (
+        "Of these cases, beta is ahead in 1, by 4.00×, and alpha in 3, by 1.07× (geometric means); in 1 of them the "
+        "two cannot be told apart. Which of the two to use depends on the calls that an application makes."
+    )
+
+
+@pytest.mark.parametrize(("large", "first"), [(1.22, "alpha is the one to use"), (1.34, "Two measures name")])
+def test_a_mean_within_the_threshold_names_nobody(large: float, first: str, tmp_path: Path) -> None:
+    """Alpha wins two of three by a tenth; beta's third makes up for them, or for three per cent more and above."""
+
+    def factor(name: str, case: Case) -> float:
+        return {"alpha": large, "beta": 1.0}[name] if case.size_bytes == 65536 else {"alpha": 1.0, "beta": 1.1}[name]
+
+    verdict = verdicts.evaluate(tmp_path, factor, candidates=("alpha", "beta"), cases=verdicts.LINE).verdict
+    assert said(verdict)[0].startswith(first)
+
+
+def test_who_has_figures_for_few_cases_only_is_no_rival(tmp_path: Path) -> None:
+    def factor(name: str, case: Case) -> float | CaseStatus:
+        if name == "beta" and case.size_bytes < 65536:
+            return CaseStatus.CRASHED
+        return divided(name, case)
+
+    assert said(verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)[0] == (
+        "alpha is the one to use: fastest alone in 2 of 3 cases."
+    )
+
+
+def test_what_both_leaders_fail_in_is_told(tmp_path: Path) -> None:
+    cases = campaigns.cases_of(
+        lines=[("allreduce", "blocking"), ("bcast", "blocking"), ("pingpong", "blocking")], sizes=(8, 1024, 65536)
+    )
+
+    def factor(name: str, case: Case) -> float | CaseStatus:
+        failing = {"alpha": 8, "beta": 1024}
+        if case.operation == "bcast" and failing.get(name) == case.size_bytes:
+            return CaseStatus.CRASHED
+        return divided(name, case)
+
+    sentences = said(verdicts.evaluate(tmp_path, factor, cases=cases).verdict)
+    assert [one for one in sentences if " failed in " in one] == [
+        "alpha failed in at least one launch of 1 case.",
+        "beta failed in at least one launch of 1 case.",
+    ]
+
+
+# --- several placements -----------------------------------------------------------------------------------------------
+
+
+def over_nodes(folder: Path, cores: int) -> list[str]:
+    """Alpha takes half of beta's time inside a node, and twice of it across nodes."""
+
+    def told(candidate: str, _case: Case, place: Placement) -> float:
+        return 1000.0 if (candidate == "alpha") == (place.nodes == 1) else 2000.0
+
+    made = scales.make(folder / "made", told, nodes=(1, 2, 4), ranks=(2, 4), cores=cores, spread=0)
+    return said(evaluation.evaluate(made).verdict)
+
+
+def test_inside_one_node_and_across_nodes_are_told_apart(tmp_path: Path) -> None:
+    sentences = over_nodes(tmp_path, 4)
+    assert sentences[0] == "beta is the one to use: fastest alone in 4 of 6 cases."
+    assert sentences[1] == (
+        "Inside one node, alpha is fastest, or level with the fastest, in 2 of 2 cases; "
+        "across nodes, beta is fastest, or level with the fastest, in 4 of 4 cases."
+    )
+
+
+def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) -> None:
+    sentences = over_nodes(tmp_path, 2)
+    assert sentences[0] == "beta is the one to use: fastest alone in 2 of 3 cases."
+    assert sentences[3] == "alpha is faster in allreduce at 1x2 at 8 B, by 2.00×."
+    assert sentences[4] == (
+        "3 cases take no part in this: they have more ranks or threads than cores, and tell how libraries wait."
+    )
+
+
+def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
+    assert "In 6 cases ranks or threads share cores: this tells how libraries wait, not more." in over_nodes(
+        tmp_path, 1
     )

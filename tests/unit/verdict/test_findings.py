@@ -40,7 +40,9 @@ def test_the_gravest_come_first_and_each_names_its_file(tmp_path: Path) -> None:
     assert [(one.severity, one.kind) for one in found] == [
         ("failure", "failures"),
         ("warning", "outlier"),
+        ("warning", "slower_for_less"),
         ("note", "crossover"),
+        ("note", "jumps"),
     ]
     assert {one.kind for one in found} <= set(units.modules(findings))
 
@@ -97,7 +99,11 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
         Finding(
             kind="crossover",
             title="allreduce: the fastest depends on the size",
-            text="In allreduce, the fastest is alpha from 8 B to 1 KiB and beta at 64 KiB.",
+            text=(
+                "In allreduce, the fastest is alpha from 8 B to 1 KiB and beta at 64 KiB. It changes between 1 KiB and "
+                "64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to 1.50×) and at 64 KiB alpha takes 1.50× "
+                "the time of beta (1.50× to 1.50×)."
+            ),
             advice="Let the sizes that your application sends decide; measure more sizes to find the exact points.",
             cases=[SMALL, MIDDLE, LARGE],
             severity="note",
@@ -134,6 +140,11 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
             "Read the launch's log; raise launch_limit in the plan if the case is just slow.",
         ),
         (CaseStatus.FAILED, "returned an error", "Read the reason in the table of failures."),
+        (
+            CaseStatus.NOT_AS_ASKED,
+            "was not measured where the placement says",
+            "Read the reason in the table of failures; see whether a scheduler, a container or a setting binds ranks.",
+        ),
         (CaseStatus.REFUSED, "could not be run as asked", "Read the reason in the table of failures."),
         (
             CaseStatus.LACKING,
@@ -147,11 +158,12 @@ def test_each_way_to_fail_is_told_with_its_cases(status: CaseStatus, said: str, 
         return status if candidate == "beta" and case.form == "nonblocking" else 1.0
 
     found = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
+    by = ", by SIGSEGV" if status == CaseStatus.CRASHED else ""
     assert found == [
         Finding(
             kind="failures",
             title=f"beta {said}",
-            text=f"beta {said} in 4 cases (bandwidth and allreduce nonblocking).",
+            text=f"beta {said} in 4 cases (bandwidth and allreduce nonblocking){by}.",
             advice=advice,
             cases=[case.key for case in campaigns.cases_of() if case.form == "nonblocking"],
             severity="note" if status == CaseStatus.LACKING else "failure",
@@ -187,11 +199,19 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besid
             kind="failures",
             title="beta took no part",
             text=f"beta was not measured: {reason}",
-            advice="`rankbench find` checks every library and says what to change.",
+            advice="`rankbench doctor` with the plan tries it again and says what to change.",
             cases=[],
             severity="failure",
         )
     ]
+
+
+def test_a_launch_that_never_said_anything_did_not_start(quiet: Evaluation) -> None:
+    silent = msgspec.structs.replace(refused(99, "no sign of life for 10 s"), status=LaunchStatus.HUNG, facts=None)
+    launches = [*quiet.launches, silent]
+    verdict = judge(quiet.campaign, quiet.verdict.summaries, quiet.verdict.comparisons, [], launches)
+    (found,) = of_kind("failures", verdict)
+    assert found.text == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
 
 
 def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: Evaluation) -> None:

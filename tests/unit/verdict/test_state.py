@@ -105,9 +105,15 @@ def test_too_few_blocks_are_not_blamed_on_the_state(tmp_path: Path) -> None:
     assert [one.severity for one in findings(verdict)] == ["note"]
 
 
-def test_a_machine_that_changed_in_every_launch_has_no_level(tmp_path: Path) -> None:
-    (found,) = findings(evaluate(tmp_path, lambda _candidate, _block: (50.0, 210.0)).verdict)
-    assert found.text.startswith(f"{HANDING} changed during 12 launches. Only ")
+def test_a_machine_that_changed_in_every_launch_has_no_level_and_launches_no_state(tmp_path: Path) -> None:
+    verdict = evaluate(tmp_path, lambda _candidate, _block: (50.0, 210.0)).verdict
+    (found,) = findings(verdict)
+    assert found.text == (
+        f"{HANDING} changed during 12 launches. That is too often for launches to be compared in like state: all are, "
+        "and what the changes do to them makes the intervals wider."
+    )
+    assert (found.severity, found.cases) == ("warning", [])
+    assert {(one.blocks, one.left_out, one.different) for one in verdict.comparisons} == {(6, 0, True)}
 
 
 # --- stolen time ------------------------------------------------------------------------------------------------------

@@ -1,1 +1,117 @@
-"""One file per scheduler: `TITLE` and `run(step) -> Outcome`."""
+"""Schedulers: one file each, a class `Scheduler` that derives from the contract below.
+
+A scheduler knows how a job script asks for nodes and learns which it got, how it is submitted and asked after. Nothing
+is run here.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from rankbench import units
+from rankbench.launch import schedulers
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankbench.model import Job
+
+Phase = Literal["queued", "running", "ended"]
+
+
+class JobState(NamedTuple):
+    """Where a job stands."""
+
+    phase: Phase
+    reason: str
+    """The scheduler's own word for it, and why."""
+
+
+class Scheduler(Protocol):
+    """What the rest of rankbench asks of a scheduler."""
+
+    name: str
+    title: str
+    submit: tuple[str, ...]
+    """The command that takes the path of a script, or the script itself on standard input, and prints a number."""
+    by_input: bool = False
+    """Whether the script is handed over on standard input."""
+    number: str
+    """Pattern of what it prints; the group is the job's number."""
+    job_id: str
+    """Bash for the job's number, within the job."""
+    end_ranks: str = ":"
+    """Bash that ends, within the job, what the end of a launcher leaves on other nodes."""
+    answers: str
+    """Bash that ends well unless the node `$1` is known not to answer, also while the job is being ended."""
+    ready: str = ":"
+    """Bash that ends well unless the job's nodes are known to take no ranks yet."""
+    environment: Mapping[str, str] = {}
+    """What launchers need set to start their parts on other nodes in the scheduler's way."""
+    refusals: Mapping[str, str] = {}
+    """What it says of a script that it does not take, and what to do then."""
+    lacks: tuple[str, ...] = ()
+    """Fields of `Job` that this scheduler has no option for."""
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:
+        """Return the lines at the head of a script that ask for nodes; `log` takes what the script prints."""
+        ...
+
+    def nodes(self, job: Job) -> str:
+        """Return bash that makes an array `node` of the names of the job's nodes, each once."""
+        ...
+
+    def question(self, number: str) -> list[str]:
+        """Return the command that tells where a job stands."""
+        ...
+
+    def state(self, exit_code: int, said: str) -> JobState | None:
+        """Return where the job stands by what that command printed; nothing where the scheduler does not answer."""
+        ...
+
+    def cancellation(self, number: str) -> list[str]:
+        """Return the command that ends a job."""
+        ...
+
+
+@functools.cache
+def known() -> dict[str, Scheduler]:
+    """Return every scheduler by name."""
+    modules = units.modules(schedulers).values()
+    found: list[Scheduler] = [module.Scheduler() for module in modules]
+    return {scheduler.name: scheduler for scheduler in sorted(found, key=lambda scheduler: scheduler.name)}
+
+
+def chosen(job: Job) -> Scheduler:
+    """Return the scheduler of a job, if it can do what the job asks of it."""
+    if not job.scheduler:
+        raise RankbenchError(f"no scheduler is named, by --scheduler or in [job]; known are {', '.join(known())}")
+    if job.scheduler not in known():
+        raise RankbenchError(f'no scheduler "{job.scheduler}"; {units.suggestion(job.scheduler, list(known()))}')
+    scheduler = known()[job.scheduler]
+    lacking = [field for field in scheduler.lacks if getattr(job, field)]
+    if lacking:
+        raise RankbenchError(
+            f"job.{lacking[0]}: {scheduler.title} has no option for it; leave it out, or give what your site has in "
+            "job.options"
+        )
+    return scheduler
+
+
+def clock_time(seconds: float) -> str:
+    """Return hours, minutes and seconds, as job scripts have them: `1:30:00`."""
+    whole = max(60, round(seconds))
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def options(*pairs: tuple[str, object]) -> list[str]:
+    """Return the options that have a value, `--nodes=` and 4 as `--nodes=4`; one that is true has only its name."""
+    return [option if value is True else f"{option}{value}" for option, value in pairs if value]
+
+
+def matched(patterns: Sequence[tuple[str, Phase]], word: str) -> Phase:
+    """Return the phase of the first pattern that a state's name fits."""
+    return next(phase for pattern, phase in patterns if re.fullmatch(pattern, word))

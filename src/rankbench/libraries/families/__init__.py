@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Protocol
 
 from rankbench import units
-from rankbench.libraries import families
+from rankbench.libraries import families, srun
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class Family(Protocol):
     """PyPI packages that make one working library, all of one version. Empty: it has none."""
     precedence: int
     """Families are asked in this order, because some define names of the family that they were made from."""
+    pmi: str = "pmi2"
+    """The interface by which its programs, started by Slurm's own launcher, find each other: `srun --mpi`."""
+    compiler_variable: str
+    """By which its wrapper is told to call another C compiler."""
     versions: tuple[str, ...]
     """Patterns of the texts by which such a library names itself; the group is the version."""
     failures: tuple[tuple[str, str], ...]
@@ -53,8 +57,25 @@ class Family(Protocol):
     def launch_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Return the command line that starts a program; binding `none` allows more ranks than cores."""
+        """Return the command line that starts a program.
+
+        Ranks fill node after node. They are bound to the placement's CPUs, or to core after core where it names none;
+        binding `none` allows more ranks than cores.
+        """
+        if placement.launcher == "srun":
+            environment = library.environment | self.srun_environment(library) | self.settings(settings)
+            return srun.launch_line(library, placement, self.pmi, environment, program)
+        return self.mpiexec_line(library, placement, settings, program)
+
+    def mpiexec_line(
+        self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
+    ) -> CommandLine:
+        """Return the command line of the library's own launcher."""
         ...
+
+    def srun_environment(self, library: Library) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
+        """Return what programs need set that Slurm's own launcher starts."""
+        return {}
 
     def explain(self, output: str) -> str | None:
         """Return one line on what a known failure in a launch's output means and what to change."""
@@ -74,12 +95,9 @@ def recognise(text: str) -> tuple[Family, str] | None:
     return next(((family, version) for family, version in answers if version), None)
 
 
-def local_launcher(library: Library, placement: Placement) -> str:
+def launcher(library: Library, placement: Placement) -> str:
     """Return the library's launcher, once it is sure that it can serve the placement."""
-    if placement.nodes != 1:
-        raise RankbenchError(
-            f"placement {placement.name}: {placement.nodes} nodes asked for; this version launches on one node only"
-        )
+    srun.require_hosts(placement)
     if not library.launcher:
         raise RankbenchError(f"{library.name}: no mpiexec beside {library.wrapper}; its own launcher is needed")
     return library.launcher

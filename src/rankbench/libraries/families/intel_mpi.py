@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import families, hydra
-from rankbench.model import CommandLine
+from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from rankbench.model import Library, Placement
 
+LIBRARY_FOLDERS = ("/usr/lib64", "/usr/lib64/slurm", "/usr/lib/x86_64-linux-gnu", "/usr/lib", "/opt/slurm/lib64")
+PMI2 = ("libpmi2.so", "libpmi2.so.0")
 PINNING = {
     # The default order deals ranks out over sockets; compact fills core after core, as the other families do.
     "core": {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "compact"},
+    "thread": {"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": "all"},
     "none": {"I_MPI_PIN": "0"},
 }
 
@@ -27,6 +31,7 @@ class Family(families.Family):
     title = "Intel MPI"
     packages = ("impi-rt", "impi-devel")
     precedence = 10
+    compiler_variable = "I_MPI_CC"
     versions = (
         r"^Intel\(R\) MPI Library (\d[\d.]*) for",
         r"^Intel\(R\) MPI Library for Linux\* OS, Version (\d[\d.]*)",
@@ -48,11 +53,45 @@ class Family(families.Family):
         """Wrapper and libraries look for everything below I_MPI_ROOT."""
         return {"I_MPI_ROOT": str(prefix)}
 
-    def launch_line(
+    def mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Pinning is asked for by variables; Hydra's own option is ignored by this launcher."""
+        launcher, nodes = families.launcher(library, placement), hydra.over_nodes(placement, "-bootstrap")
+        environment = library.environment | pinning(placement) | reachable(library, placement)
         return CommandLine(
-            arguments=[families.local_launcher(library, placement), "-n", str(placement.ranks), *program],
-            environment={**library.environment, **PINNING[placement.binding], **self.settings(settings)},
+            arguments=[launcher, *nodes, "-n", str(placement.ranks), *program],
+            environment={**environment, **self.settings(settings)},
         )
+
+    def srun_environment(self, library: Library) -> dict[str, str]:
+        """Intel's library loads Slurm's part of the process interface, and must be told where it is."""
+        found = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
+        pmi = next((str(path) for path in found if path.exists()), None)
+        if not pmi:
+            raise RankbenchError(
+                f"{library.name}: srun starts it by {PMI2[0]}, which is in none of {', '.join(LIBRARY_FOLDERS)}; "
+                'install it (Debian: libpmi2-0), or let its own mpiexec launch: launcher = "mpiexec"'
+            )
+        return {"I_MPI_PMI_LIBRARY": pmi, "LD_LIBRARY_PATH": library_path(library), "I_MPI_PIN": "0"}
+
+
+def pinning(placement: Placement) -> dict[str, str]:
+    """Return the variables that bind ranks; several CPUs of one rank are told as the bits of a mask."""
+    if placement.binding == "none" or not placement.cpus:
+        return PINNING[placement.binding]
+    if all(len(cpus) == 1 for cpus in placement.cpus):
+        return {"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": ",".join(str(cpu) for (cpu,) in placement.cpus)}
+    masks = (sum(1 << cpu for cpu in cpus) for cpus in placement.cpus)
+    return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{','.join(map(hex, masks))}]"}
+
+
+def reachable(library: Library, placement: Placement) -> dict[str, str]:
+    """Return what the launcher's own parts need set to find their libraries on other nodes."""
+    return {"LD_LIBRARY_PATH": library_path(library)} if placement.hosts else {}
+
+
+def library_path(library: Library) -> str:
+    """Return where the loader finds the library first, and all else where it does already."""
+    rest = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
+    return ":".join([f"{library.prefix}/lib", *filter(None, [rest])])

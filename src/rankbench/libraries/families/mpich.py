@@ -19,6 +19,7 @@ class Family(families.Family):
     title = "MPICH"
     packages = ("mpich",)
     precedence = 90
+    compiler_variable = "MPICH_CC"
     versions = (
         r"^MPICH Version:\s+(\S+)",
         r"^mpicc for MPICH version (\S+)",
@@ -32,7 +33,7 @@ class Family(families.Family):
         ),
     )
 
-    def launch_line(
+    def mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Hydra binds."""

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import families, hydra
-from rankbench.model import CommandLine
+from rankbench.model import CommandLine, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankbench.model import Library, Placement
 
-AFFINITY = {"1": "VIADEV_USE_AFFINITY", "2": "MV2_ENABLE_AFFINITY"}
-"""Versions that bind ranks themselves, whatever their launcher does, and the switch for it."""
+AFFINITY = {"1": ("VIADEV_USE_AFFINITY", "VIADEV_CPU_MAPPING"), "2": ("MV2_ENABLE_AFFINITY", "MV2_CPU_MAPPING")}
+"""Versions that bind ranks themselves, whatever their launcher does; the switch for it, and what says to which CPUs."""
 
 
 class Family(families.Family):
@@ -25,6 +25,7 @@ class Family(families.Family):
     title = "MVAPICH"
     packages = ()
     precedence = 20
+    compiler_variable = "MPICH_CC"
     versions = (
         r"^MVAPICH2? Version\s*:\s*(\S+)",
         r"^MVAPICH2? (\d\S*) ",
@@ -44,24 +45,37 @@ class Family(families.Family):
         device = re.search(r"^MPICH Device:\s+ch_(?:smp|gen2|psm|hybrid|vapi)", text, re.MULTILINE)
         return "1" if first and device else super().recognise(text)
 
-    def launch_line(
+    def mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Hydra binds where there is Hydra; mpirun_rsh leaves it to the library."""
         rsh = Path(library.launcher).name == "mpirun_rsh"
-        switch = AFFINITY.get(library.version.partition(".")[0])
-        affinity = {switch: str(int(rsh and placement.binding == "core"))} if switch else {}
-        environment = affinity | self.settings(settings)
+        environment = affinity(library, placement, bound=rsh and placement.binding != "none") | self.settings(settings)
         if rsh:
             return rsh_line(library, placement, environment, program)
         return hydra.launch_line(library, placement, environment, program)
 
 
+def affinity(library: Library, placement: Placement, *, bound: bool) -> dict[str, str]:
+    """Return the variables by which a library that binds ranks itself does so, or leaves it alone."""
+    major = library.version.partition(".")[0]
+    if major not in AFFINITY:
+        return {}
+    switch, mapping = AFFINITY[major]
+    listed = ":".join(",".join(map(str, cpus)) for cpus in placement.cpus)
+    return {switch: str(int(bound)), **({mapping: listed} if bound and listed else {})}
+
+
 def rsh_line(library: Library, placement: Placement, environment: dict[str, str], program: list[str]) -> CommandLine:
     """Return a command line of mpirun_rsh, which wants one host a rank and hands on only what it is told."""
-    launcher = families.local_launcher(library, placement)
+    launcher = families.launcher(library, placement)
+    if placement.remote_shell:
+        raise RankbenchError(
+            f"{library.name}: {launcher} reaches nodes by its own ssh; found remote_shell = "
+            f'"{placement.remote_shell}", expected none'
+        )
     told = [f"{name}={value}" for name, value in environment.items()]
-    hosts = ["localhost"] * placement.ranks
+    hosts = [host for host in placement.hosts or ["localhost"] for _ in range(placement.ranks_per_node)]
     return CommandLine(
         arguments=[launcher, "-np", str(placement.ranks), *hosts, *told, *program],
         environment={**library.environment, **environment},

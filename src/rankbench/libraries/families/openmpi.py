@@ -9,10 +9,15 @@ from rankbench.libraries import families
 from rankbench.model import CommandLine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.model import Library, Placement
+
+
+OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
+OBJECTS = {"core": "core", "thread": "hwthread", "none": "none"}
+RANKFILE = "rankfile.txt"
 
 
 class Family(families.Family):
@@ -22,6 +27,8 @@ class Family(families.Family):
     title = "Open MPI"
     packages = ("openmpi",)
     precedence = 50
+    compiler_variable = "OMPI_CC"
+    pmi = "pmix"
     versions = (
         r"^Open MPI v(\d[^\s,]*)",
         r": Open MPI (\d\S*) \(Language: C\)",
@@ -68,15 +75,57 @@ class Family(families.Family):
         """Spell MCA parameters as environment variables."""
         return {name if name[:1].isupper() else f"OMPI_MCA_{name}": value for name, value in settings.items()}
 
-    def launch_line(
+    def mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
-        """Bind core by core, or let ranks share cores; 4.x and 5.x spell the latter differently."""
-        crowded = ["--oversubscribe"] if library.version.startswith(("3.", "4.")) else ["--map-by", ":OVERSUBSCRIBE"]
-        mapping = {"core": ["--map-by", "core"], "none": crowded}[placement.binding]
-        launcher = families.local_launcher(library, placement)
-        binding = ["--bind-to", placement.binding, *mapping]
+        """Bind ranks where they are asked for, or let them share cores; 4.x and 5.x spell it differently."""
+        old = library.version.startswith(("3.", "4."))
+        seats = old_seats(placement) if old else new_seats(placement)
+        environment = self.settings(settings)
+        nodes = over_nodes(placement, OLD_SHELL if old else NEW_SHELL, {**passed_on(library), **environment})
+        launcher, count = families.launcher(library, placement), ["-n", str(placement.ranks)]
         return CommandLine(
-            arguments=[launcher, "-n", str(placement.ranks), *binding, *program],
-            environment={**library.environment, **self.settings(settings)},
+            arguments=[launcher, *nodes, *count, *seats, *program],
+            environment={**library.environment, **environment},
+            files={RANKFILE: rankfile(placement)} if RANKFILE in seats else {},
         )
+
+
+def passed_on(library: Library) -> dict[str, str]:
+    """Return what a library's programs need set on other nodes too. Of PATH each node has its own."""
+    return {name: value for name, value in library.environment.items() if name.startswith(("LD_", "UCX_", "PMIX_"))}
+
+
+def old_seats(placement: Placement) -> list[str]:
+    """Return the options of 4.x. A list of CPUs would lose its order there; a file of ranks keeps it."""
+    kind = OBJECTS[placement.binding]
+    if placement.binding == "none":
+        return ["--bind-to", kind, "--oversubscribe"]
+    if placement.ordinals:
+        return [*(["--use-hwthread-cpus"] if placement.binding == "thread" else []), "--rankfile", RANKFILE]
+    return ["--bind-to", kind, "--map-by", kind]
+
+
+def new_seats(placement: Placement) -> list[str]:
+    """Return the options of 5.x. Where threads are meant, a core has room for several ranks; it must be told so."""
+    kind = OBJECTS[placement.binding]
+    if placement.binding == "none":
+        return ["--bind-to", kind, "--map-by", ":OVERSUBSCRIBE"]
+    listed = f"pe-list={','.join(map(str, placement.ordinals))}:ordered"
+    threads = ":hwtcpus:oversubscribe" if placement.binding == "thread" else ""
+    return ["--bind-to", kind, "--map-by", listed + threads if placement.ordinals else kind]
+
+
+def rankfile(placement: Placement) -> str:
+    """Return the file that gives each rank its node and its core or thread there."""
+    seats = [(host, place) for host in placement.hosts or ["localhost"] for place in placement.ordinals]
+    return "".join(f"rank {rank}={host} slot={place}\n" for rank, (host, place) in enumerate(seats))
+
+
+def over_nodes(placement: Placement, remote_shell: Sequence[str], environment: Iterable[str]) -> list[str]:
+    """Return the options that name the nodes; of variables, only MCA parameters reach other nodes by themselves."""
+    if not placement.hosts:
+        return []
+    shell = [*remote_shell, placement.remote_shell] if placement.remote_shell else []
+    handed_on = [word for name in environment if not name.startswith("OMPI_MCA_") for word in ("-x", name)]
+    return [*shell, "-H", ",".join(f"{host}:{placement.ranks_per_node}" for host in placement.hosts), *handed_on]

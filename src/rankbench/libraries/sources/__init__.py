@@ -1,13 +1,17 @@
 """Places where libraries come from: one module each, with `TITLE`, `PRECEDENCE` and `find(search)`.
 
 `PRECEDENCE` orders the sources: a library that two of them reach belongs to the first, and of two equal ones the first
-is chosen. Sources look at names of files only; what an installation is, is asked elsewhere.
+is chosen. Sources look at names of files only, and ask those who installed them; what an installation is, is asked
+elsewhere. A source from which a plan can name a library (`module:mpich/4.3`) has two things more: `SCHEMES`, what
+stands before the colon, and `named(text)`, which returns the installation that the text behind it means.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+import msgspec
 
 from rankbench.model import Record
 
@@ -21,10 +25,16 @@ class Search(Record, frozen=True):
     """Where `rankbench get` installs."""
     prefixes: tuple[Path, ...] = ()
     """Prefixes named by the user."""
+    modules: tuple[str, ...] = ()
+    """Environment modules named by the user; the names in one text, divided by spaces, are loaded together."""
     path: tuple[Path, ...] = ()
     """The folders of PATH."""
     system: tuple[Path, ...] = (Path("/usr/bin"), Path("/usr/local/bin"))
     """Folders in which a distribution keeps several libraries side by side."""
+    spack_root: Path | None = None
+    """Where Spack is, if its command is not on PATH."""
+    shells: tuple[Path, ...] = ()
+    """Files that teach a shell the command `module`, the first to be tried first."""
 
 
 class Installation(Record, frozen=True):
@@ -34,6 +44,10 @@ class Installation(Record, frozen=True):
     wrapper: Path
     launcher: Path | None
     source: str
+    environment: dict[str, str] = msgspec.field(default_factory=dict)
+    """What its source says must be set for it."""
+    origin: dict[str, str] = msgspec.field(default_factory=dict)
+    """What its source tells of how it was made, as `Library.origin`."""
 
 
 def executable(file: Path) -> bool:
@@ -41,9 +55,11 @@ def executable(file: Path) -> bool:
     return os.access(file, os.X_OK) and file.is_file()
 
 
-def at(wrapper: Path, source: str) -> Installation:
+def at(wrapper: Path, source: str, origin: dict[str, str] | None = None) -> Installation:
     """Return the installation of a wrapper: its launcher lies next to it and has the same suffix (`mpicc.mpich`)."""
     suffix = wrapper.name.removeprefix("mpicc")
     beside = (wrapper.with_name(name + suffix) for name in LAUNCHERS)
     launcher = next((file for file in beside if executable(file)), None)
-    return Installation(prefix=wrapper.parent.parent, wrapper=wrapper, launcher=launcher, source=source)
+    return Installation(
+        prefix=wrapper.parent.parent, wrapper=wrapper, launcher=launcher, source=source, origin=origin or {}
+    )

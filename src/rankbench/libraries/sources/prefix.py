@@ -1,7 +1,8 @@
-"""Prefixes that the user names: self-built libraries, those of modules and of Spack."""
+"""Prefixes that the user names: libraries built by hand."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbench.libraries import sources
@@ -12,14 +13,17 @@ if TYPE_CHECKING:
 
 TITLE = "prefixes given by --prefix"
 PRECEDENCE = 20
+SCHEMES = ("prefix",)
 
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
-    """Yield the library of each prefix; a prefix without one is the user's slip and said at once."""
-    for prefix in search.prefixes:
-        wrapper = prefix.absolute() / "bin" / "mpicc"
-        if not sources.executable(wrapper):
-            raise RankbenchError(
-                f"prefix {prefix}: no bin/mpicc in it; name the folder that holds an MPI library's bin"
-            )
-        yield sources.at(wrapper, "prefix")
+    """Yield the library of each prefix."""
+    return [named(str(prefix)) for prefix in search.prefixes]
+
+
+def named(text: str) -> sources.Installation:
+    """Return the library of a prefix; one that has none is the user's slip and said at once."""
+    wrapper = Path(text).absolute() / "bin" / "mpicc"
+    if not sources.executable(wrapper):
+        raise RankbenchError(f"prefix {text}: no bin/mpicc in it; name the folder that holds an MPI library's bin")
+    return sources.at(wrapper, "prefix")

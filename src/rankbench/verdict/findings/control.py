@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.quantities import format_ratio
-from rankbench.verdict.evidence import Evidence, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "A/A control"
 TOLERATED = 0.05
@@ -23,13 +24,16 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     largest = max(max(one.ratio, 1 / one.ratio) for one in wrong)
     yield Finding(
         kind="control",
-        title="One library seems to differ from itself",
-        text=(
-            f"{wrong[0].base} was measured twice under two names, and {len(wrong)} of "
-            f"{counted(len(evidence.control), 'case')} called the two different, by up to {format_ratio(largest)}. "
-            "Differences of that size between libraries may be as empty."
+        title=say("One library seems to differ from itself"),
+        text=say(
+            "{name} was measured twice under two names, and {n} of {all:count case} called the two different, by up to "
+            "{largest:ratio}. Differences of that size between libraries may be as empty.",
+            name=wrong[0].base,
+            n=len(wrong),
+            all=len(evidence.control),
+            largest=largest,
         ),
-        advice="Run more blocks (stop.blocks in the plan), on a machine that does nothing else.",
+        advice=say("Run more blocks (stop.blocks in the plan), on a machine that does nothing else."),
         cases=[one.case for one in wrong],
         severity="warning",
     )

@@ -3,47 +3,103 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.campaign.endings import signal_of
+from rankbench.language import say
 from rankbench.model import Finding, LaunchStatus
-from rankbench.verdict.evidence import Evidence, counted, listed
+from rankbench.verdict.evidence import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.model import Launch
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "What failed"
 
-_SAYINGS = {
-    "wrong-data": ("delivered wrong data", "Do not use this library for these calls; report it to its developers."),
-    "crashed": ("crashed", "Read the launch's log; try the library's newest version or another transport."),
-    "hung": ("made no progress", "Read the launch's log; raise launch_limit in the plan if the case is just slow."),
-    "failed": ("returned an error", "Read the reason in the table of failures."),
-    "refused": ("could not be run as asked", "Read the reason in the table of failures."),
-    "lacking": ("does not have the call", "Nothing is wrong: choose another library or form where you need it."),
-}
+KINDS = ("wrong-data", "crashed", "hung", "failed", "not-as-asked", "refused", "lacking")
+MOST_TITLES = 3
+
+
+class Saying(NamedTuple):
+    """What is said of a kind of failure, and what to do about it."""
+
+    title: str
+    text: str
+    advice: str
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield one finding per candidate and kind of failure."""
     for name in evidence.names:
-        for status, (saying, advice) in _SAYINGS.items():
+        for status in KINDS:
             if cases := _befallen(evidence, name, status):
+                said = _saying(status, name, _where(evidence, cases), _signals(evidence, name))
                 yield Finding(
                     kind="failures",
-                    title=f"{name} {saying}",
-                    text=f"{name} {saying} in {_where(evidence, cases)}.",
-                    advice=advice,
+                    title=said.title,
+                    text=said.text,
+                    advice=said.advice,
                     cases=cases,
                     severity="note" if status == "lacking" else "failure",
                 )
         yield from _not_started(evidence, name)
 
 
+def _saying(status: str, name: str, where: str, signals: list[str]) -> Saying:
+    """Return what is said of a candidate; `signals` ended its launches that crashed."""
+    return {
+        "wrong-data": Saying(
+            say("{name} delivered wrong data", name=name),
+            say("{name} delivered wrong data in {where}.", name=name, where=where),
+            say("Do not use this library for these calls; report it to its developers."),
+        ),
+        "crashed": Saying(
+            say("{name} crashed", name=name),
+            say(
+                "{name} crashed in {where}, by {signals:and}." if signals else "{name} crashed in {where}.",
+                name=name,
+                where=where,
+                signals=signals,
+            ),
+            say("Read the launch's log; try the library's newest version or another transport."),
+        ),
+        "hung": Saying(
+            say("{name} made no progress", name=name),
+            say("{name} made no progress in {where}.", name=name, where=where),
+            say("Read the launch's log; raise launch_limit in the plan if the case is just slow."),
+        ),
+        "failed": Saying(
+            say("{name} returned an error", name=name),
+            say("{name} returned an error in {where}.", name=name, where=where),
+            say("Read the reason in the table of failures."),
+        ),
+        "not-as-asked": Saying(
+            say("{name} was not measured where the placement says", name=name),
+            say("{name} was not measured where the placement says in {where}.", name=name, where=where),
+            say(
+                "Read the reason in the table of failures; see whether a scheduler, a container or a setting binds "
+                "ranks."
+            ),
+        ),
+        "refused": Saying(
+            say("{name} could not be run as asked", name=name),
+            say("{name} could not be run as asked in {where}.", name=name, where=where),
+            say("Read the reason in the table of failures."),
+        ),
+        "lacking": Saying(
+            say("{name} does not have the call", name=name),
+            say("{name} does not have the call in {where}.", name=name, where=where),
+            say("Nothing is wrong: choose another library or form where you need it."),
+        ),
+    }[status]
+
+
 def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
     """Return the cases that ended so; those that were refused with their whole launch are told of as that."""
-    whole = {one.placement for one in _refused(evidence, name)} if status == "refused" else set()
+    told = status in {"refused", "not-as-asked"}
+    whole = {one.placement for one in _refused(evidence, name)} if told else set()
     return [
         key
         for key, case in evidence.case.items()
@@ -53,23 +109,37 @@ def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
 
 def _where(evidence: Evidence, cases: list[str]) -> str:
     titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
-    shown = titles if len(titles) <= 4 else [*titles[:3], f"{len(titles) - 3} more"]
-    return f"{counted(len(cases), 'case')} ({listed(shown)})"
+    return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, MOST_TITLES))
+
+
+def _signals(evidence: Evidence, name: str) -> list[str]:
+    """Return which signals ended the launches of a candidate that crashed."""
+    crashed = [one for one in evidence.launches if one.candidate == name and one.status is LaunchStatus.CRASHED]
+    return sorted({signal_of(one.exit_code, one.log, one.facts.ranks if one.facts else 0) for one in crashed} - {""})
 
 
 def _refused(evidence: Evidence, name: str) -> list[Launch]:
-    return [one for one in evidence.launches if one.candidate == name and one.status is LaunchStatus.REFUSED]
+    """Return the launches that would not start, or that ended before they said anything."""
+    mine = [one for one in evidence.launches if one.candidate == name and one.status is not LaunchStatus.OK]
+    return [one for one in mine if one.status is LaunchStatus.REFUSED or not one.facts]
 
 
 def _not_started(evidence: Evidence, name: str) -> Iterator[Finding]:
     tried = sum(one.candidate == name for one in evidence.launches)
     for reason, count in Counter(one.reason for one in _refused(evidence, name)).items():
-        part = f"did not start in {count} of {tried} launches" if count < tried else "was not measured"
         yield Finding(
             kind="failures",
-            title=f"{name} {'did not always start' if count < tried else 'took no part'}",
-            text=f"{name} {part}: {reason}",
-            advice="`rankbench find` checks every library and says what to change.",
+            title=say("{name} did not always start" if count < tried else "{name} took no part", name=name),
+            text=say(
+                "{name} did not start in {n} of {all:count launch}: {reason}"
+                if count < tried
+                else "{name} was not measured: {reason}",
+                name=name,
+                n=count,
+                all=tried,
+                reason=reason,
+            ),
+            advice=say("`rankbench doctor` with the plan tries it again and says what to change."),
             cases=[],
             severity="failure",
         )

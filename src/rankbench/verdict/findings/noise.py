@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankbench.language import say
 from rankbench.model import Finding, Summary
-from rankbench.quantities import format_ratio
-from rankbench.verdict.evidence import Evidence, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "Noise between launches"
 WIDE = 1.25
@@ -26,14 +27,20 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     worst = max(wide, key=_width)
     yield Finding(
         kind="noise",
-        title="Launches of the same thing differ much",
-        text=(
-            f"In {counted(len(wide), 'figure')} of {len(known)} the interval spans more than {format_ratio(WIDE)}, "
-            f"at most {format_ratio(_width(worst))} ({worst.candidate}, "
-            f"{evidence.full_title(evidence.case[worst.case])}). "
-            "Comparisons are paired within blocks, which takes out slow drift of the machine, not this."
+        title=say("Launches of the same thing differ much"),
+        text=say(
+            "In {n:count figure} of {all} the interval spans more than {wide:ratio}, at most {worst:ratio} ({name}, "
+            "{case}). Comparisons are paired within blocks, which takes out slow drift of the machine, not this.",
+            n=len(wide),
+            all=len(known),
+            wide=WIDE,
+            worst=_width(worst),
+            name=worst.candidate,
+            case=evidence.full_title(evidence.case[worst.case]),
         ),
-        advice="Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour.",
+        advice=say(
+            "Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour."
+        ),
         cases=list(dict.fromkeys(one.case for one in wide)),
         severity="warning",
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankbench.language import say
 from rankbench.model import CaseVerdict, Finding
-from rankbench.quantities import format_ratio
-from rankbench.verdict.evidence import Evidence, size_range
+from rankbench.verdict.evidence import Evidence, sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +35,14 @@ def _finding(evidence: Evidence, title: str, name: str, behind: list[CaseVerdict
     worst = max(_gap(evidence, one, name) for one in behind)
     return Finding(
         kind="outlier",
-        title=f"{name} is far behind in {title}",
-        text=(
-            f"In {title}{size_range([one.case for one in behind])}, {name} takes up to {format_ratio(worst)} "
-            "as long as the slowest other candidate."
+        title=say("{name} is far behind in {title}", name=name, title=title),
+        text=say(
+            "In {where}, {name} takes up to {worst:ratio} as long as the slowest other candidate.",
+            where=sized(title, [one.case for one in behind]),
+            name=name,
+            worst=worst,
         ),
-        advice="Try other algorithms or transports of this library for these sizes before giving it up.",
+        advice=say("Try other algorithms or transports of this library for these sizes before giving it up."),
         cases=[one.case.key for one in behind],
         severity="warning",
     )

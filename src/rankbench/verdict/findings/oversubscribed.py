@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankbench.language import say
 from rankbench.model import Finding
 
 if TYPE_CHECKING:
@@ -15,18 +16,24 @@ TITLE = "More ranks than cores"
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield one warning per placement that has more ranks on a node than the node has cores."""
+    """Yield one warning per number of ranks on a node that is more than the node has cores."""
     cores = evidence.campaign.machine.cores
+    many: dict[int, list[str]] = {}
     for placement in evidence.campaign.plan.placements:
-        if placement.ranks_per_node > cores:
-            yield Finding(
-                kind="oversubscribed",
-                title=f"{placement.name}: more ranks than cores",
-                text=(
-                    f"At {placement.name}, {placement.ranks_per_node} ranks shared {cores} cores. These figures tell "
-                    "how each library waits; one that spins may look a thousand times slower than with a core per rank."
-                ),
-                advice=f"Compare libraries with at most {cores} ranks here, or on a machine with more cores.",
-                cases=[one.case.key for one in evidence.cases if one.case.placement == placement.name],
-                severity="warning",
-            )
+        if evidence.campaign.oversubscribed(placement.ranks_per_node):
+            many.setdefault(placement.ranks_per_node, []).append(placement.name)
+    for ranks, names in many.items():
+        yield Finding(
+            kind="oversubscribed",
+            title=say("{names}: more ranks than cores", names=", ".join(names)),
+            text=say(
+                "At {names:and}, {ranks} ranks shared {n:count core}. These figures tell how each library waits; one "
+                "that spins may look a thousand times slower than with a core per rank.",
+                names=names,
+                ranks=ranks,
+                n=cores,
+            ),
+            advice=say("Compare libraries with at most {n:count rank} here, or on a machine with more cores.", n=cores),
+            cases=[one.case.key for one in evidence.cases if one.case.placement in names],
+            severity="warning",
+        )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankbench.language import say
 from rankbench.model import Finding, Summary
-from rankbench.quantities import format_time
 from rankbench.statistics.estimators import START_BOUND
-from rankbench.verdict.evidence import Evidence, counted, listed
+from rankbench.verdict.evidence import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "Uncertain starts"
 TITLES_SHOWN = 3
@@ -30,13 +32,17 @@ def _unknown(evidence: Evidence, found: list[Summary]) -> Finding:
     worst = max(found, key=_bound_share)
     return Finding(
         kind="start_uncertain",
-        title="Starts too uncertain to judge",
-        text=(
-            f"In {_where(evidence, found)} ranks' clocks may differ by more than {START_BOUND:.0%} of the time of a "
-            f"call; worst is {worst.candidate} in {evidence.full_title(evidence.case[worst.case])}: {worst.doubt}. "
-            "These figures are shown, and take part in no comparison."
+        title=say("Starts too uncertain to judge"),
+        text=say(
+            "In {where} ranks' clocks may differ by more than {bound:.0%} of the time of a call; worst is {name} in "
+            "{case}: {doubt}. These figures are shown, and take part in no comparison.",
+            where=_where(evidence, found),
+            bound=START_BOUND,
+            name=worst.candidate,
+            case=evidence.full_title(evidence.case[worst.case]),
+            doubt=worst.doubt,
         ),
-        advice=(
+        advice=say(
             'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
             "`rankbench clock` shows how well clocks agree here."
         ),
@@ -49,13 +55,18 @@ def _apart(evidence: Evidence, found: list[Summary]) -> Finding:
     worst = max(found, key=lambda one: one.skew_ns / one.typical_ns)
     return Finding(
         kind="start_uncertain",
-        title="Ranks began measurably apart",
-        text=(
-            f"In {_where(evidence, found)} the last rank began later than the first by more than {START_BOUND:.0%} of "
-            f"the time, at most by {format_time(worst.skew_ns)} of {format_time(worst.typical_ns)} ({worst.candidate}, "
-            f"{evidence.full_title(evidence.case[worst.case])}). This is measured, and part of the time."
+        title=say("Ranks began measurably apart"),
+        text=say(
+            "In {where} the last rank began later than the first by more than {bound:.0%} of the time, at most by "
+            "{skew:time} of {typical:time} ({name}, {case}). This is measured, and part of the time.",
+            where=_where(evidence, found),
+            bound=START_BOUND,
+            skew=worst.skew_ns,
+            typical=worst.typical_ns,
+            name=worst.candidate,
+            case=evidence.full_title(evidence.case[worst.case]),
         ),
-        advice="Nothing is wrong; but a difference of that size between calls so short may be one of starts.",
+        advice=say("Nothing is wrong; but a difference of that size between calls so short may be one of starts."),
         cases=_cases(evidence, found),
         severity="note",
     )
@@ -71,8 +82,6 @@ def _cases(evidence: Evidence, found: list[Summary]) -> list[str]:
 
 
 def _where(evidence: Evidence, found: list[Summary]) -> str:
-    titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in _cases(evidence, found)))
-    shown = (
-        titles if len(titles) <= TITLES_SHOWN + 1 else [*titles[:TITLES_SHOWN], f"{len(titles) - TITLES_SHOWN} more"]
-    )
-    return f"{counted(len(_cases(evidence, found)), 'case')} ({listed(shown)})"
+    cases = _cases(evidence, found)
+    titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
+    return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, TITLES_SHOWN))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.quantities import format_time
 from rankbench.statistics import FEWEST_BLOCKS, states
-from rankbench.verdict.evidence import Evidence, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Comparison, Launch
     from rankbench.statistics.states import Met
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "State of the machine"
 STOLEN = 0.02
@@ -37,15 +37,24 @@ def _unlike(evidence: Evidence, met: Sequence[Met]) -> Iterator[Finding]:
     lost = [one for one in [*evidence.comparisons, *evidence.control] if _lost(one)]
     yield Finding(
         kind="state",
-        title="The machine was not in one state",
-        text=" ".join([_levels(groups, changing), *_left_out(evidence, len(lost))]),
-        advice=(
+        title=say("The machine was not in one state"),
+        text=" ".join([_levels(groups, changing), *_restless(met), *_left_out(evidence, len(lost))]),
+        advice=say(
             "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware "
             "change how near two virtual CPUs are."
         ),
         cases=list(dict.fromkeys(one.case for one in lost)),
-        severity="warning" if lost else "note",
+        severity="warning" if lost or states.restless(met) else "note",
     )
+
+
+def _restless(met: Sequence[Met]) -> Iterator[str]:
+    """Say that no launch had a state of its own."""
+    if states.restless(met):
+        yield say(
+            "That is too often for launches to be compared in like state: all are, and what the changes do to them "
+            "makes the intervals wider."
+        )
 
 
 def _lost(comparison: Comparison) -> bool:
@@ -54,10 +63,17 @@ def _lost(comparison: Comparison) -> bool:
 
 
 def _levels(groups: Sequence[Sequence[Met]], changing: int) -> str:
-    levels = [f"{format_time(one[len(one) // 2].exchange_ns)} in {counted(len(one), 'launch')}" for one in groups]
-    told = [f"took {listed(levels)}"] if levels else []
-    told += [f"changed during {counted(changing, 'launch')}"] if changing else []
-    return f"Without MPI, handing a cache line from one CPU to another {' and '.join(told)}."
+    levels = [say("{time:time} in {n:count launch}", time=one[len(one) // 2].exchange_ns, n=len(one)) for one in groups]
+    if not changing:
+        return say("Without MPI, handing a cache line from one CPU to another took {levels:and}.", levels=levels)
+    return say(
+        "Without MPI, handing a cache line from one CPU to another took {levels:and} and changed during {n:count "
+        "launch}."
+        if levels
+        else "Without MPI, handing a cache line from one CPU to another changed during {n:count launch}.",
+        levels=levels,
+        n=changing,
+    )
 
 
 def _left_out(evidence: Evidence, lost: int) -> Iterator[str]:
@@ -66,10 +82,14 @@ def _left_out(evidence: Evidence, lost: int) -> Iterator[str]:
     left_out = sum(one.left_out for one in comparisons)
     if left_out:
         share = left_out / sum(one.blocks + one.left_out for one in comparisons)
-        yield f"Only launches in like state are compared, which leaves out {share:.0%} of the pairs."
+        yield say("Only launches in like state are compared, which leaves out {share:.0%} of the pairs.", share=share)
     if lost:
-        which = f"{lost} of {counted(len(comparisons), 'comparison')} {'has' if lost == 1 else 'have'}"
-        yield f"{which} fewer than {FEWEST_BLOCKS} pairs left and cannot be judged."
+        yield say(
+            "{n} of {all:count comparison} {n:of has|have} fewer than {fewest} pairs left and cannot be judged.",
+            n=lost,
+            all=len(comparisons),
+            fewest=FEWEST_BLOCKS,
+        )
 
 
 def _stolen(evidence: Evidence) -> Iterator[Finding]:
@@ -80,12 +100,18 @@ def _stolen(evidence: Evidence) -> Iterator[Finding]:
     worst = max(robbed, key=lambda launch: shares[launch.number])
     yield Finding(
         kind="state",
-        title="The hypervisor took CPU time",
-        text=(
-            f"In {len(robbed)} of {counted(len(shares), 'launch')} the hypervisor took more than {STOLEN:.0%} "
-            f"of the ranks' CPU time, at most {shares[worst.number]:.1%} (launch {worst.number}, {worst.candidate})."
+        title=say("The hypervisor took CPU time"),
+        text=say(
+            "In {n} of {all:count launch} the hypervisor took more than {stolen:.0%} of the ranks' CPU time, at most "
+            "{worst:.1%} (launch {number}, {name}).",
+            n=len(robbed),
+            all=len(shares),
+            stolen=STOLEN,
+            worst=shares[worst.number],
+            number=worst.number,
+            name=worst.candidate,
         ),
-        advice="Other guests compete for the same CPUs: choose a quieter hour or a machine of your own.",
+        advice=say("Other guests compete for the same CPUs: choose a quieter hour or a machine of your own."),
         cases=[],
         severity="warning",
     )
@@ -104,12 +130,15 @@ def _unknown(met: Sequence[Met]) -> Iterator[Finding]:
     ((reason, _),) = Counter(map(_reason, unknown)).most_common(1)
     yield Finding(
         kind="state",
-        title="The state of the machine is not known throughout",
-        text=(
-            f"Of {len(unknown)} of {counted(len(met), 'launch')} it is not known in what state the machine was: "
-            f"{reason}. They are compared as if it had been alike."
+        title=say("The state of the machine is not known throughout"),
+        text=say(
+            "Of {n} of {all:count launch} it is not known in what state the machine was: {reason}. They are compared "
+            "as if it had been alike.",
+            n=len(unknown),
+            all=len(met),
+            reason=reason,
         ),
-        advice="Run the core with --state by hand, and see what it says.",
+        advice=say("Run the core with --state by hand, and see what it says."),
         cases=[],
         severity="note",
     )
@@ -122,4 +151,4 @@ def _alone(launch: Launch) -> bool:
 
 def _reason(launch: Launch) -> str:
     measured = launch.before or launch.after
-    return launch.state_reason or ("no two CPUs were free at once" if measured else "it was not measured")
+    return launch.state_reason or say("no two CPUs were free at once" if measured else "it was not measured")

@@ -1,0 +1,12 @@
+/* Types that MPI names: elements lie side by side. */
+#include "op.h"
+
+static const struct datatype byte_type = {"byte", "8-bit data that is only moved", 1, .basic = MPI_BYTE};
+static const struct datatype int_type = {"int", "32-bit integers", sizeof(int), .basic = MPI_INT};
+static const struct datatype float_type = {"float", "32-bit floating point", sizeof(float), .basic = MPI_FLOAT};
+static const struct datatype double_type = {"double", "64-bit floating point", sizeof(double), .basic = MPI_DOUBLE};
+
+REGISTER(datatype, byte_type);
+REGISTER(datatype, int_type);
+REGISTER(datatype, float_type);
+REGISTER(datatype, double_type);

@@ -1,0 +1,47 @@
+#include "op.h"
+
+struct particle {
+    double position;
+    int kind;
+    char name[4];
+    double not_sent;
+};
+enum { PAYLOAD = 16 };
+
+static long extent(long bytes) {
+    return bytes / PAYLOAD * (long)sizeof(struct particle);
+}
+
+static int make_one(MPI_Datatype *one) {
+    const int lengths[] = {1, 1, 4};
+    const MPI_Aint places[] = {offsetof(struct particle, position), offsetof(struct particle, kind), offsetof(struct particle, name)};
+    const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
+    MPI_Datatype spread;
+    const int code = MPI_Type_create_struct(3, lengths, places, types, &spread);
+    return code ? code : resized(spread, sizeof(struct particle), one);
+}
+
+static int make(long bytes, MPI_Datatype *type) {
+    MPI_Datatype one;
+    int code = make_one(&one);
+    if (code)
+        return code;
+    code = MPI_Type_contiguous((int)(bytes / PAYLOAD), one, type);
+    MPI_Type_free(&one);
+    return code;
+}
+
+static long place(long position, long bytes) {
+    (void)bytes;
+    return position / PAYLOAD * (long)sizeof(struct particle) + position % PAYLOAD;
+}
+
+static const struct datatype structure = {
+    .name = "struct",
+    .help = "records of a double, an int and four chars, beside a member that is not sent",
+    .bytes = PAYLOAD,
+    .make = make,
+    .extent = extent,
+    .place = place,
+};
+REGISTER(datatype, structure);

@@ -1,0 +1,56 @@
+#include "target.h"
+
+static int accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    (void)request;
+    return MPI_Accumulate(call->send, call->count, call->type, transfer->rank, transfer->place, call->count, call->type,
+                          call->reduction, window);
+}
+
+static int request_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    return MPI_Raccumulate(call->send, call->count, call->type, transfer->rank, transfer->place, call->count, call->type,
+                           call->reduction, window, request);
+}
+
+static int blocking(struct call *call) {
+    return move_all(call, accumulate);
+}
+
+static int nonblocking(struct call *call) {
+    return move_all(call, request_accumulate);
+}
+
+static int prepare_accumulate(struct call *call) {
+    return make_target(call, first_to_second, ADDS);
+}
+
+static int prepare_all_to_one(struct call *call) {
+    return make_target(call, others_to_root, ADDS);
+}
+
+#define ACCUMULATE \
+    ADDITION, .standard = "MPI-4.1 12.3.4", .forms = {blocking, nonblocking}, .after = complete_at_target, .check = check_added
+#define ENDS "; nonblocking: MPI_Raccumulate, MPI_Wait, then the same"
+
+static const struct operation once = {
+    .name = "accumulate",
+    .help = "one rank adds data to those in another's memory, until they are there" ENDS,
+    ACCUMULATE,
+    TO_SECOND,
+    .root_send = {.own = 1},
+    .receive = {.own = 1},
+    .prepare = prepare_accumulate,
+};
+
+static const struct operation all_to_one = {
+    .name = "accumulate-all-to-one",
+    .help = "every other rank adds data to those in one rank's memory, until all are there" ENDS,
+    ACCUMULATE,
+    ONE_BY_ONE,
+    ALL_MEASURE,
+    .ranks_least = 2,
+    .send = {.own = 1},
+    .root_receive = {.own = 1},
+    .prepare = prepare_all_to_one,
+};
+REGISTER(operation, once);
+REGISTER(operation, all_to_one);

@@ -1,0 +1,33 @@
+#include "made.h"
+
+enum { TAG = 1 };
+
+static int create(struct call *call) {
+    return MPI_Comm_create(call->members, made_by(call)->group, &made_by(call)->comm);
+}
+
+static int create_group(struct call *call) {
+    return MPI_Comm_create_group(call->members, made_by(call)->group, TAG, &made_by(call)->comm);
+}
+
+static const struct operation comm_create = {
+    .name = "comm_create",
+    .help = "a communicator is made of a group, by a call of all ranks of the old communicator; it is freed after it",
+    .standard = "MPI-4.1 7.4.2",
+    MAKES_COMMUNICATOR,
+    .forms = {create},
+    .prepare = prepare_group,
+    .check = check_made,
+};
+REGISTER(operation, comm_create);
+
+static const struct operation comm_create_group = {
+    .name = "comm_create_group",
+    .help = "a communicator is made of a group, by a call of the group's ranks alone; it is freed after it",
+    .standard = "MPI-4.1 7.4.2",
+    MAKES_COMMUNICATOR,
+    .forms = {create_group},
+    .prepare = prepare_group,
+    .check = check_made,
+};
+REGISTER(operation, comm_create_group);

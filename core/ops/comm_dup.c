@@ -1,0 +1,20 @@
+#include "made.h"
+
+static int blocking(struct call *call) {
+    return MPI_Comm_dup(call->members, &made_by(call)->comm);
+}
+
+static int nonblocking(struct call *call) {
+    return MPI_Comm_idup(call->members, &made_by(call)->comm, call->requests);
+}
+
+static const struct operation comm_dup = {
+    .name = "comm_dup",
+    .help = "a communicator is duplicated; it is freed after it",
+    .standard = "MPI-4.1 7.4.2",
+    MAKES_COMMUNICATOR,
+    .forms = {blocking, nonblocking},
+    .prepare = prepare_made,
+    .check = check_made,
+};
+REGISTER(operation, comm_dup);

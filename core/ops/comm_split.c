@@ -1,0 +1,70 @@
+#include "made.h"
+
+enum { ONE, HALVES, OWN };
+
+static const struct choice colour_choice = {
+    .name = "colour",
+    .help = "into what the ranks are split: one communicator, two halves, or one for each rank",
+    NAMES_OF("one", "halves", "own"),
+};
+
+static int colour_of(const struct call *call, int rank) {
+    switch (chosen(call, &colour_choice)) {
+    case HALVES:
+        return (int)(2LL * rank / call->ranks);
+    case OWN:
+        return rank;
+    default:
+        return 0;
+    }
+}
+
+static int split(struct call *call) {
+    return MPI_Comm_split(call->members, colour_of(call, call->rank), call->rank, &made_by(call)->comm);
+}
+
+static int split_type(struct call *call) {
+    return MPI_Comm_split_type(call->members, MPI_COMM_TYPE_SHARED, call->rank, MPI_INFO_NULL, &made_by(call)->comm);
+}
+
+static void check_split(const struct call *call, struct mismatch *mismatch) {
+    struct sight expected = {.topology = MPI_UNDEFINED};
+    for (int rank = 0; rank < call->ranks; rank++)
+        if (colour_of(call, rank) == colour_of(call, call->rank)) {
+            expected.ranks++;
+            expected.rank += rank < call->rank;
+        }
+    check_sight(&made_by(call)->seen, expected, mismatch);
+}
+
+/* Which ranks share memory the library alone knows; what it made must be possible. */
+static void check_split_type(const struct call *call, struct mismatch *mismatch) {
+    const struct sight *seen = &made_by(call)->seen;
+    const bool possible = seen->ranks >= 1 && seen->ranks <= call->ranks && seen->rank >= 0 && seen->rank < seen->ranks &&
+                          seen->rank <= call->rank;
+    if (!possible)
+        check_made(call, mismatch);
+}
+
+static const struct operation comm_split = {
+    .name = "comm_split",
+    .help = "a communicator is split by colours; the parts are freed after it",
+    .standard = "MPI-4.1 7.4.2",
+    MAKES_COMMUNICATOR,
+    CHOICES(&colour_choice),
+    .forms = {split},
+    .prepare = prepare_made,
+    .check = check_split,
+};
+REGISTER(operation, comm_split);
+
+static const struct operation comm_split_type = {
+    .name = "comm_split_type",
+    .help = "a communicator is split into those of ranks that can share memory; the parts are freed after it",
+    .standard = "MPI-4.1 7.4.2",
+    MAKES_COMMUNICATOR,
+    .forms = {split_type},
+    .prepare = prepare_made,
+    .check = check_split_type,
+};
+REGISTER(operation, comm_split_type);

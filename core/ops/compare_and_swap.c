@@ -1,0 +1,57 @@
+#include "target.h"
+
+/* Every call finds the number that it compares with, so that every call swaps: two operands take turns. */
+static int compare_and_swap(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    struct target *target = target_of(call);
+    /* Not const, since SimGrid's MPI_Compare_and_swap takes it so. */
+    unsigned char *const expected = target->operands[target->turn].bytes;
+    (void)request;
+    target->turn ^= 1;
+    return MPI_Compare_and_swap(target->operands[target->turn].bytes, expected, target->result.bytes, call->datatype->basic,
+                                transfer->rank, transfer->place, window);
+}
+
+static int blocking(struct call *call) {
+    return move_all(call, compare_and_swap);
+}
+
+/* Of three numbers two are the operands. The first time the target holds the third one, so that nothing may be swapped. */
+enum { EXPECTED, DESIRED, STRANGE };
+
+static void put_number(const struct call *call, unsigned char *number, unsigned which) {
+    fill_bytes(number, call->datatype->bytes, call->seed + which);
+}
+
+static void fill(struct call *call) {
+    struct target *target = target_of(call);
+    target->swaps = target->filled;
+    target->filled = true;
+    target->turn = 0;
+    put_number(call, target->operands[0].bytes, EXPECTED);
+    put_number(call, target->operands[1].bytes, DESIRED);
+    if (call->rank == call->second)
+        put_number(call, target->memory, target->swaps ? EXPECTED : STRANGE);
+    settle(call);
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    const struct target *target = target_of(call);
+    const bool origin = call->rank == call->first;
+    const unsigned which = !target->swaps ? STRANGE : origin ? EXPECTED : DESIRED;
+    settle(call);
+    check_bytes(origin ? target->result.bytes : target->memory, call->datatype->bytes, call->seed + which, 0, mismatch);
+}
+
+static const struct operation row = {
+    .name = "compare_and_swap",
+    .help = "one rank swaps a number in another's memory for its own if it is what was expected, and gets what it was before",
+    ON_ELEMENT,
+    .standard = "MPI-4.1 12.3.4",
+    .datatypes = WHOLE_NUMBERS,
+    .refuses = refuses_target,
+    .forms = {blocking},
+    .prepare = make_element_target,
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, row);

@@ -1,0 +1,21 @@
+#include "neighbours.h"
+
+static int prepare(struct call *call) {
+    return keep_neighbourhood(call, false);
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    check_topology(call, MPI_DIST_GRAPH, mismatch);
+}
+
+static const struct operation dist_graph_create_adjacent = {
+    .name = "dist_graph_create_adjacent",
+    .help = "a graph is made of all ranks, each of which names its neighbours on a periodic grid; it is freed after it",
+    .standard = "MPI-4.1 8.5.4",
+    MAKES_COMMUNICATOR,
+    CHOICES(&dimensions_choice),
+    .forms = {make_distributed},
+    .prepare = prepare,
+    .check = check,
+};
+REGISTER(operation, dist_graph_create_adjacent);

@@ -1,0 +1,195 @@
+/* Every rank exchanges a message with each of its neighbours at once. The rows differ in who is whose neighbour.
+ *
+ * Neighbours come in pairs, one before and one behind: what is sent as block i arrives as its mirror, i ^ 1, and so its tag
+ * says, since before and behind can be the same rank. Between two, the only block is its own mirror. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "modes.h"
+#include "neighbours.h"
+
+struct exchange {
+    int count;
+    int ranks[MOST_NEIGHBOURS];
+    int mirrors[MOST_NEIGHBOURS];
+    /* Two for each message, in place of the core's, which are fewer. */
+    MPI_Request requests[2 * MOST_NEIGHBOURS];
+    MPI_Request *replaced;
+    struct layout layout;
+};
+
+static const struct exchange *exchange_of(const struct call *call) {
+    return call->own;
+}
+
+static unsigned char *place(unsigned char *data, const struct call *call, int block) {
+    return data + block * call->extent;
+}
+
+/* --- one message each way --- */
+
+typedef int message(struct call *, const struct exchange *, int block, MPI_Request *);
+
+static int isend(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
+    return MPI_Isend(place(call->send, call, block), call->count, call->type, own->ranks[block], block, call->comm, request);
+}
+
+static int send_init(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
+    return MPI_Send_init(place(call->send, call, block), call->count, call->type, own->ranks[block], block, call->comm,
+                         request);
+}
+
+static int irecv(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
+    return MPI_Irecv(place(call->receive, call, block), call->count, call->type, own->ranks[block], own->mirrors[block],
+                     call->comm, request);
+}
+
+static int recv_init(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
+    return MPI_Recv_init(place(call->receive, call, block), call->count, call->type, own->ranks[block], own->mirrors[block],
+                         call->comm, request);
+}
+
+static int receive(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
+    (void)request;
+    return MPI_Recv(place(call->receive, call, block), call->count, call->type, own->ranks[block], own->mirrors[block],
+                    call->comm, MPI_STATUS_IGNORE);
+}
+
+/* --- all of them --- */
+
+static inline int each(struct call *call, message *act, MPI_Request *requests) {
+    const struct exchange *own = exchange_of(call);
+    int code = MPI_SUCCESS;
+    for (int block = 0; block < own->count && !code; block++)
+        code = act(call, own, block, &requests[block]);
+    return code;
+}
+
+static int blocking(struct call *call) {
+    int code = each(call, isend, call->requests);
+    if (!code)
+        code = each(call, receive, NULL);
+    return code ? code : MPI_Waitall(exchange_of(call)->count, call->requests, MPI_STATUSES_IGNORE);
+}
+
+static int nonblocking(struct call *call) {
+    const int code = each(call, irecv, call->requests);
+    return code ? code : each(call, isend, call->requests + exchange_of(call)->count);
+}
+
+static int persistent(struct call *call) {
+    const int code = each(call, recv_init, call->requests);
+    return code ? code : each(call, send_init, call->requests + exchange_of(call)->count);
+}
+
+/* --- before and after --- */
+
+static int take_part(struct call *call, int64_t ranks, int count) {
+    struct exchange *own = call->own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    *own = (struct exchange){.count = count, .replaced = call->requests};
+    for (int block = 0; block < count; block++) {
+        own->mirrors[block] = count == 1 ? block : block ^ 1;
+        own->requests[block] = own->requests[count + block] = MPI_REQUEST_NULL;
+    }
+    call->requests = own->requests;
+    call->pending = 2 * count;
+    call->moved_messages = ranks * count;
+    call->moved_bytes = call->moved_messages * call->bytes;
+    return MPI_SUCCESS;
+}
+
+static int prepare_two(struct call *call) {
+    const int code = take_part(call, 2, 1);
+    struct exchange *own = call->own;
+    if (!code)
+        own->ranks[0] = other_of_two(call);
+    return code;
+}
+
+static int prepare_chain(struct call *call) {
+    const int code = take_part(call, call->ranks, 2);
+    struct exchange *own = call->own;
+    if (code)
+        return code;
+    own->ranks[0] = (call->rank + call->ranks - 1) % call->ranks;
+    own->ranks[1] = (call->rank + 1) % call->ranks;
+    return MPI_SUCCESS;
+}
+
+static int prepare_halo(struct call *call) {
+    struct grid grid = {.layout = {.ranks = 0}};
+    int code = choose_grid(call, &grid);
+    if (!code)
+        code = take_part(call, call->ranks, 2 * grid.layout.dimensions);
+    if (code)
+        return code;
+    struct exchange *own = call->own;
+    const struct neighbours neighbours = neighbours_of(&grid, call->rank);
+    memcpy(own->ranks, neighbours.ranks, sizeof own->ranks);
+    own->layout = grid.layout;
+    call->layout = &own->layout;
+    return MPI_SUCCESS;
+}
+
+static void finish(struct call *call) {
+    if (call->own)
+        call->requests = exchange_of(call)->replaced;
+    free(call->own);
+    call->own = NULL;
+}
+
+/* Every block has a stream of its own, so that one that took the way of another is seen. */
+static unsigned stream(const struct call *call, int from, int block) {
+    return call->seed + (unsigned)(from * MOST_NEIGHBOURS + block);
+}
+
+static void fill(struct call *call) {
+    for (int block = 0; block < exchange_of(call)->count; block++)
+        fill_bytes(call->send + block * call->bytes, call->bytes, stream(call, call->rank, block));
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    const struct exchange *own = exchange_of(call);
+    for (int block = 0; block < own->count; block++)
+        check_bytes(call->receive + block * call->bytes, call->bytes, stream(call, own->ranks[block], own->mirrors[block]),
+                    block * call->bytes, mismatch);
+}
+
+#define AT_ONCE \
+    POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = "time", SENDS({.own = 1, .per_message = true}), \
+    RECEIVES({.own = 1, .per_message = true}), .threads = true, .start = "window", \
+    .forms = {blocking, nonblocking, persistent}, .finish = finish, .fill = fill, .check = check
+
+static const struct operation pingping = {
+    .name = "pingping",
+    .help = "two ranks send each other a message at the same time, until both have received",
+    AT_ONCE,
+    .messages = 1,
+    .between_two = true,
+    .prepare = prepare_two,
+};
+
+static const struct operation exchange = {
+    .name = "exchange",
+    .help = "every rank sends to both its neighbours in the ring of all ranks, until it has received from both",
+    AT_ONCE,
+    .messages = 2,
+    .ranks_least = 2,
+    .prepare = prepare_chain,
+};
+
+static const struct operation halo = {
+    .name = "halo",
+    .help = "every rank sends to all its neighbours on a periodic grid, until it has received from all",
+    AT_ONCE,
+    .count_messages = count_neighbours,
+    .ranks_least = 2,
+    CHOICES(&dimensions_choice, &grid_choice),
+    .takes = ranks_of_grid,
+    .prepare = prepare_halo,
+};
+REGISTER(operation, pingping);
+REGISTER(operation, exchange);
+REGISTER(operation, halo);

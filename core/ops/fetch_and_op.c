@@ -1,0 +1,42 @@
+#include "target.h"
+
+static int fetch_and_op(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    struct target *target = target_of(call);
+    (void)request;
+    return MPI_Fetch_and_op(target->operands[0].bytes, target->result.bytes, call->datatype->basic, transfer->rank,
+                            transfer->place, call->reduction, window);
+}
+
+static int blocking(struct call *call) {
+    return move_all(call, fetch_and_op);
+}
+
+static void fill(struct call *call) {
+    struct target *target = target_of(call);
+    fill_terms(call, call->rank == call->second ? target->memory : target->operands[0].bytes, 1, 0, call->rank);
+    settle(call);
+}
+
+/* The target holds both ranks' numbers added up, and the origin got what the target held before. */
+static void check(const struct call *call, struct mismatch *mismatch) {
+    const bool origin = call->rank == call->first;
+    struct target *target = target_of(call);
+    struct call one = *call;
+    settle(call);
+    one.receive = origin ? target->result.bytes : target->memory;
+    check_reduced(&one, one.receive, 1, 0, origin ? call->second : 0, origin ? call->second : call->ranks - 1, mismatch);
+}
+
+static const struct operation row = {
+    .name = "fetch_and_op",
+    .help = "one rank adds a number to one in another's memory and gets what it was before",
+    ON_ELEMENT,
+    .standard = "MPI-4.1 12.3.4",
+    .datatypes = NUMBERS,
+    .refuses = refuses_reduction,
+    .forms = {blocking},
+    .prepare = make_element_target,
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, row);

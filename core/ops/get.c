@@ -1,0 +1,120 @@
+#include "target.h"
+
+static int get(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    (void)request;
+    return MPI_Get(call->receive + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
+                   call->type, window);
+}
+
+static int request_get(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    return MPI_Rget(call->receive + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
+                    call->type, window, request);
+}
+
+static int blocking(struct call *call) {
+    return move_all(call, get);
+}
+
+static int nonblocking(struct call *call) {
+    return move_all(call, request_get);
+}
+
+static int prepare_get(struct call *call) {
+    return make_target(call, first_to_second, GETS);
+}
+
+static int prepare_bidirectional(struct call *call) {
+    return make_target(call, both_ways, GETS);
+}
+
+static int prepare_pairs(struct call *call) {
+    return make_target(call, first_of_pair, GETS);
+}
+
+static int prepare_exchange(struct call *call) {
+    return make_target(call, to_neighbours, GETS);
+}
+
+static int prepare_one_to_all(struct call *call) {
+    return make_target(call, root_to_others, GETS);
+}
+
+static int prepare_all_to_all(struct call *call) {
+    return make_target(call, to_all_others, GETS);
+}
+
+/* --- rows --- */
+
+#define GET MOVES, .standard = "MPI-4.1 12.3.2", .refuses = refuses_target, .forms = {blocking, nonblocking}
+#define ENDS "; nonblocking: MPI_Rget, MPI_Wait, then the same"
+
+static const struct operation once = {
+    .name = "get",
+    .help = "one rank gets data from another's memory, until they are here" ENDS,
+    GET,
+    TO_SECOND,
+    .root_receive = {.own = 1},
+    .send = {.own = 1},
+    .prepare = prepare_get,
+};
+
+static const struct operation bandwidth = {
+    .name = "get-bandwidth",
+    .help = "one rank gets a window of messages from another's memory, until all are here" ENDS,
+    GET,
+    MANY_TO_SECOND,
+    .root_receive = EACH_MESSAGE,
+    .send = EACH_MESSAGE,
+    .prepare = prepare_get,
+};
+
+static const struct operation bidirectional = {
+    .name = "get-bidirectional",
+    .help = "two ranks get a window of messages from each other's memory, until all are here" ENDS,
+    GET,
+    BOTH_WAYS,
+    .prepare = prepare_bidirectional,
+};
+
+static const struct operation pairs = {
+    .name = "get-pairs",
+    .help = "the first of each pair of ranks gets a window of messages from the second's memory, until all are here" ENDS,
+    GET,
+    IN_PAIRS,
+    .prepare = prepare_pairs,
+};
+
+static const struct operation exchange = {
+    .name = "get-exchange",
+    .help = "every rank of a chain gets a message from the memory of both its neighbours, until they are here" ENDS,
+    GET,
+    AMONG_ALL,
+    .messages = 2,
+    .prepare = prepare_exchange,
+};
+
+static const struct operation one_to_all = {
+    .name = "get-one-to-all",
+    .help = "one rank gets a message from every other's memory, until all are here" ENDS,
+    GET,
+    TO_OTHERS,
+    .root_receive = EACH_MESSAGE,
+    .send = {.own = 1},
+    .prepare = prepare_one_to_all,
+};
+
+static const struct operation all_to_all = {
+    .name = "get-all-to-all",
+    .help = "every rank gets a message from every other's memory, until all are here" ENDS,
+    GET,
+    AMONG_ALL,
+    .count_messages = count_others,
+    .prepare = prepare_all_to_all,
+};
+REGISTER(operation, once);
+REGISTER(operation, bandwidth);
+REGISTER(operation, bidirectional);
+REGISTER(operation, pairs);
+REGISTER(operation, exchange);
+REGISTER(operation, one_to_all);
+REGISTER(operation, all_to_all);

@@ -1,0 +1,48 @@
+#include "target.h"
+
+static int get_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    (void)request;
+    return MPI_Get_accumulate(call->send, call->count, call->type, call->receive, call->count, call->type, transfer->rank,
+                              transfer->place, call->count, call->type, call->reduction, window);
+}
+
+static int request_get_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    return MPI_Rget_accumulate(call->send, call->count, call->type, call->receive, call->count, call->type, transfer->rank,
+                               transfer->place, call->count, call->type, call->reduction, window, request);
+}
+
+static int blocking(struct call *call) {
+    return move_all(call, get_accumulate);
+}
+
+static int nonblocking(struct call *call) {
+    return move_all(call, request_get_accumulate);
+}
+
+static int prepare(struct call *call) {
+    const int code = make_target(call, first_to_second, ADDS);
+    call->moved_bytes *= 2;
+    return code;
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    check_added(call, mismatch);
+    if (call->rank == call->first)
+        check_reduced(call, call->receive, call->count, 0, call->second, call->second, mismatch);
+}
+
+static const struct operation row = {
+    .name = "get_accumulate",
+    .help = "one rank adds data to those in another's memory and gets what they were before, until both are done; "
+            "nonblocking: MPI_Rget_accumulate, MPI_Wait, then the same",
+    ADDITION,
+    .standard = "MPI-4.1 12.3.4",
+    TO_SECOND,
+    .root_send = {.own = 1},
+    RECEIVES({.own = 1}),
+    .forms = {blocking, nonblocking},
+    .prepare = prepare,
+    .after = complete_at_target,
+    .check = check,
+};
+REGISTER(operation, row);

@@ -1,0 +1,73 @@
+#include "neighbours.h"
+
+static int blocking(struct call *call) {
+    return MPI_Neighbor_allgather(call->send, call->count, call->type, call->receive, call->count, call->type,
+                                  made_by(call)->comm);
+}
+
+static int nonblocking(struct call *call) {
+    return MPI_Ineighbor_allgather(call->send, call->count, call->type, call->receive, call->count, call->type,
+                                   made_by(call)->comm, call->requests);
+}
+
+static int persistent(struct call *call) {
+    return MPI_Neighbor_allgather_init(call->send, call->count, call->type, call->receive, call->count, call->type,
+                                       made_by(call)->comm, MPI_INFO_NULL, call->requests);
+}
+
+static int blocking_v(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Neighbor_allgatherv(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
+                                   to->made.comm);
+}
+
+static int nonblocking_v(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Ineighbor_allgatherv(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
+                                    to->made.comm, call->requests);
+}
+
+static int persistent_v(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Neighbor_allgatherv_init(call->send, call->count, call->type, call->receive, to->counts, to->places, call->type,
+                                        to->made.comm, MPI_INFO_NULL, call->requests);
+}
+
+/* A rank sends one and the same block to all. */
+static unsigned stream(const struct call *call, struct origin from) {
+    return call->seed + (unsigned)from.rank;
+}
+
+static void fill(struct call *call) {
+    fill_bytes(call->send, call->bytes, stream(call, (struct origin){.rank = call->rank}));
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    check_neighbours(call, stream, mismatch);
+}
+
+static const struct operation neighbor_allgather = {
+    .name = "neighbor_allgather",
+    .help = "every rank sends the same data to all its neighbours on a grid and collects theirs",
+    .standard = "MPI-4.1 8.6.1",
+    NEIGHBOURHOOD,
+    SENDS({.own = 1}),
+    RECEIVES({.own = 1, .per_message = true}),
+    .forms = {blocking, nonblocking, persistent},
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, neighbor_allgather);
+
+static const struct operation neighbor_allgatherv = {
+    .name = "neighbor_allgatherv",
+    .help = "neighbor_allgather by the call that is told each neighbour's count and place; the counts are equal",
+    .standard = "MPI-4.1 8.6.1",
+    NEIGHBOURHOOD,
+    SENDS({.own = 1}),
+    RECEIVES({.own = 1, .per_message = true}),
+    .forms = {blocking_v, nonblocking_v, persistent_v},
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, neighbor_allgatherv);

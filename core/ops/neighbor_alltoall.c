@@ -1,0 +1,105 @@
+#include "neighbours.h"
+
+static int blocking(struct call *call) {
+    return MPI_Neighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,
+                                 made_by(call)->comm);
+}
+
+static int nonblocking(struct call *call) {
+    return MPI_Ineighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,
+                                  made_by(call)->comm, call->requests);
+}
+
+static int persistent(struct call *call) {
+    return MPI_Neighbor_alltoall_init(call->send, call->count, call->type, call->receive, call->count, call->type,
+                                      made_by(call)->comm, MPI_INFO_NULL, call->requests);
+}
+
+static int blocking_v(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Neighbor_alltoallv(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
+                                  call->type, to->made.comm);
+}
+
+static int nonblocking_v(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Ineighbor_alltoallv(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
+                                   call->type, to->made.comm, call->requests);
+}
+
+static int persistent_v(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Neighbor_alltoallv_init(call->send, to->counts, to->places, call->type, call->receive, to->counts, to->places,
+                                       call->type, to->made.comm, MPI_INFO_NULL, call->requests);
+}
+
+static int blocking_w(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Neighbor_alltoallw(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
+                                  to->types, to->made.comm);
+}
+
+static int nonblocking_w(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Ineighbor_alltoallw(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
+                                   to->types, to->made.comm, call->requests);
+}
+
+static int persistent_w(struct call *call) {
+    const struct neighbourhood *to = neighbourhood_of(call);
+    return MPI_Neighbor_alltoallw_init(call->send, to->counts, to->offsets, to->types, call->receive, to->counts, to->offsets,
+                                       to->types, to->made.comm, MPI_INFO_NULL, call->requests);
+}
+
+/* Every block has a stream of its own, so that one that took the way of another is seen. */
+static unsigned stream(const struct call *call, struct origin from) {
+    return call->seed + (unsigned)(from.rank * MOST_NEIGHBOURS + from.block);
+}
+
+static void fill(struct call *call) {
+    for (int block = 0; block < call->messages; block++)
+        fill_bytes(call->send + block * call->bytes, call->bytes, stream(call, (struct origin){call->rank, block}));
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    check_neighbours(call, stream, mismatch);
+}
+
+static const struct operation neighbor_alltoall = {
+    .name = "neighbor_alltoall",
+    .help = "every rank exchanges a block with each of its neighbours on a grid, as a halo is",
+    .standard = "MPI-4.1 8.6.2",
+    NEIGHBOURHOOD,
+    SENDS({.own = 1, .per_message = true}),
+    RECEIVES({.own = 1, .per_message = true}),
+    .forms = {blocking, nonblocking, persistent},
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, neighbor_alltoall);
+
+static const struct operation neighbor_alltoallv = {
+    .name = "neighbor_alltoallv",
+    .help = "neighbor_alltoall by the call that is told each neighbour's count and place; the counts are equal",
+    .standard = "MPI-4.1 8.6.2",
+    NEIGHBOURHOOD,
+    SENDS({.own = 1, .per_message = true}),
+    RECEIVES({.own = 1, .per_message = true}),
+    .forms = {blocking_v, nonblocking_v, persistent_v},
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, neighbor_alltoallv);
+
+static const struct operation neighbor_alltoallw = {
+    .name = "neighbor_alltoallw",
+    .help = "neighbor_alltoall by the call that is told each neighbour's count, place and type; all are equal",
+    .standard = "MPI-4.1 8.6.2",
+    NEIGHBOURHOOD,
+    SENDS({.own = 1, .per_message = true}),
+    RECEIVES({.own = 1, .per_message = true}),
+    .forms = {blocking_w, nonblocking_w, persistent_w},
+    .fill = fill,
+    .check = check,
+};
+REGISTER(operation, neighbor_alltoallw);

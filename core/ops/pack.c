@@ -1,0 +1,74 @@
+#include <stdlib.h>
+
+#include "op.h"
+
+/* The message packed: what `pack` makes and `unpack` takes. It lies outside the core's buffers, since it has no datatype. */
+struct packed {
+    int room;
+    int bytes;
+    unsigned char data[];
+};
+
+static int prepare(struct call *call) {
+    int room;
+    const int code = MPI_Pack_size(call->count, call->type, call->comm, &room);
+    if (code)
+        return code;
+    struct packed *packed = call->own = malloc(sizeof *packed + (size_t)room);
+    if (!packed)
+        return MPI_ERR_NO_MEM;
+    packed->room = room;
+    return MPI_SUCCESS;
+}
+
+static void finish(struct call *call) {
+    free(call->own);
+    call->own = NULL;
+}
+
+static int pack(struct call *call) {
+    struct packed *packed = call->own;
+    packed->bytes = 0;
+    return MPI_Pack(call->send, call->count, call->type, packed->data, packed->room, &packed->bytes, call->comm);
+}
+
+static int unpack(struct call *call) {
+    struct packed *packed = call->own;
+    int position = 0;
+    return MPI_Unpack(packed->data, packed->bytes, &position, call->receive, call->count, call->type, call->comm);
+}
+
+static const char *refuses(const struct call *call) {
+    return call->bytes > INT32_MAX ? "packed bytes are counted as int, and these are more" : NULL;
+}
+
+static void fill(struct call *call) {
+    fill_bytes(call->send, call->send_bytes, call->seed);
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    check_bytes(call->receive, call->receive_bytes, call->seed, 0, mismatch);
+}
+
+#define PACK \
+    .kind = "local", .metric = "time", SENDS({.own = 1}), RECEIVES({.own = 1}), .standard = "MPI-4.1 5.2", .sized = true, \
+        .rank_0_measures = true, .threads = true, .start = "none", .refuses = refuses, .prepare = prepare, .finish = finish, \
+        .fill = fill, .check = check
+
+static const struct operation pack_row = {
+    .name = "pack",
+    .help = "a message packed into contiguous memory; unpacked for the check, not timed",
+    PACK,
+    .forms = {pack},
+    .after = unpack,
+};
+
+static const struct operation unpack_row = {
+    .name = "unpack",
+    .help = "a message unpacked from contiguous memory; packed before, not timed",
+    PACK,
+    .forms = {unpack},
+    .before = pack,
+};
+REGISTER(operation, pack_row);
+REGISTER(operation, unpack_row);

@@ -1,0 +1,181 @@
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
+#include "target.h"
+
+enum { TAG = 1, WAITING = 0, MOST_BUSY_US = 10000000 };
+
+static int put(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    (void)request;
+    return MPI_Put(call->send + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
+                   call->type, window);
+}
+
+static int request_put(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
+    return MPI_Rput(call->send + transfer->local, call->count, call->type, transfer->rank, transfer->place, call->count,
+                    call->type, window, request);
+}
+
+static int blocking(struct call *call) {
+    return move_all(call, put);
+}
+
+static int nonblocking(struct call *call) {
+    return move_all(call, request_put);
+}
+
+static int prepare_put(struct call *call) {
+    return make_target(call, first_to_second, PUTS);
+}
+
+static int prepare_bidirectional(struct call *call) {
+    return make_target(call, both_ways, PUTS);
+}
+
+static int prepare_pairs(struct call *call) {
+    return make_target(call, first_of_pair, PUTS);
+}
+
+static int prepare_exchange(struct call *call) {
+    return make_target(call, to_neighbours, PUTS);
+}
+
+static int prepare_one_to_all(struct call *call) {
+    return make_target(call, root_to_others, PUTS);
+}
+
+static int prepare_all_to_all(struct call *call) {
+    return make_target(call, to_all_others, PUTS);
+}
+
+/* --- targets that compute --- */
+
+static const struct choice target_choice = {
+    "target", "what the target does meanwhile: waits in MPI, or computes and calls nothing", NAMES_OF("waiting", "computing")};
+static const struct choice busy_choice = {"busy_us", "microseconds that a computing target is busy", .least = 1,
+                                          .most = MOST_BUSY_US, .usual = 100};
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int prepare_passive(struct call *call) {
+    const int code = prepare_put(call);
+    if (call->rank == call->second && chosen(call, &target_choice) != WAITING)
+        target_of(call)->busy_ns = 1000 * chosen(call, &busy_choice);
+    return code;
+}
+
+/* By a clock and not by work, since it must last long enough on every machine. */
+static int put_meanwhile(struct call *call) {
+    const int64_t busy_ns = target_of(call)->busy_ns, until_ns = busy_ns > 0 ? now_ns() + busy_ns : 0;
+    while (busy_ns > 0 && now_ns() < until_ns)
+        continue;
+    return move_all(call, put);
+}
+
+/* Whatever the start, the target waits in MPI until the origin is done. */
+static int wait_for_origin(struct call *call) {
+    if (call->rank == call->second)
+        return MPI_Recv(NULL, 0, MPI_BYTE, call->first, TAG, call->comm, MPI_STATUS_IGNORE);
+    const int code = complete_at_target(call);
+    return code ? code : MPI_Send(NULL, 0, MPI_BYTE, call->second, TAG, call->comm);
+}
+
+/* --- rows --- */
+
+#define PUT MOVES, .standard = "MPI-4.1 12.3.1", .refuses = refuses_target, .forms = {blocking, nonblocking}, \
+            .after = complete_at_target
+#define ENDS "; nonblocking: MPI_Rput, MPI_Wait, then the same"
+
+static const struct operation once = {
+    .name = "put",
+    .help = "one rank puts data into another's memory, until they are there" ENDS,
+    PUT,
+    TO_SECOND,
+    .root_send = {.own = 1},
+    .receive = {.own = 1},
+    .prepare = prepare_put,
+};
+
+static const struct operation bandwidth = {
+    .name = "put-bandwidth",
+    .help = "one rank puts a window of messages into another's memory, until all are there" ENDS,
+    PUT,
+    MANY_TO_SECOND,
+    .root_send = EACH_MESSAGE,
+    .receive = EACH_MESSAGE,
+    .prepare = prepare_put,
+};
+
+static const struct operation bidirectional = {
+    .name = "put-bidirectional",
+    .help = "two ranks put a window of messages into each other's memory, until all are there" ENDS,
+    PUT,
+    BOTH_WAYS,
+    .prepare = prepare_bidirectional,
+};
+
+static const struct operation pairs = {
+    .name = "put-pairs",
+    .help = "the first of each pair of ranks puts a window of messages into the second's memory, until all are there" ENDS,
+    PUT,
+    IN_PAIRS,
+    .prepare = prepare_pairs,
+};
+
+static const struct operation exchange = {
+    .name = "put-exchange",
+    .help = "every rank of a chain puts a message into the memory of both its neighbours, until they are there" ENDS,
+    PUT,
+    AMONG_ALL,
+    .messages = 2,
+    .prepare = prepare_exchange,
+};
+
+static const struct operation one_to_all = {
+    .name = "put-one-to-all",
+    .help = "one rank puts a message into every other's memory, until all are there" ENDS,
+    PUT,
+    TO_OTHERS,
+    .root_send = EACH_MESSAGE,
+    .receive = {.own = 1},
+    .prepare = prepare_one_to_all,
+};
+
+static const struct operation all_to_all = {
+    .name = "put-all-to-all",
+    .help = "every rank puts a message into every other's memory, until all are there" ENDS,
+    PUT,
+    AMONG_ALL,
+    .count_messages = count_others,
+    .prepare = prepare_all_to_all,
+};
+
+static const struct operation passive = {
+    .name = "put-passive",
+    .help = "one rank puts data into the memory of another that may be computing: does it have to call MPI for them to arrive?",
+    MOVES,
+    .standard = "MPI-4.1 12.7.3",
+    .metric = "time",
+    .between_two = true,
+    .rank_0_measures = true,
+    .start = "barrier",
+    .root_send = {.own = 1},
+    .receive = {.own = 1},
+    CHOICES(&target_choice, &busy_choice, &allocation_choice, &epoch_choice),
+    .refuses = refuses_active_targets,
+    .forms = {put_meanwhile},
+    .prepare = prepare_passive,
+    .after = wait_for_origin,
+};
+REGISTER(operation, once);
+REGISTER(operation, bandwidth);
+REGISTER(operation, bidirectional);
+REGISTER(operation, pairs);
+REGISTER(operation, exchange);
+REGISTER(operation, one_to_all);
+REGISTER(operation, all_to_all);
+REGISTER(operation, passive);

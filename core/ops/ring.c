@@ -1,0 +1,527 @@
+/* The rings of a periodic grid, all at once: in each the sum of its ranks goes once all the way round.
+ *
+ *   hop 1        hop 2          hop 3
+ *   a -> b       a+b -> c       a+b+c -> a         and so that of b, by way of c and a, and that of c
+ *
+ * Every rank sends off a message that begins with its number, adds its number to each that it passes on, and after as many
+ * hops as the ring has ranks gets its own back with the sum. The rest of the message must come back as it was. The first rank
+ * of each ring, which is at the edge of the grid, times the rounds. The rows differ in how a hop is made. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "neighbours.h"
+
+enum { TAG = 1, OUT = 0, IN = 1, ENDS = 2, NUMBER_BYTES = 4, LINE = 64 };
+enum { BEFORE, TIMED };
+enum { STAYS, REORDERS };
+enum { FENCE, PSCW };
+enum { IN_RING, ON_GRID };
+/* From where a hop takes the message: the core's own, on the first; then where the one before left it. */
+enum { FROM_OWN, FROM_SPARE, FROM_LAST, KINDS_OF_HOP };
+
+struct ring;
+
+/* One hop: what lies in one place goes to the next rank, while what the one before sends comes into another. */
+typedef int hop(struct call *, struct ring *, int which, const unsigned char *from, unsigned char *into);
+
+struct ring {
+    struct neighbourhood on;
+    hop *hop;
+    int place, dimension, displacement;
+    int next, previous;
+    bool shifts;
+    /* Where messages lie by turns: on the last hop where the core looks for them. */
+    unsigned char *spare, *last;
+    MPI_Request requests[KINDS_OF_HOP][ENDS];
+    /* The communicator of neighbourhood collectives, and how many elements go to and come from which neighbour. */
+    MPI_Comm graph;
+    int out[MOST_NEIGHBOURS], in[MOST_NEIGHBOURS], places[MOST_NEIGHBOURS];
+    /* The library's memory that others put into, two messages long, and the groups of either neighbour. */
+    MPI_Win window;
+    MPI_Group behind, before;
+    int *order;
+    /* Rounds so far: each has another sum, so that none passes for the next one's. */
+    uint32_t turn, expected;
+    struct mismatch mismatch;
+};
+
+static struct ring *ring_of(const struct call *call) {
+    return call->own;
+}
+
+/* --- choices --- */
+
+static const char *const directions[] = {"right", "left", "down", "up", "0+", "0-", "1+", "1-", "2+", "2-",
+                                         "3+",    "3-",   "4+",   "4-", "5+", "5-", NULL};
+enum { DOWN = 2, BY_NUMBER = 4 };
+
+static const struct choice direction_choice = {
+    .name = "direction",
+    .help = "which way round: right or left in the last dimension, down or up in the one before it, or dimension and sign",
+    .names = directions,
+};
+
+static const struct choice displacement_choice = {
+    .name = "displacement",
+    .help = "places from one rank of a ring to the next",
+    .least = 1,
+    .most = MOST_EXTENT,
+    .usual = 1,
+};
+
+static const struct choice shift_choice = {
+    .name = "shift",
+    .help = "when MPI_Cart_shift is asked who is next: once before, or in every round, timed",
+    NAMES_OF("before", "timed"),
+};
+
+static const struct choice reorder_choice = {
+    .name = "reorder",
+    .help = "whether the library may give ranks other places on the grid",
+    NAMES_OF("no", "yes"),
+};
+
+/* On a grid all but two of a rank's neighbours exchange nothing with it; not all libraries bear that. */
+static const struct choice neighbours_choice = {
+    .name = "graph",
+    .help = "whose neighbour a rank is: of those in its ring, or, with nothing for the others, of those on the grid",
+    NAMES_OF("distributed", "cartesian"),
+};
+
+static const struct choice epoch_choice = {
+    .name = "epoch",
+    .help = "what ends a hop: fences of all ranks, or complete and wait with the neighbours",
+    NAMES_OF("fence", "pscw"),
+};
+
+static int64_t direction_of(const struct call *call) {
+    return chosen(call, &direction_choice);
+}
+
+static int dimension_of(const struct call *call) {
+    const int64_t direction = direction_of(call);
+    const int last = count_neighbours(call) / 2 - 1;
+    return direction >= BY_NUMBER ? (int)(direction - BY_NUMBER) / 2 : direction >= DOWN ? last - 1 : last;
+}
+
+static int sign_of(const struct call *call) {
+    return direction_of(call) % 2 ? -1 : 1;
+}
+
+static const char *refuses(const struct call *call) {
+    const int dimension = dimension_of(call);
+    if (dimension < 0)
+        return "up and down are ways in the dimension before the last, and this grid has only one";
+    if (dimension >= count_neighbours(call) / 2)
+        return "the grid has no such dimension";
+    if (chosen(call, &shift_choice) == TIMED && call->form == PERSISTENT)
+        return "a persistent request keeps its ranks, so that asking for them in every round would change nothing";
+    return NULL;
+}
+
+static const char *refuses_shift(const struct call *call) {
+    const char *why = refuses(call);
+    if (!why && chosen(call, &shift_choice) == TIMED)
+        return "the call names no ranks, so that there is nothing to ask MPI_Cart_shift for";
+    if (!why && chosen(call, &neighbours_choice) == ON_GRID && chosen(call, &displacement_choice) != 1)
+        return "on a grid only the ranks beside each other are neighbours: displacement needs graph=distributed";
+    return why;
+}
+
+/* --- who is in the ring --- */
+
+static int divisor(int a, int b) {
+    return b == 0 ? a : divisor(b, a % b);
+}
+
+static int extent_of(const struct ring *ring) {
+    return ring->on.grid.layout.extents[ring->dimension];
+}
+
+static int coordinate(const struct ring *ring, int place) {
+    return place / stride_of(&ring->on.grid.layout, ring->dimension) % extent_of(ring);
+}
+
+static int place_behind(const struct ring *ring, int hops) {
+    const int extent = extent_of(ring), from = coordinate(ring, ring->place);
+    const int to = (int)(((int64_t)from + (int64_t)hops * ring->displacement) % extent + extent) % extent;
+    return ring->place + (to - from) * stride_of(&ring->on.grid.layout, ring->dimension);
+}
+
+static bool is_edge(const struct call *call) {
+    const struct ring *ring = ring_of(call);
+    return coordinate(ring, ring->place) < divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
+}
+
+static uint32_t number_of(const struct ring *ring, int place) {
+    return (uint32_t)place + ring->turn;
+}
+
+static void expect_sum(struct ring *ring) {
+    ring->expected = 0;
+    for (int hops = 0; hops < ring->on.grid.layout.hops; hops++)
+        ring->expected += number_of(ring, place_behind(ring, hops));
+}
+
+/* --- hops --- */
+
+static int shift(struct ring *ring) {
+    return MPI_Cart_shift(ring->on.made.comm, ring->dimension, ring->displacement, &ring->previous, &ring->next);
+}
+
+static int sendrecv(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    (void)which;
+    return MPI_Sendrecv(from, call->count, call->type, ring->next, TAG, into, call->count, call->type, ring->previous, TAG,
+                        ring->on.made.comm, MPI_STATUS_IGNORE);
+}
+
+static int exchange(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    MPI_Request *const requests = ring->requests[which];
+    int code = MPI_Irecv(into, call->count, call->type, ring->previous, TAG, ring->on.made.comm, &requests[IN]);
+    if (!code)
+        code = MPI_Isend(from, call->count, call->type, ring->next, TAG, ring->on.made.comm, &requests[OUT]);
+    return code ? code : MPI_Waitall(ENDS, requests, MPI_STATUSES_IGNORE);
+}
+
+static int start_both(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    (void)call, (void)from, (void)into;
+    const int code = MPI_Startall(ENDS, ring->requests[which]);
+    return code ? code : MPI_Waitall(ENDS, ring->requests[which], MPI_STATUSES_IGNORE);
+}
+
+static int alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    (void)which;
+    return MPI_Neighbor_alltoallv(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type, ring->graph);
+}
+
+static int ialltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    MPI_Request *const request = ring->requests[which];
+    const int code = MPI_Ineighbor_alltoallv(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type,
+                                             ring->graph, request);
+    return code ? code : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static int start_alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    (void)call, (void)from, (void)into;
+    const int code = MPI_Start(ring->requests[which]);
+    return code ? code : MPI_Wait(ring->requests[which], MPI_STATUS_IGNORE);
+}
+
+static int put(struct call *call, struct ring *ring, const unsigned char *from, const unsigned char *into) {
+    return MPI_Put(from, call->count, call->type, ring->next, into - ring->last, call->count, call->type, ring->window);
+}
+
+static int put_and_fence(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    (void)which;
+    const int code = put(call, ring, from, into);
+    return code ? code : MPI_Win_fence(0, ring->window);
+}
+
+static int put_and_complete(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    (void)which;
+    int code = MPI_Win_post(ring->before, 0, ring->window);
+    if (!code)
+        code = MPI_Win_start(ring->behind, 0, ring->window);
+    if (!code)
+        code = put(call, ring, from, into);
+    if (!code)
+        code = MPI_Win_complete(ring->window);
+    return code ? code : MPI_Win_wait(ring->window);
+}
+
+/* --- rounds --- */
+
+static void add(const struct call *call, unsigned char *message, uint32_t number) {
+    uint32_t sum;
+    if (call->bytes < NUMBER_BYTES)
+        return;
+    memcpy(&sum, message, sizeof sum);
+    sum += number;
+    memcpy(message, &sum, sizeof sum);
+}
+
+static int go_round(struct call *call) {
+    struct ring *ring = ring_of(call);
+    const uint32_t number = number_of(ring, ring->place);
+    const unsigned char *from = call->send;
+    int which = FROM_OWN, code = ring->shifts ? shift(ring) : MPI_SUCCESS;
+    for (int left = ring->on.grid.layout.hops; left > 0 && !code; left--) {
+        unsigned char *const into = left % 2 ? ring->last : ring->spare;
+        code = ring->hop(call, ring, which, from, into);
+        if (left > 1)
+            add(call, into, number);
+        which = left % 2 ? FROM_LAST : FROM_SPARE;
+        from = into;
+    }
+    return code;
+}
+
+static int before(struct call *call) {
+    struct ring *ring = ring_of(call);
+    const uint32_t number = number_of(ring, ring->place) + 1;
+    ring->turn++;
+    ring->expected += (uint32_t)ring->on.grid.layout.hops;
+    if (call->bytes >= NUMBER_BYTES)
+        memcpy(call->send, &number, sizeof number);
+    return MPI_SUCCESS;
+}
+
+/* The sum of every round is looked at; a wrong one is remembered until data are checked. */
+static int after(struct call *call) {
+    struct ring *ring = ring_of(call);
+    if (call->bytes < NUMBER_BYTES)
+        return MPI_SUCCESS;
+    const unsigned char *const right = (const unsigned char *)&ring->expected;
+    for (int i = 0; i < NUMBER_BYTES; i++)
+        if (ring->last[i] != right[i] && ring->mismatch.wrong_bytes++ == 0) {
+            ring->mismatch.offset = i;
+            ring->mismatch.expected = right[i];
+            ring->mismatch.found = ring->last[i];
+        }
+    return MPI_SUCCESS;
+}
+
+static unsigned stream(const struct call *call) {
+    return call->seed + (unsigned)ring_of(call)->place;
+}
+
+static void fill(struct call *call) {
+    if (call->bytes > NUMBER_BYTES)
+        fill_bytes(call->send + NUMBER_BYTES, call->bytes - NUMBER_BYTES, stream(call));
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    *mismatch = ring_of(call)->mismatch;
+    if (call->bytes > NUMBER_BYTES)
+        check_bytes(call->receive + NUMBER_BYTES, call->bytes - NUMBER_BYTES, stream(call), NUMBER_BYTES, mismatch);
+}
+
+/* --- before and after --- */
+
+/* Which rank of the team has which place; asked of groups, which no other rank needs to take part in. */
+static int read_order(struct call *call, struct ring *ring) {
+    MPI_Group team, grid;
+    const int ranks = ring->on.grid.layout.ranks;
+    int *const places = malloc(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
+    if (!places)
+        return MPI_ERR_NO_MEM;
+    ring->order = places;
+    for (int place = 0; place < ranks; place++)
+        numbers[place] = place;
+    int code = MPI_Comm_group(call->members, &team);
+    if (!code)
+        code = MPI_Comm_group(ring->on.made.comm, &grid);
+    if (!code)
+        code = MPI_Group_translate_ranks(grid, ranks, numbers, team, places);
+    if (!code && memcmp(places, numbers, (size_t)ranks * sizeof *places) != 0)
+        ring->on.grid.layout.order = places;
+    MPI_Group_free(&team);
+    MPI_Group_free(&grid);
+    return code;
+}
+
+static int make_grid(struct call *call, struct ring *ring) {
+    struct layout *layout = &ring->on.grid.layout;
+    const int reorders = chosen(call, &reorder_choice) == REORDERS;
+    int code = choose_grid(call, &ring->on.grid);
+    if (!code)
+        code = MPI_Cart_create(call->members, layout->dimensions, layout->extents, ring->on.grid.periods, reorders,
+                               &ring->on.made.comm);
+    if (!code)
+        code = MPI_Comm_rank(ring->on.made.comm, &ring->place);
+    return code ? code : read_order(call, ring);
+}
+
+static int find_way(struct call *call, struct ring *ring) {
+    struct layout *layout = &ring->on.grid.layout;
+    ring->dimension = dimension_of(call);
+    ring->displacement = sign_of(call) * (int)chosen(call, &displacement_choice);
+    layout->hops = extent_of(ring) / divisor(extent_of(ring), abs(ring->displacement) % extent_of(ring));
+    call->layout = layout;
+    call->moved_messages = (int64_t)layout->ranks * layout->hops;
+    call->moved_bytes = call->moved_messages * call->bytes;
+    expect_sum(ring);
+    return shift(ring);
+}
+
+static int prepare(struct call *call, hop *const forms[FORMS]) {
+    int code = keep_made(call, sizeof(struct ring));
+    if (code)
+        return code;
+    struct ring *ring = ring_of(call);
+    ring->hop = forms[call->form];
+    ring->shifts = chosen(call, &shift_choice) == TIMED;
+    ring->window = MPI_WIN_NULL;
+    ring->graph = MPI_COMM_NULL;
+    ring->behind = ring->before = MPI_GROUP_NULL;
+    for (int which = 0; which < KINDS_OF_HOP; which++)
+        ring->requests[which][OUT] = ring->requests[which][IN] = MPI_REQUEST_NULL;
+    code = make_grid(call, ring);
+    return code ? code : find_way(call, ring);
+}
+
+static int take_spare(struct call *call, struct ring *ring) {
+    ring->last = call->receive;
+    ring->spare = aligned_alloc(LINE, (size_t)(call->bytes / LINE + 1) * LINE);
+    return ring->spare ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* Acts for each kind of hop, from where to where. */
+static int each_kind(struct call *call, struct ring *ring, hop *act) {
+    unsigned char *const first = ring->on.grid.layout.hops % 2 ? ring->last : ring->spare;
+    int code = act(call, ring, FROM_OWN, call->send, first);
+    if (!code)
+        code = act(call, ring, FROM_SPARE, ring->spare, ring->last);
+    return code ? code : act(call, ring, FROM_LAST, ring->last, ring->spare);
+}
+
+static int make_requests(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    MPI_Request *const requests = ring->requests[which];
+    const int code =
+        MPI_Recv_init(into, call->count, call->type, ring->previous, TAG, ring->on.made.comm, &requests[IN]);
+    return code ? code : MPI_Send_init(from, call->count, call->type, ring->next, TAG, ring->on.made.comm, &requests[OUT]);
+}
+
+static int prepare_messages(struct call *call) {
+    static hop *const forms[FORMS] = {sendrecv, exchange, start_both};
+    int code = prepare(call, forms);
+    if (!code)
+        code = take_spare(call, ring_of(call));
+    return code || call->form != PERSISTENT ? code : each_kind(call, ring_of(call), make_requests);
+}
+
+/* On the grid each rank has two neighbours in every dimension, of which one is sent to, and the other's message comes. */
+static int use_grid(struct call *call, struct ring *ring) {
+    const int ahead = sign_of(call) > 0;
+    ring->out[2 * ring->dimension + ahead] = call->count;
+    ring->in[2 * ring->dimension + !ahead] = call->count;
+    return MPI_Comm_dup(ring->on.made.comm, &ring->graph);
+}
+
+/* Of a communicator without a grid, since Open MPI 5.0 takes a graph that is made on a grid for that grid. */
+static int use_graph(struct call *call, struct ring *ring) {
+    int *volatile weights = MPI_UNWEIGHTED;
+    MPI_Comm plain;
+    int code = MPI_Comm_split(ring->on.made.comm, 0, ring->place, &plain);
+    if (code)
+        return code;
+    ring->out[0] = ring->in[0] = call->count;
+    code = MPI_Dist_graph_create_adjacent(plain, 1, &ring->previous, weights, 1, &ring->next, weights, MPI_INFO_NULL, 0,
+                                          &ring->graph);
+    MPI_Comm_free(&plain);
+    return code;
+}
+
+static int init_alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
+    return MPI_Neighbor_alltoallv_init(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type,
+                                       ring->graph, MPI_INFO_NULL, ring->requests[which]);
+}
+
+static int prepare_neighbours_of_ring(struct call *call) {
+    static hop *const forms[FORMS] = {alltoall, ialltoall, start_alltoall};
+    int code = prepare(call, forms);
+    struct ring *ring = ring_of(call);
+    if (!code)
+        code = chosen(call, &neighbours_choice) == ON_GRID ? use_grid(call, ring) : use_graph(call, ring);
+    if (!code)
+        code = take_spare(call, ring);
+    return code || call->form != PERSISTENT ? code : each_kind(call, ring, init_alltoall);
+}
+
+static int make_groups(struct ring *ring) {
+    MPI_Group all;
+    int code = MPI_Comm_group(ring->on.made.comm, &all);
+    if (code)
+        return code;
+    code = MPI_Group_incl(all, 1, &ring->next, &ring->behind);
+    if (!code)
+        code = MPI_Group_incl(all, 1, &ring->previous, &ring->before);
+    MPI_Group_free(&all);
+    return code;
+}
+
+static int prepare_put(struct call *call) {
+    static hop *const fences[FORMS] = {put_and_fence}, *const completes[FORMS] = {put_and_complete};
+    const bool fenced = chosen(call, &epoch_choice) == FENCE;
+    int code = prepare(call, fenced ? fences : completes);
+    struct ring *ring = ring_of(call);
+    if (!code)
+        code = MPI_Win_allocate(2 * (MPI_Aint)(call->bytes + LINE), 1, MPI_INFO_NULL, ring->on.made.comm, &ring->last, &ring->window);
+    if (code)
+        return code;
+    ring->spare = ring->last + call->bytes + LINE;
+    call->elsewhere = ring->last;
+    return fenced ? MPI_Win_fence(0, ring->window) : make_groups(ring);
+}
+
+static void free_group(MPI_Group *group) {
+    if (*group != MPI_GROUP_NULL)
+        MPI_Group_free(group);
+}
+
+static void finish(struct call *call) {
+    struct ring *ring = ring_of(call);
+    if (!ring)
+        return;
+    for (int which = 0; which < KINDS_OF_HOP; which++)
+        for (int end = 0; end < ENDS; end++)
+            if (ring->requests[which][end] != MPI_REQUEST_NULL)
+                MPI_Request_free(&ring->requests[which][end]);
+    if (ring->graph != MPI_COMM_NULL)
+        MPI_Comm_free(&ring->graph);
+    free_group(&ring->behind);
+    free_group(&ring->before);
+    if (ring->window != MPI_WIN_NULL)
+        MPI_Win_free(&ring->window);
+    else
+        free(ring->spare);
+    free(ring->order);
+    call->elsewhere = NULL;
+    call->layout = NULL;
+    finish_made(call);
+}
+
+#define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
+#define GOES_ROUND \
+    .metric = "time", .start = "none", .sized = true, .datatypes = WHOLE_NUMBERS, SENDS({.own = 1}), RECEIVES({.own = 1}), \
+    .takes = ranks_of_grid, .measures = is_edge, .completes = true, .keeps_buffers = true, .finish = finish, .before = before, \
+    .after = after, .fill = fill, .check = check
+
+static const struct operation ring_row = {
+    .name = "ring",
+    .help = "in each ring of a periodic grid the sum of its ranks goes once round: MPI_Sendrecv, or MPI_Isend and MPI_Irecv",
+    .standard = "MPI-4.1 8.5.6",
+    .kind = "point-to-point",
+    GOES_ROUND,
+    CHOICES(WAYS),
+    .refuses = refuses,
+    .forms = {go_round, go_round, go_round},
+    .prepare = prepare_messages,
+};
+
+static const struct operation ring_neighbor = {
+    .name = "ring-neighbor",
+    .help = "in each ring of a periodic grid the sum of its ranks goes once round, by a neighbourhood collective a hop",
+    .standard = "MPI-4.1 8.6.2",
+    .kind = "neighbourhood",
+    GOES_ROUND,
+    CHOICES(&neighbours_choice, WAYS),
+    .refuses = refuses_shift,
+    .forms = {go_round, go_round, go_round},
+    .prepare = prepare_neighbours_of_ring,
+};
+
+static const struct operation ring_put = {
+    .name = "ring-put",
+    .help = "in each ring of a periodic grid the sum of its ranks goes once round, put into the memory of the next rank",
+    .standard = "MPI-4.1 12.3.1",
+    .kind = "one-sided",
+    GOES_ROUND,
+    CHOICES(&epoch_choice, WAYS),
+    .refuses = refuses,
+    .forms = {go_round},
+    .prepare = prepare_put,
+};
+REGISTER(operation, ring_row);
+REGISTER(operation, ring_neighbor);
+REGISTER(operation, ring_put);

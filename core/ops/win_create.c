@@ -1,0 +1,86 @@
+#include "made.h"
+
+#include <stdlib.h>
+
+struct own {
+    MPI_Win win;
+    struct sight seen;
+};
+
+static int prepare(struct call *call) {
+    struct own *own = call->own = calloc(1, sizeof *own);
+    if (!own)
+        return MPI_ERR_NO_MEM;
+    own->win = MPI_WIN_NULL;
+    return MPI_SUCCESS;
+}
+
+static int create(struct call *call) {
+    struct own *own = call->own;
+    return MPI_Win_create(call->receive, call->receive_bytes, 1, MPI_INFO_NULL, call->members, &own->win);
+}
+
+static int allocate(struct call *call) {
+    struct own *own = call->own;
+    void *memory;
+    return MPI_Win_allocate(call->bytes, 1, MPI_INFO_NULL, call->members, &memory, &own->win);
+}
+
+static int look(MPI_Win win, struct sight *seen) {
+    MPI_Group group;
+    MPI_Aint *bytes = NULL;
+    int has_bytes = 0;
+    int code = MPI_Win_get_group(win, &group);
+    if (code)
+        return code;
+    code = look_at_group(group, seen);
+    if (!code)
+        code = MPI_Win_get_attr(win, MPI_WIN_SIZE, &bytes, &has_bytes);
+    seen->window_bytes = has_bytes ? (int64_t)*bytes : -1;
+    return code ? code : MPI_Group_free(&group);
+}
+
+static int after(struct call *call) {
+    struct own *own = call->own;
+    own->seen = (struct sight){0};
+    if (own->win == MPI_WIN_NULL)
+        return MPI_SUCCESS;
+    const int code = look(own->win, &own->seen);
+    return code ? code : MPI_Win_free(&own->win);
+}
+
+static void finish(struct call *call) {
+    struct own *own = call->own;
+    if (own && own->win != MPI_WIN_NULL)
+        MPI_Win_free(&own->win);
+    free(own);
+    call->own = NULL;
+}
+
+static void check(const struct call *call, struct mismatch *mismatch) {
+    const struct own *own = call->own;
+    struct sight expected = {.ranks = call->ranks, .rank = call->rank, .topology = MPI_UNDEFINED, .window_bytes = call->bytes};
+    check_sight(&own->seen, expected, mismatch);
+}
+
+#define MAKES_WINDOW \
+    PROCESS, .sized = true, .datatypes = BYTES, .prepare = prepare, .finish = finish, .after = after, .check = check
+
+static const struct operation win_create = {
+    .name = "win_create",
+    .help = "a window is made of memory that is there; it is freed after it",
+    .standard = "MPI-4.1 12.2.1",
+    MAKES_WINDOW,
+    RECEIVES({.own = 1}),
+    .forms = {create},
+};
+REGISTER(operation, win_create);
+
+static const struct operation win_allocate = {
+    .name = "win_allocate",
+    .help = "a window is made with memory of its own; both are freed after it",
+    .standard = "MPI-4.1 12.2.2",
+    MAKES_WINDOW,
+    .forms = {allocate},
+};
+REGISTER(operation, win_allocate);

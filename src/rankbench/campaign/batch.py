@@ -1,0 +1,199 @@
+"""A campaign whose launches are made by a job script, where no rankbench runs: what the script is to do.
+
+The turns are those of the loop, in the same recorded order; what comes back of them is taken in by `returned.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench import libraries, plan, samples
+from rankbench.campaign import launching
+from rankbench.campaign.history import Turn
+from rankbench.campaign.launching import SPEAKS_TO_MPI, Order
+from rankbench.campaign.loop import placement_of
+from rankbench.launch import script
+from rankbench.model import CommandLine, RankbenchError, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.campaign.foreign import Program
+    from rankbench.campaign.preparation import Prepared
+    from rankbench.model import Campaign, Candidate, Case, Library, Placement
+
+
+ENOUGH = "enough"
+"""A file that lets the script end before its next block."""
+PROGRAMS = "programs"
+"""Below the script's folder: what is known of the launch of each foreign program."""
+CHECKING = ""
+"""The group of cases of the core by whose check it is found whether foreign programs can be launched."""
+
+
+class Supplied(Record, frozen=True):
+    """How a line launches a foreign program, or why it does not."""
+
+    command: CommandLine | None = None
+    reason: str = ""
+
+
+class Place(NamedTuple):
+    """One turn of the whole campaign."""
+
+    turn: Turn
+    position: int
+    name: str
+    line: str
+    cases_file: str
+    cases: list[Case]
+
+
+def places(campaign: Campaign) -> Iterator[Place]:
+    """Yield every turn that the campaign may have, in its recorded order."""
+    names = [candidate.name for candidate in campaign.candidates]
+    lines = line_names(campaign)
+    for block in range(1, campaign.plan.stop.blocks_max + 1):
+        for position, name in enumerate(plan.block_order(campaign.seed, block, names)):
+            for placement in campaign.plan.placements:
+                mine = [case for case in campaign.cases if case.placement == placement.name]
+                for group, cases in groupby(plan.case_order(campaign.seed, block, mine), lambda one: one.launch_group):
+                    turn = Turn(block, name, placement.name, group)
+                    where = "-".join(filter(None, [f"{block:03}", placement.name, *group.split()]))
+                    called = f"{block:03}-{lines[name, placement.name, group]}"
+                    line = lines[name, placement.name, group]
+                    yield Place(turn, position, called, line, f"{where}.txt", list(cases))
+
+
+def line_names(campaign: Campaign) -> dict[tuple[str, str, str], str]:
+    """Return the name of the function that launches a candidate's cases of a group in a placement, each unique."""
+    found: dict[tuple[str, str, str], str] = {}
+    for candidate in campaign.candidates:
+        for placement in campaign.plan.placements:
+            cases = [case for case in campaign.cases if case.placement == placement.name]
+            for group in sorted({case.launch_group for case in cases} | {CHECKING for case in cases if case.suite}):
+                name = script.identifier(" ".join(filter(None, [candidate.name, "on", placement.name, group])))
+                taken = sum(re.fullmatch(rf"{name}(_v\d+)?", one) is not None for one in found.values())
+                found[candidate.name, placement.name, group] = f"{name}_v{taken + 1}" if taken else name
+    return found
+
+
+def command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
+    """Return the command line of a candidate in a placement."""
+    library = library_of(campaign, candidate)
+    return libraries.family_of(library).launch_line(library, placement, candidate.settings, program)
+
+
+def library_of(campaign: Campaign, candidate: Candidate) -> Library:
+    """Return the library of a candidate."""
+    return next(library for library in campaign.libraries if library.name == candidate.library)
+
+
+def scripted(prepared: Prepared) -> script.Script:
+    """Return what the job script of a campaign does."""
+    campaign, made = prepared.store.campaign, list(lines(prepared))
+    names = {line.name for line in made}
+    blocks = groupby((one for one in places(campaign) if one.line in names), lambda place: place.turn.block)
+    return script.Script(
+        campaign=prepared.store.folder.absolute(),
+        question=campaign.plan.question,
+        job=campaign.plan.job,
+        lines=made,
+        blocks=[[script.Turn(one.name, one.line, one.cases_file) for one in turns] for _, turns in blocks],
+        remote_shell=campaign.plan.placements[0].remote_shell,
+        silence_s=campaign.plan.launch_limit_s,
+        speaks_to_mpi=SPEAKS_TO_MPI,
+    )
+
+
+def lines(prepared: Prepared) -> Iterator[script.Line]:
+    """Yield how each candidate is launched in each placement; not where it has no program for a foreign benchmark."""
+    campaign = prepared.store.campaign
+    candidates = {candidate.name: candidate for candidate in campaign.candidates}
+    placements = {placement.name: placement for placement in campaign.plan.placements}
+    called = line_names(campaign)
+    for (name, where, group), line in called.items():
+        placement = placement_of(Turn(1, name, where, group), placements[where])
+        core = prepared.binaries[candidates[name].library]
+        title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
+        cases = foreign_cases(campaign, where, group)
+        if not cases:
+            started = command(campaign, candidates[name], placement, [str(core)])
+            yield script.Line(line, title, core, placement.ranks, started)
+        elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
+            started = theirs(campaign, candidates[name], placement, program, cases)
+            yield script.Line(line, title, core, placement.ranks, started, called[name, where, CHECKING])
+
+
+def foreign_cases(campaign: Campaign, placement: str, group: str) -> list[Case]:
+    """Return the cases of a group in a placement if a foreign program measures them."""
+    mine = (case for case in campaign.cases if case.placement == placement and case.launch_group == group)
+    return [case for case in mine if case.suite]
+
+
+def theirs(
+    campaign: Campaign, candidate: Candidate, placement: Placement, program: Program, cases: list[Case]
+) -> CommandLine:
+    """Return the command line of a foreign program, with its arguments and the files that it reads."""
+    library = library_of(campaign, candidate)
+    turn = Turn(1, candidate.name, placement.name, cases[0].launch_group)
+    order = Order(0, turn, 0, candidate, library, placement, campaign.plan, program.path, cases, program)
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        line = launching.line(order, [], Path(folder))
+        files = {str(path): path for path in Path(folder).absolute().iterdir()}
+        texts = {path.name: path.read_text(encoding="utf-8") for path in files.values()}
+    words = [files[word].name if word in files else word for word in line.arguments]
+    return msgspec.structs.replace(line, arguments=words, files=line.files | texts)
+
+
+def supplied(prepared: Prepared) -> Iterator[tuple[str, Supplied]]:
+    """Yield how each line launches a foreign program, or why it does not."""
+    campaign = prepared.store.campaign
+    library = {candidate.name: candidate.library for candidate in campaign.candidates}
+    made = {line.name: line.command for line in lines(prepared)}
+    for (name, where, group), line in line_names(campaign).items():
+        if cases := foreign_cases(campaign, where, group):
+            reason = prepared.without.get((library[name], cases[0].operation), "")
+            yield line, Supplied(command=made.get(line), reason=reason)
+
+
+def case_files(campaign: Campaign) -> dict[str, list[Case]]:
+    """Return the cases of each file that launches take them from: all candidates have the same in a block."""
+    return {place.cases_file: place.cases for place in places(campaign)}
+
+
+def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
+    """Write the script and its lists of cases into the campaign's folder; return the script's path.
+
+    A script that a person has edited stays as it is; then the other value is true.
+    """
+    store = prepared.store
+    folder = store.folder / script.FOLDER
+    path, kept = folder / script.SCRIPT, folder / f".{script.SCRIPT}.written"
+    try:
+        for name in ("cases", PROGRAMS):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / ENOUGH).unlink(missing_ok=True)
+        for name, cases in case_files(store.campaign).items():
+            samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once)
+        for name, one in supplied(prepared):
+            (folder / PROGRAMS / f"{name}.json").write_bytes(msgspec.json.encode(one))
+        own = edited(path, kept)
+        if not own:
+            for place in (path, kept):
+                place.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    except OSError as error:
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and submit again") from None
+    return path, own
+
+
+def edited(path: Path, kept: Path) -> bool:
+    """Return whether a script is no longer what was written."""
+    return path.exists() and kept.exists() and path.read_bytes() != kept.read_bytes()

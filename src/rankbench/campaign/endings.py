@@ -1,0 +1,243 @@
+"""What ended a launch, as launchers and libraries tell it, each in its own way or not at all: pure, over what was read.
+
+Signals are told by exit codes and by texts that differ from launcher to launcher; what surrounds a launch, such as the
+network, the memory and the disk, says the same under every library.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.launch.topology import text
+from rankbench.model import LaunchStatus, Outcome, Record, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Ending(NamedTuple):
+    """How a launch ended."""
+
+    status: LaunchStatus
+    reason: str
+    outcome: Outcome | None
+    stream: Stream
+
+
+EMPTY = Stream(facts=None, ranks=[], results=[], unfinished=None, complete=False)
+
+
+COLLATERAL = {"SIGKILL", "SIGTERM"}
+"""By which launchers end the other ranks when one has died."""
+DEATH = 128
+"""What shells and launchers add to the number of a signal."""
+TOLD = (
+    r"EXIT STRING: .*\(signal (?P<number>\d+)\)",
+    r"RANK \d+ PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: (?P<number>\d+)",
+    r"exited on\s+signal (?P<number>\d+)",
+    r"terminated with signal (?P<number>\d+)",
+    r"error signal: .*\(signal (?P<number>\d+)\)",
+    r"srun: error: \S+: tasks? [\d,\-\[\]]+: (?P<name>[A-Z][A-Za-z ()]+?)(?: \(core dumped\))?$",
+    r"srun: error: \S+: tasks? [\d,\-\[\]]+: Exited with exit code (?P<code>\d+)",
+)
+"""How MPICH, Intel MPI, Open MPI, MVAPICH (two ways) and srun (two ways) say that a signal ended a rank."""
+NAMES = {signal.strsignal(one): one.name for one in signal.Signals} | {"Out Of Memory": "SIGKILL"}
+EVERY_RANK = r"RANK (\d+) PID \d+ RUNNING AT .*\n=\s+KILLED BY SIGNAL: 9 "
+"""Intel MPI lists every rank that it ended; one that left by itself is not among them."""
+MEANINGS = (
+    (
+        r"symbol lookup error: .*undefined symbol: (?P<symbol>\w+)",
+        "the binary calls {symbol}, which this library lacks; let the older of the two make the binary: binary_of",
+    ),
+    (
+        r"ssh: Could not resolve hostname (?P<host>[^\s:]+)",
+        "the name of host {host} does not resolve here; mend the name, or add it to /etc/hosts",
+    ),
+    (
+        r"ssh: connect to host (?P<host>\S+) port \d+: Connection timed out",
+        "host {host} does not answer; is it up, and does a firewall let ssh through?",
+    ),
+    (
+        r"ssh: connect to host (?P<host>\S+) port \d+: Connection refused",
+        "host {host} refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell",
+    ),
+    (
+        r"ssh: connect to host (?P<host>\S+) port \d+: (?:No route to host|Network is unreachable)",
+        "no way leads to host {host}; mend the network or the firewall, or name other hosts: --hosts",
+    ),
+    (r"Host key verification failed", "ssh does not know a host's key; accept it once by hand: ssh HOST true"),
+    (
+        r"Permission denied \((?:publickey|gssapi|password)",
+        "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
+    ),
+    (
+        r"OMPI was not built with SLURM's PMI support|not built with (?:SLURM's )?PMI",
+        'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"',
+    ),
+    (
+        r"Couldn't find the specified plugin name for (?P<plugin>mpi/\w+)|cannot find (?P<other>mpi/\w+) plugin"
+        r"|[Ii]nvalid MPI type '?(?P<type>\w+)",
+        "this Slurm has no plugin {plugin}{other}{type}; `srun --mpi=list` names those it has, or launch by "
+        'the library\'s own mpiexec: launcher = "mpiexec"',
+    ),
+    (
+        r"If srun is being used to launch application|PMI2_Init failed to intialize|PMI_Init returned -1",
+        "srun and the library have no process interface in common, so that each rank is a world of its own; launch by "
+        'the library\'s own mpiexec: launcher = "mpiexec"',
+    ),
+    (r"DUE TO TIME LIMIT", "the scheduler's job was at the end of its time; ask for more: time in [job]"),
+    (r"DUE TO PREEMPTION", "the scheduler took the nodes back for another job; run again to go on"),
+    (
+        r"[Nn]ode failure on (?P<host>[^\s,]+)",
+        "node {host} was lost; run again to go on with the nodes that are left",
+    ),
+    (r"NODE FAILURE", "a node was lost; run again to go on with the nodes that are left"),
+    (
+        r"(?i)oom[-_ ]kill|task \S+: Out Of Memory",
+        "the memory that the scheduler or the container allows is used up; use fewer ranks or smaller sizes",
+    ),
+    (
+        r"(?:/dev/shm|shm_open|shared memory).*(?:No space left on device|Bus error)",
+        "the memory disk /dev/shm is full; make it larger, or use fewer ranks",
+    ),
+    (r"No space left on device", "a disk is full; make room and run again to go on"),
+    (r"the stream cannot be written \(File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
+    (r"Disk quota exceeded", "the disk quota is used up; make room and run again to go on"),
+    (r"Cannot allocate memory|std::bad_alloc", "the system gave no memory; use fewer ranks or smaller sizes"),
+    (
+        r"opal_shmem_base_select failed|opal_init failed|Error: unknown option \"-n\"",
+        "Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it",
+    ),
+    (
+        r"Connection refused|No route to host|Connection timed out",
+        "ranks do not reach each other over the network; let a firewall pass all ports between the nodes",
+    ),
+)
+"""What launchers, ssh, Slurm and the system print, and one line on what is wrong and what to change."""
+SIGNALS = {
+    "SIGXFSZ": "a file reached the greatest size allowed; raise `ulimit -f`",
+    "SIGXCPU": "the CPU time allowed is used up; raise `ulimit -t`",
+    "SIGBUS": "memory that was promised is not there; is /dev/shm full?",
+    "SIGILL": "the library or the core was built for another processor; build it on this one",
+}
+"""What signals mean that say more than that a program is wrong."""
+
+
+UNWRITTEN_EXIT = 4
+"""The core's exit code when it could not write its samples."""
+UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
+"""As the core says that the disk took no more samples, which is no fault of the library's."""
+
+
+class Surroundings(Record, frozen=True):
+    """What is counted of the machine before a launch and after it."""
+
+    killed_for_memory: int
+    """Processes that the kernel ended for want of memory, in this container or since boot."""
+    free_bytes: int
+    """On the disk that takes what a launch leaves."""
+
+
+def surroundings(folder: Path, root: Path = Path("/")) -> Surroundings:
+    """Return what is counted now."""
+    disk = os.statvfs(folder)
+    return Surroundings(killed_for_memory=killed_for_memory(root), free_bytes=disk.f_bavail * disk.f_frsize)
+
+
+def killed_for_memory(root: Path) -> int:
+    """Return how many processes the kernel has ended for want of memory, as the container counts, else the system."""
+    found = (re.search(r"^oom_kill (\d+)$", text(path), re.MULTILINE) for path in counters(root))
+    return next((int(match[1]) for match in found if match), 0)
+
+
+def counters(root: Path) -> Iterator[Path]:
+    """Yield files that may count it: of control groups of version 2 and 1, and of the whole system."""
+    groups = re.findall(r"^\d+:([^:]*):(.*)$", text(root / "proc/self/cgroup"), re.MULTILINE)
+    places = {controllers: place.lstrip("/") for controllers, place in groups}
+    yield root / "sys/fs/cgroup" / places.get("", "") / "memory.events"
+    yield root / "sys/fs/cgroup/memory" / places.get("memory", "") / "memory.oom_control"
+    yield root / "proc/vmstat"
+
+
+LEAST_FREE_BYTES = 1 << 20
+
+
+def evidence(before: Surroundings, after: Surroundings) -> str:
+    """Return what happened to the machine during a launch that may have ended it, nothing if nothing did."""
+    killed = after.killed_for_memory - before.killed_for_memory
+    said = [
+        f"the kernel ended {killed} process{'es' * (killed > 1)} for want of memory meanwhile; use fewer ranks or "
+        "smaller sizes"
+        if killed > 0
+        else "",
+        "the disk of the results is full; make room and run again to go on"
+        if after.free_bytes < LEAST_FREE_BYTES
+        else "",
+    ]
+    return "; ".join(filter(None, said))
+
+
+def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
+    """Return the name of the signal that ended a launch's first rank, such as `SIGSEGV`; nothing where none did.
+
+    Other ranks are then ended by their launcher. Exit codes tell a signal as shells do, and only if no text does.
+    """
+    told = list(told_signals(log))
+    listed = len(re.findall(EVERY_RANK, log))
+    if told and set(told) == {"SIGKILL"} and 0 < listed < ranks:
+        return ""
+    own = [name for name in told if name not in COLLATERAL]
+    return next(iter(own or told), named(of_exit_code(exit_code)))
+
+
+def told_signals(log: str) -> Iterator[str]:
+    """Yield the names of the signals that a log tells of, in its order for each way of telling."""
+    for pattern in TOLD:
+        for match in re.finditer(pattern, log, re.MULTILINE):
+            groups = match.groupdict()
+            number = int(groups.get("number") or 0) or of_exit_code(int(groups.get("code") or 0))
+            if name := named(number) or NAMES.get(groups.get("name") or "", ""):
+                yield name
+
+
+def of_exit_code(code: int | None) -> int:
+    """Return the signal's number that an exit code tells of, 0 if it tells of none."""
+    return -code if code and code < 0 else max(0, (code or 0) - DEATH)
+
+
+def named(number: int) -> str:
+    """Return a signal's name, nothing for what is no signal."""
+    names = {int(one): one.name for one in signal.Signals}
+    return names.get(number, "")
+
+
+def ending_text(exit_code: int | None, log: str = "", ranks: int = 0) -> str:
+    """Return an exit code in words, with the signal's name where there was one: `exit code 255 (SIGSEGV)`."""
+    name = signal_of(exit_code, log, ranks)
+    return f"exit code {exit_code}" + (f" ({name})" if name else "")
+
+
+def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | None:
+    """Return one line on what a launch's output says of its surroundings, and what to change.
+
+    It is asked after the library's family, which knows its own words better.
+    """
+    for pattern, line in MEANINGS:
+        if match := re.search(pattern, log, re.MULTILINE):
+            return filled(line, match.groupdict())
+    return SIGNALS.get(signal_of(exit_code, log, ranks))
+
+
+def unwritten(exit_code: int | None, log: str) -> str:
+    """Return why the core could not write its samples, nothing where it could. Its line may be lost on the way."""
+    found = UNWRITTEN.search(log)
+    return found[1] if found else "is the disk full?" if exit_code == UNWRITTEN_EXIT else ""
+
+
+def filled(line: str, words: dict[str, str | None]) -> str:
+    """Return a line with what its pattern found in its places."""
+    return re.sub(r" +;", ";", line.format_map({name: word or "" for name, word in words.items()}))

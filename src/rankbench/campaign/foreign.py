@@ -1,0 +1,315 @@
+"""Launches of foreign programs: a benchmark of OSU or IMB in the core's place, its output in the stream's.
+
+One launch is one benchmark. What it prints of each size is one sample, since it is a mean already. Which libmpi a
+program would load is asked before, so that nobody's figures are another library's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+import os
+import shutil
+import subprocess
+import tarfile
+import zlib
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench import libraries, units
+from rankbench.campaign import endings
+from rankbench.campaign.endings import EMPTY, Ending
+from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
+from rankbench.suites import Text, lines, reading, tools
+from rankbench.suites.figures import result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import ModuleType
+
+    from rankbench.campaign.launching import Order
+    from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
+    from rankbench.suites import Line, Row, Table
+
+RUNS = ("program", "arguments")
+"""What a tool has that can be run."""
+PLACE = "suites"
+"""Below rankbench's folder: what was built from tarballs."""
+
+
+MOST_TOLD = 8
+"""Sizes that are named."""
+
+
+class Program(NamedTuple):
+    """A benchmark's program for one library."""
+
+    path: Path
+    environment: dict[str, str]
+    """What it needs set to load the library."""
+    operation: Operation
+    arguments: list[str]
+    """What the plan tells it besides."""
+
+
+Programs = dict[tuple[str, str], Program]
+"""By library and operation."""
+
+
+def known() -> dict[str, ModuleType]:
+    """Return the tools that can be run, by name."""
+    found = units.modules(tools)
+    return {name: tool for name, tool in found.items() if all(hasattr(tool, word) for word in RUNS)}
+
+
+def described(description: Description, planned: Plan) -> Description:
+    """Return what can be measured: with the benchmarks of the foreign tools that a plan names."""
+    asked = {text.partition("-")[0] for text in planned.operations}
+    for spec in planned.suites:
+        if spec.name not in known():
+            raise RankbenchError(f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, known())}')
+    rows = [
+        msgspec.structs.replace(operation, kind=tool.NAME)
+        for name, tool in known().items()
+        if name in asked
+        for operation in tool.OPERATIONS
+    ]
+    return msgspec.structs.replace(description, operations=[*description.operations, *rows])
+
+
+def spec(name: str, key: str, where: str) -> SuiteSpec:
+    """Return where a tool's programs are, as a plan's `path` or `source` says it; empty: where libraries are."""
+    return SuiteSpec(name=name, path=where) if key == "path" else SuiteSpec(name=name, source=where)
+
+
+# --- where programs are -----------------------------------------------------------------------------------------------
+
+
+def programs(
+    planned: Plan, operations: Sequence[Operation], used: Iterable[Library], reach: Sequence[Library], home: Path
+) -> tuple[Programs, dict[tuple[str, str], str]]:
+    """Return the programs of foreign operations for each library, and why others cannot be run."""
+    specs = {spec.name: spec for spec in planned.suites}
+    found: Programs = {}
+    refused: dict[tuple[str, str], str] = {}
+    for library in used:
+        for operation in operations:
+            if operation.foreign:
+                spec = specs.get(operation.foreign.suite)
+                try:
+                    found[library.name, operation.name] = program(spec, operation, library, reach, home)
+                except RankbenchError as error:
+                    refused[library.name, operation.name] = str(error)
+    if refused and not found:
+        raise RankbenchError(f"{planned.file}: {next(iter(refused.values()))}")
+    return found, refused
+
+
+def program(
+    spec: SuiteSpec | None, operation: Operation, library: Library, reach: Sequence[Library], home: Path
+) -> Program:
+    """Return a benchmark's program for a library. Raises RankbenchError where there is none that would load it."""
+    assert operation.foreign
+    suite = operation.foreign.suite
+    name = units.module(tools, suite).program(operation)
+    path, where, besides = looked_for(name, spec, library, reach, home)
+    if path is None:
+        raise RankbenchError(
+            f'{operation.name}: no {name} in {where}; say where it is: [suites.{suite}] path = "FOLDER", source = '
+            '"TARBALL" or module = "NAME"'
+        )
+    environment = libraries.environment_for(library, path, besides)
+    return Program(path.absolute(), environment, operation, spec.arguments if spec else [])
+
+
+class Looked(NamedTuple):
+    """What came of looking for a program."""
+
+    path: Path | None
+    where: str
+    """In words."""
+    besides: Mapping[str, str] = {}
+    """What modules set for it."""
+
+
+def looked_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> Looked:
+    """Return a program where the plan says that it is, or beside the launcher of a library that ships it."""
+    if spec and spec.modules:
+        given = libraries.with_modules(library, spec.modules)
+        found = shutil.which(name, path=given.path)
+        where = f"what {given.names} put{'s' * (' ' not in given.names)} on PATH"
+        return Looked(Path(found) if found else None, where, given.environment)
+    if spec and spec.source:
+        folder = built(Path(spec.source).expanduser(), library, home)
+        return Looked(below(folder, name), f"what was built from {spec.source}")
+    if spec and spec.path:
+        folder = folder_of(spec, library)
+        return Looked(below(folder, name), str(folder))
+    beside = shipped(name, [library, *reach])
+    return Looked(below(beside, name) if beside else None, "the libraries that rankbench finds")
+
+
+def below(folder: Path, name: str) -> Path | None:
+    """Return the first file of a name anywhere below a folder."""
+    return next((one for one in sorted(folder.rglob(name)) if one.is_file()), None)
+
+
+def folder_of(spec: SuiteSpec, library: Library) -> Path:
+    """Return the folder of a tool's programs for a library."""
+    told = {"library": library.name, "family": library.family, "version": library.version}
+    try:
+        return Path(spec.path.format(**told)).expanduser()
+    except (LookupError, ValueError, AttributeError):
+        raise RankbenchError(
+            f'suites.{spec.name}.path: found "{spec.path}"; in braces can stand only '
+            f"{', '.join(f'{{{name}}}' for name in told)}"
+        ) from None
+
+
+def shipped(name: str, reach: Iterable[Library]) -> Path | None:
+    """Return the folder of the first library that has a program beside its launcher, as Intel MPI has IMB."""
+    folders = (Path(one.prefix) / "bin" for one in reach if one.prefix)
+    return next((folder for folder in folders if (folder / name).exists()), None)
+
+
+def built(source: Path, library: Library, home: Path) -> Path:
+    """Return the folder with what a tarball holds, configured and made by a library's wrapper; made once."""
+    try:
+        digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    except OSError as error:
+        raise RankbenchError(f"{source}: cannot be read ({error.strerror})") from None
+    folder = home / PLACE / f"{source.name.partition('.tar')[0]}-{digest[:12]}" / library.name
+    if (folder / "made").exists():
+        return folder
+    unpack(source, folder)
+    configure = next(iter(sorted(folder.rglob("configure"), key=lambda path: len(path.parts))), None)
+    if configure is None:
+        raise RankbenchError(
+            f'{source}: has no configure; unpack and build it yourself, and say where: path = "FOLDER"'
+        )
+    with (folder / "build.log").open("wb") as log:
+        for step in steps(configure, library):
+            environment = os.environ | library.environment | library.build_environment
+            done = subprocess.run(step, cwd=configure.parent, env=environment, stdin=subprocess.DEVNULL, stdout=log,
+                                  stderr=log, check=False)  # fmt: skip
+            if done.returncode:
+                raise RankbenchError(f"{source} for {library.name}: {Path(step[0]).name} failed; see {log.name}")
+    (folder / "made").touch()
+    return folder
+
+
+def unpack(source: Path, folder: Path) -> None:
+    """Put what a tarball holds into a folder, and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        with tarfile.open(source) as archive:
+            archive.extractall(folder, filter="data")
+    except (OSError, EOFError, tarfile.TarError, zlib.error, lzma.LZMAError) as error:
+        why = f"{error}".partition("\n")[0].rstrip(": ")
+        raise RankbenchError(f"{source}: no tarball that can be unpacked ({why})") from None
+
+
+def steps(configure: Path, library: Library) -> list[list[str]]:
+    """Return the commands that build what was unpacked, with a library's wrappers."""
+    wrapper = Path(library.wrapper)
+    cxx = wrapper.with_name(wrapper.name.replace("mpicc", "mpicxx", 1))
+    return [
+        [str(configure), f"CC={wrapper}", *([f"CXX={cxx}"] if cxx.exists() else [])],
+        ["make", f"-j{os.cpu_count() or 1}"],
+    ]
+
+
+# --- launches ---------------------------------------------------------------------------------------------------------
+
+
+def command(order: Order, made: Program, folder: Path) -> list[str]:
+    """Return a program with its arguments for the cases of a launch."""
+    assert made.operation.foreign
+    tool = units.module(tools, made.operation.foreign.suite)
+    sizes = sorted({case.size_bytes for case in order.cases})
+    told = tool.arguments(made.operation, sizes, order.placement.ranks, order.plan, folder)
+    return [str(made.path), *told, *made.arguments]
+
+
+def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
+    """Return how a launch ended, with what its output says of each case; the first size that is not there broke it."""
+    how = endings.ending_text(outcome.exit_code, log, order.placement.ranks)
+    try:
+        text = Text(str(output), printed(output, whole=not outcome.hung and not outcome.exit_code))
+        tables = [one for one in reading.read_text(text) if is_of(one, operation)]
+        unreadable = ""
+    except RankbenchError as error:
+        tables, unreadable = [], str(error)
+    if outcome.hung:
+        found = LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s"
+    elif outcome.exit_code:
+        found = LaunchStatus.CRASHED, how
+    elif unreadable:
+        found = LaunchStatus.CRASHED, f"its output cannot be read: {unreadable}"
+    elif wrong := wrong_world(order, operation, tables):
+        return Ending(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
+    else:
+        found = LaunchStatus.OK, ""
+    return Ending(*found, outcome, stream_of(order.cases, tables[:1], ended_well=found[0] == LaunchStatus.OK))
+
+
+def printed(output: Path, *, whole: bool) -> Iterator[Line]:
+    """Return the lines of an output; of one that was cut off, all but what there is of the last."""
+    if whole:
+        return lines.read(output)
+    text = output.read_bytes()
+    return lines.lines(io.BytesIO(text[: text.rfind(b"\n") + 1]), str(output))
+
+
+def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> str:
+    """Return why a program did not run as so many ranks of one world."""
+    asked = order.placement.ranks
+    told = {table.ranks for table in tables} - {0, asked, operation.ranks_exactly}
+    if len(tables) == 1 and not told:
+        return ""
+    what = f"measured {told.pop()} ranks" if told else f"printed {len(tables)} tables"
+    return f"{what} where one of {asked} ranks was asked for; is the launcher another library's?"
+
+
+def is_of(table: Table, operation: Operation) -> bool:
+    """Return whether a table is of a benchmark; some programs print several."""
+    return table.operation.name == operation.name
+
+
+def stream_of(cases: list[Case], tables: Sequence[Table], *, ended_well: bool) -> Stream:
+    """Return the results of the cases of a launch, and in which it ended if not well: sizes come in rising order."""
+    by_size: defaultdict[int, list[Row]] = defaultdict(list)
+    for table in tables:
+        for row in table.rows:
+            by_size[row.size_bytes].append(row)
+    missing = sorted(
+        (index for index, one in enumerate(cases) if one.size_bytes not in by_size),
+        key=lambda index: cases[index].size_bytes,
+    )
+    results = [result(tables[0], case, by_size[case.size_bytes]) for case in cases if case.size_bytes in by_size]
+    if ended_well:
+        results += [not_there(cases[index], tables[0]) for index in missing]
+    unfinished = cases[missing[0]] if missing and not ended_well else None
+    return Stream(facts=None, ranks=[], results=results, unfinished=unfinished, complete=ended_well)
+
+
+def not_there(case: Case, table: Table) -> CaseResult:
+    """Return the row of a size that a program did not measure."""
+    measured = ", ".join(str(row.size_bytes) for row in table.rows[:MOST_TOLD])
+    more = " ..." if len(table.rows) > MOST_TOLD else ""
+    return CaseResult(
+        case=case, status=CaseStatus.REFUSED, reason=f"the program has not this size; it measured {measured}{more} B"
+    )
+
+
+def refusals(programs: Mapping[tuple[str, str], str]) -> list[str]:
+    """Return a line for each reason for which programs cannot be run."""
+    by_reason: defaultdict[str, list[str]] = defaultdict(list)
+    for (library, _), reason in programs.items():
+        by_reason[reason].append(library)
+    return [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in by_reason.items()]

@@ -1,0 +1,327 @@
+"""What of this machine stands in the way of good figures: what was seen, why it matters, what to do about it.
+
+Pure functions over a root folder, so that machines can be recorded. What is well is not spoken of.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.launch import host
+from rankbench.launch.topology import numbers, text
+from rankbench.plan.placing import ranges
+from rankbench.quantities import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+LOOK_S = 0.5
+"""For how long it is looked at what else runs."""
+BUSY_SHARE = 0.05
+"""Of one CPU: what takes less does not matter."""
+STOLEN_SHARE = 0.01
+SMALL_SHM_BYTES = 256 << 20
+LEAST_STACK_BYTES = 1 << 20
+LEAST_FILES = 1024
+NAMED_NEIGHBOURS = 3
+NEW = ("", 0.0)
+"""A process that was not there at the first look."""
+GOOD_CLOCKS = {"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase"}
+"""Time sources of the kernel that programs read without a call into it."""
+TICK_HZ = os.sysconf("SC_CLK_TCK")
+ROOT = Path("/")
+
+
+class Hindrance(NamedTuple):
+    """One thing that stands in the way."""
+
+    seen: str
+    matters: str
+    advice: str
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        return f"{self.seen}: {self.matters}; {self.advice}"
+
+
+class Usage(NamedTuple):
+    """What CPUs have done at some moment."""
+
+    at_s: float
+    processes: Mapping[int, tuple[str, float]]
+    """Command and CPU time in seconds, by process."""
+    stolen_s: float
+
+
+def hindrances(root: Path = ROOT, look_s: float = LOOK_S) -> list[Hindrance]:
+    """Return all that stands in the way on this machine; it takes a moment to see what else runs."""
+    before = usage(root)
+    time.sleep(look_s)
+    return [*settled(root), *busy(before, usage(root), os.getpid()), *nameless(socket.gethostname())]
+
+
+def settled(root: Path) -> Iterator[Hindrance]:
+    """Yield what stays as it is until somebody changes it."""
+    for look in LOOKS:
+        yield from look(root)
+
+
+# --- processors -------------------------------------------------------------------------------------------------------
+
+
+def governor(root: Path) -> Iterator[Hindrance]:
+    """Yield CPUs whose frequency follows the load."""
+    folder = root / "sys/devices/system/cpu"
+    cpus: dict[str, set[int]] = {}
+    for path in folder.glob("cpu[0-9]*/cpufreq/scaling_governor"):
+        cpus.setdefault(text(path).strip(), set()).add(int(path.parts[-3][3:]))
+    for name in sorted(cpus.keys() - {"performance", ""}):
+        yield Hindrance(
+            f"CPUs {ranges(cpus[name])} have the frequency governor {name}",
+            "their frequency follows the load, so that figures depend on what ran before",
+            "as root: cpupower frequency-set -g performance",
+        )
+
+
+def turbo(root: Path) -> Iterator[Hindrance]:
+    """Yield that CPUs may run faster for a while."""
+    folder = root / "sys/devices/system/cpu"
+    intel, other = text(folder / "intel_pstate/no_turbo").strip(), text(folder / "cpufreq/boost").strip()
+    switch = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo" if intel == "0" else ""
+    switch = switch or ("echo 0 > /sys/devices/system/cpu/cpufreq/boost" if other == "1" else "")
+    if switch:
+        yield Hindrance(
+            "turbo is on",
+            "how fast a core is depends on how many others work and how warm they are",
+            f"as root: {switch}",
+        )
+
+
+def threads(root: Path) -> Iterator[Hindrance]:
+    """Yield that cores have several hardware threads."""
+    if text(root / "sys/devices/system/cpu/smt/active").strip() == "1":
+        yield Hindrance(
+            "cores have several hardware threads (SMT)",
+            "what else runs on a core takes half of it from a rank",
+            "as root: echo off > /sys/devices/system/cpu/smt/control, or leave nothing else running",
+        )
+
+
+def quota(root: Path) -> Iterator[Hindrance]:
+    """Yield that this container may not use its CPUs all the time."""
+    most, _, period = text(root / "sys/fs/cgroup/cpu.max").strip().partition(" ")
+    old = root / "sys/fs/cgroup/cpu"
+    if not most:
+        most, period = text(old / "cpu.cfs_quota_us").strip(), text(old / "cpu.cfs_period_us").strip()
+    cpus = len(usable(root))
+    if most.isdigit() and period.isdigit() and int(most) < cpus * int(period):
+        yield Hindrance(
+            f"this container may use {int(most) / int(period):.3g} of {cpus} CPUs",
+            "ranks are halted in mid-call when that is used up",
+            "give it whole CPUs of its own, such as --cpuset-cpus in place of --cpus, or fewer ranks",
+        )
+
+
+def usable(root: Path) -> set[int]:
+    """Return the CPUs that this process may use."""
+    allowed = re.search(r"^Cpus_allowed_list:\s*(\S+)", text(root / "proc/self/status"), re.MULTILINE)
+    return numbers(allowed[1]) if allowed else set()
+
+
+def virtual(root: Path) -> Iterator[Hindrance]:
+    """Yield that the machine is none."""
+    if name := host.virtual(root, text(root / "proc/cpuinfo")):
+        yield Hindrance(
+            f"this is a virtual machine ({name})",
+            "its CPUs may share cores, move and be taken away, and distances between them change",
+            "measure on the machine itself, or run many blocks and read the intervals",
+        )
+
+
+# --- memory and limits ------------------------------------------------------------------------------------------------
+
+
+def huge_pages(root: Path) -> Iterator[Hindrance]:
+    """Yield that the kernel makes huge pages of any memory."""
+    if "[always]" in text(root / "sys/kernel/mm/transparent_hugepage/enabled"):
+        yield Hindrance(
+            "transparent huge pages are always made",
+            "the kernel rearranges memory while it is measured, and large messages differ from launch to launch",
+            "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        )
+
+
+def balancing(root: Path) -> Iterator[Hindrance]:
+    """Yield that the kernel moves memory from node to node."""
+    several = len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) > 1
+    if several and text(root / "proc/sys/kernel/numa_balancing").strip() == "1":
+        yield Hindrance(
+            "NUMA balancing is on",
+            "pages are unmapped and moved between memories while they are measured",
+            "as root: sysctl kernel.numa_balancing=0",
+        )
+
+
+def shared_memory(root: Path) -> Iterator[Hindrance]:
+    """Yield that /dev/shm, through which ranks of a node talk, is small."""
+    told = re.search(r"^\S+ /dev/shm \S+ \S*\bsize=(\d+)([kmg]?)", text(root / "proc/mounts"), re.MULTILINE)
+    size = int(told[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[told[2]] if told else SMALL_SHM_BYTES
+    if size < SMALL_SHM_BYTES:
+        yield Hindrance(
+            f"the memory disk /dev/shm holds {format_size(size)} only",
+            "libraries put their shared memory there, and die or become slow where it is full",
+            "make it larger: mount -o remount,size=2g /dev/shm, or --shm-size=2g of the container",
+        )
+
+
+def limits(root: Path) -> Iterator[Hindrance]:
+    """Yield limits of this process that ranks will have too."""
+    table = text(root / "proc/self/limits")
+    yield from (one for check in (locked_memory, stack, cores, file_size, files) for one in check(root, table))
+
+
+def limit(table: str, name: str) -> float:
+    """Return a limit as it holds now, infinity where there is none."""
+    found = re.search(rf"^{re.escape(name)}\s+(\d+)", table, re.MULTILINE)
+    return float(found[1]) if found else float("inf")
+
+
+def locked_memory(root: Path, table: str) -> Iterator[Hindrance]:
+    """Yield that little memory may be pinned, where there is a network that needs it."""
+    most = limit(table, "Max locked memory")
+    if most < float("inf") and list((root / "sys/class/infiniband").glob("*")):
+        yield Hindrance(
+            f"only {format_size(int(most))} of memory may be locked",
+            "InfiniBand needs more, and libraries fall back to slower ways or refuse to start",
+            "ulimit -l unlimited, for all nodes in /etc/security/limits.conf",
+        )
+
+
+def stack(_root: Path, table: str) -> Iterator[Hindrance]:
+    """Yield that the stack is small."""
+    if (most := limit(table, "Max stack size")) < LEAST_STACK_BYTES:
+        yield Hindrance(
+            f"the stack is limited to {format_size(int(most))}", "libraries crash in deep calls", "ulimit -s 8192"
+        )
+
+
+def cores(_root: Path, table: str) -> Iterator[Hindrance]:
+    """Yield that a crash writes down all memory."""
+    if limit(table, "Max core file size") > 0 and "Max core file size" in table:
+        yield Hindrance(
+            "a crash writes a core file",
+            "of every rank, with all its memory, which fills the disk and takes the time of others",
+            "ulimit -c 0",
+        )
+
+
+def file_size(_root: Path, table: str) -> Iterator[Hindrance]:
+    """Yield that files may not become large."""
+    if (most := limit(table, "Max file size")) < float("inf"):
+        yield Hindrance(
+            f"no file may be larger than {format_size(int(most))}",
+            "the samples of a long launch may not fit",
+            "ulimit -f unlimited",
+        )
+
+
+def files(_root: Path, table: str) -> Iterator[Hindrance]:
+    """Yield that few files may be open."""
+    if (most := limit(table, "Max open files")) < LEAST_FILES:
+        yield Hindrance(
+            f"only {most:.0f} files may be open at once",
+            "launchers hold several for each rank",
+            "ulimit -n 4096",
+        )
+
+
+def clock_source(root: Path) -> Iterator[Hindrance]:
+    """Yield that reading the clock takes a call into the kernel."""
+    name = text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
+    if name not in GOOD_CLOCKS:
+        yield Hindrance(
+            f"the kernel takes its time from {name}",
+            "reading a clock costs about a microsecond, and the kernel may hold the processor's counter for unsteady",
+            "boot with clocksource=tsc, if the processor's counter is steady",
+        )
+
+
+def load(root: Path) -> Iterator[Hindrance]:
+    """Yield that much ran here in the last minute, though it may be out of sight or over."""
+    average, cpus = float((text(root / "proc/loadavg").split() or ["0"])[0]), len(usable(root))
+    if cpus and average > cpus / 2:
+        yield Hindrance(
+            f"the load average is {average:.1f} on {cpus} CPU{'s' * (cpus > 1)}",
+            "something ran here in the last minute, and ranks share CPUs with it if it still does",
+            "wait, or measure where nothing else runs",
+        )
+
+
+LOOKS: tuple[Callable[[Path], Iterator[Hindrance]], ...] = (
+    *(governor, turbo, threads, quota, virtual),
+    *(huge_pages, balancing, shared_memory, limits, clock_source, load),
+)
+
+
+# --- what else runs ---------------------------------------------------------------------------------------------------
+
+
+def usage(root: Path) -> Usage:
+    """Return what CPUs have done so far."""
+    processes = dict(filter(None, map(process, (root / "proc").glob("[0-9]*"))))
+    up = text(root / "proc/uptime").split()
+    return Usage(float(up[0]) if up else 0.0, processes, host.stolen_s(root))
+
+
+def process(folder: Path) -> tuple[int, tuple[str, float]] | None:
+    """Return a process' command and the CPU time it has used, nothing for one that is gone."""
+    told = re.match(r"\d+ \((.*)\) \S (?:\S+ ){10}(\d+) (\d+)", text(folder / "stat"), re.DOTALL)
+    return (int(folder.name), (told[1], (int(told[2]) + int(told[3])) / TICK_HZ)) if told else None
+
+
+def busy(before: Usage, after: Usage, own: int) -> Iterator[Hindrance]:
+    """Yield what took the CPUs between two looks, less the process that looks."""
+    passed_s = after.at_s - before.at_s
+    if passed_s <= 0:
+        return
+    shares = Counter(
+        {
+            pid: (used_s - before.processes.get(pid, NEW)[1]) / passed_s
+            for pid, (_, used_s) in after.processes.items()
+            if pid != own
+        }
+    )
+    neighbours = [(pid, share) for pid, share in shares.most_common() if share > BUSY_SHARE]
+    if neighbours:
+        named = [f"{after.processes[pid][0]} (pid {pid}, {share:.0%})" for pid, share in neighbours[:NAMED_NEIGHBOURS]]
+        more = [f"{len(neighbours) - NAMED_NEIGHBOURS} more"] * (len(neighbours) > NAMED_NEIGHBOURS)
+        yield Hindrance(
+            f"other processes use the CPUs: {', '.join(named + more)}",
+            "ranks lose their cores to them in mid-call",
+            "end them, or ask the scheduler for the node alone (exclusive)",
+        )
+    stolen = (after.stolen_s - before.stolen_s) / passed_s
+    if stolen > STOLEN_SHARE:
+        yield Hindrance(
+            f"the hypervisor takes {stolen:.0%} of a CPU away",
+            "ranks are halted in mid-call, and no process here is to blame",
+            "measure when the host is quiet, or where CPUs are this machine's alone",
+        )
+
+
+def nameless(name: str) -> Iterator[Hindrance]:
+    """Yield that the machine's own name has no address."""
+    try:
+        socket.getaddrinfo(name, None)
+    except OSError:
+        yield Hindrance(
+            f"this host's own name, {name}, does not resolve",
+            "launchers wait for it, or do not start",
+            f"add it to /etc/hosts: 127.0.0.1 {name}",
+        )

@@ -1,0 +1,86 @@
+"""What libraries have and do right: every operation in every form called once, untimed, and the answer kept.
+
+It lies beside the build of the core, whose name changes with the core and the library, so that it is asked once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench import build
+from rankbench.campaign import selftest
+from rankbench.model import CaseStatus, Form, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankbench.model import Library
+
+FILE = "probe.json"
+RANKS = 2
+
+
+class Answer(Record, frozen=True, omit_defaults=True):
+    """What became of one operation in one form."""
+
+    operation: str
+    form: Form
+    status: CaseStatus
+    reason: str = ""
+
+
+class Probe(Record, frozen=True):
+    """All that a library answered."""
+
+    answers: list[Answer]
+
+
+def probe(library: Library, home: Path, tell: Callable[[str], None]) -> Probe:
+    """Return what a library has and does right; `tell` hears of it where it must be asked, which takes a while.
+
+    Raises RankbenchError where the core cannot be built with it, or does not start.
+    """
+    made = build.build(library, home)
+    place = made.binary.with_name(FILE)
+    if found := kept(place):
+        return found
+    tell(f"asking {library.name} which operations it has, once for this build of the core …")
+    asked = ask(library, home)
+    keep(place, asked)
+    return asked
+
+
+def ask(library: Library, home: Path) -> Probe:
+    """Call every operation in every form."""
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        results = selftest.probe(selftest.bench(library, RANKS, home, Path(folder)))
+    return Probe(
+        answers=[
+            Answer(operation=one.case.operation, form=one.case.form, status=one.status, reason=one.reason)
+            for one in results
+        ]
+    )
+
+
+def kept(place: Path) -> Probe | None:
+    """Return the answer that is kept, nothing where there is none or another rankbench wrote it."""
+    try:
+        return msgspec.json.decode(place.read_bytes(), type=Probe)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def keep(place: Path, asked: Probe) -> None:
+    """Write the answer beside its place and rename it. Where that cannot be written, it is asked again next time."""
+    with contextlib.suppress(OSError):
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f"{FILE}.", delete=False) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(asked)))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).rename(place)

@@ -1,0 +1,132 @@
+"""The command `advise`: which candidate for an application whose calls are known."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from rankbench import profiles
+from rankbench.cli import Language, console
+from rankbench.cli.show import plain_table
+from rankbench.cli.status import current
+from rankbench.language import ENGLISH, say, spoken
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+from rankbench.quantities import format_ratio, format_time, marked
+from rankbench.verdict import mix
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.evidence import listed
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rankbench.model import Calls
+    from rankbench.profiles import Profile
+    from rankbench.store import Store
+    from rankbench.verdict.mix import Mix
+
+ORDER = 55
+PARTS_SHOWN = 20
+
+
+def advise(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="The campaign; without it the newest below results.")
+    ] = None,
+    calls: Annotated[
+        str,
+        typer.Option(metavar="CALLS", help="The calls and how often each is made: 'allreduce 8: 1000, bcast 1M: 2'."),
+    ] = "",
+    profile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The report of a profiler (mpiP, IPM), or a table of calls.")
+    ] = None,
+    language: Language = ENGLISH,
+) -> None:
+    """Say which candidate suits an application, from its calls: those given, those of a profile, or the plan's."""
+    if calls and profile:
+        raise RankbenchError("--calls and --profile both say what is called; name one of them")
+    opened = current(folder)
+    asked = asked_calls(calls, profile, opened.campaign.plan.calls)
+    with spoken(language):
+        tell(opened, asked)
+
+
+def tell(opened: Store, asked: Profile) -> None:
+    """Print the answer for every placement."""
+    evidence = evaluate(opened).evidence
+    found = list(mix.mixes(evidence, asked.calls))
+    if not found:
+        raise RankbenchError(
+            f"campaign {opened.campaign.name} measured none of {listed(map(mix.told, asked.calls[:PARTS_SHOWN]))}; "
+            f"measured: {listed(sorted({case.operation for case in opened.campaign.cases}))}"
+        )
+    for one in found:
+        console.print(Text(say("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold"))
+        console.print(table(one), markup=False)
+        for sentence in mix.sentences(evidence, one):
+            console.print(Text(sentence), soft_wrap=True)
+        console.print()
+    for note in notes(asked):
+        console.print(Text(note), soft_wrap=True)
+
+
+def asked_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
+    """Return the calls that are meant."""
+    if profile:
+        return profiles.read(profile)
+    if not calls and not planned:
+        raise RankbenchError("nothing says what is called; name --calls or --profile, or give the plan a table [calls]")
+    return profiles.Profile("calls", spelt(calls) if calls else planned, [])
+
+
+def spelt(text: str) -> list[Calls]:
+    """Return the calls of `allreduce 8: 1000, bcast 1M: 2`."""
+    found = []
+    for part in text.split(","):
+        name, _, count = part.partition(":")
+        try:
+            found.append(notation.calls(name, count or "1"))
+        except ValueError:
+            raise RankbenchError(f"--calls: found {part.strip()!r}, expected {notation.CALLS_HELP}") from None
+    return found
+
+
+def notes(asked: Profile) -> list[str]:
+    """Return what the reader must know of where the calls come from."""
+    ignored = say("Not counted, since no operation stands for them: {names}.", names=listed(asked.ignored))
+    return [
+        *(f"{note}." for note in asked.notes),
+        *([ignored] if asked.ignored else []),
+        say("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
+    ]
+
+
+def table(one: Mix) -> Table:
+    """Return a row for each call, those that take longest first, and the sum."""
+    names = [standing.candidate for standing in one.standings]
+    shown = plain_table(say("call"), say("how often"), say("figure"), *names)
+    best = names[0] if names else ""
+    order = sorted(range(len(one.parts)), key=lambda place: -one.shares.get((best, place), 0.0))
+    for place in order[:PARTS_SHOWN]:
+        part = one.parts[place]
+        times = (
+            one.shares[name, place] * standing.time_ns for name, standing in zip(names, one.standings, strict=True)
+        )
+        shown.add_row(Text(mix.told(part.calls)), marked(f"{part.calls.calls:,g}"), part.how, *map(format_time, times))
+    if len(order) > PARTS_SHOWN:
+        shown.add_row(say("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
+    shown.add_section()
+    shown.add_row(say("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
+    shown.add_row(say("as long as the best"), "", "", *(against(standing) for standing in one.standings))
+    return shown
+
+
+def against(standing: mix.Standing) -> str:
+    """Return the ratio to the best with its interval, `~` where it tells nothing."""
+    if standing.ratio == standing.low == standing.high == 1:
+        return ""
+    ratio = format_ratio(standing.ratio) if standing.different else "~"
+    return f"{ratio} ({mix.interval(standing)})"

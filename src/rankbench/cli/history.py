@@ -1,0 +1,124 @@
+"""The command `history`: campaigns in the order of their making, and since when a case is slower or faster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from rankbench.cli import console
+from rankbench.cli.show import chosen_cases, filled
+from rankbench.cli.status import current
+from rankbench.model import RankbenchError
+from rankbench.report import history as told_as
+from rankbench.statistics.changes import FEWEST
+from rankbench.verdict import over_time
+from rankbench.verdict.evidence import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rankbench.verdict.over_time import History
+
+ORDER = 54
+SHOWN = 20
+"""Changes that are told unless all are asked for."""
+
+
+def history(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Campaigns, or folders that hold some.")],
+    operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
+    figures: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(told_as.ALL_FORMATS)}."
+        ),
+    ] = "",
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the figures go.")] = Path("history"),
+    every: Annotated[bool, typer.Option("--all", help=f"Tell all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,  # noqa: FBT002
+) -> None:
+    """Show what each case took from campaign to campaign, and since when one takes longer, or less.
+
+    A change is told where it is more than campaigns scatter, and lasts for two of them at least.
+    """
+    told = narrowed(over_time.history([current(folder) for folder in campaigns(folders)]), operation or [], size or [])
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(record(told))).decode())  # noqa: T201 - for programs
+    else:
+        show(told, every=every)
+    if figures:
+        draw(told, output, figures.split(","))
+
+
+def campaigns(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders of the campaigns named, or right below those named."""
+    for folder in folders:
+        inside = (
+            [folder]
+            if (folder / "campaign.json").exists()
+            else sorted(path.parent for path in folder.glob("*/campaign.json"))
+        )
+        if not inside:
+            raise RankbenchError(f"{folder}: no campaign, and none right below it (there is no campaign.json)")
+        yield from inside
+
+
+def narrowed(told: History, operations: list[str], sizes: list[str]) -> History:
+    """Return the history of the cases asked for."""
+    kept = {case.key for case in chosen_cases(list(told.cases.values()), operations, [], sizes)}
+    return told._replace(series=[one for one in told.series if one.case in kept])
+
+
+def record(told: History) -> dict[str, object]:
+    """Return what is printed as JSON."""
+    made = [
+        {"name": past.name, "created": past.campaign.created, "rankbench": past.campaign.rankbench}
+        for past in told.pasts
+    ]
+    return {"campaigns": made, "estimator": told.estimator, "threshold": told.threshold, "series": told.series}
+
+
+def show(told: History, *, every: bool) -> None:
+    """Print the table, and below it what changed."""
+    console.print(Text(told_as.heading(told), "bold"))
+    console.print(Text("A bar for each campaign: the higher, the more time it took. Ratios are of times."))
+    console.print()
+    console.print(filled(told_as.table(told)), markup=False)
+    console.print()
+    for line in beyond(told, every=every):
+        console.print(Text(line))
+
+
+def beyond(told: History, *, every: bool) -> Iterator[str]:
+    """Yield the changes, and how far that can be trusted."""
+    found = told_as.lines(told)
+    shown = found if every else found[:SHOWN]
+    yield from shown
+    if len(found) > len(shown):
+        yield f"and {len(found) - len(shown)} changes more, which --all tells"
+    if len(told.pasts) < FEWEST:
+        yield f"From {FEWEST} campaigns on changes can be told; of two, `rankbench compare` and `rankbench gate` tell."
+        return
+    if not found:
+        yield f"No change above {told.threshold * 100:g} % can be told."
+    if any(turn.explained for one in told.series for turn in one.turns):
+        yield f"{told_as.MARK}: no more than the machine changed without MPI."
+    yield (
+        f"False alarms are held at 5 % over {told.compared} series: a change must be more than campaigns scatter, and "
+        "hold for two of them. "
+        "What the newest campaign alone does, `rankbench gate` tells."
+    )
+
+
+def draw(told: History, folder: Path, formats: list[str]) -> None:
+    """Write the charts."""
+    try:
+        written = told_as.write(folder, told, formats)
+    except OSError as error:
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); name another --output") from None
+    console.print(f"wrote {counted(len(written), 'file')} to {folder}", markup=False, soft_wrap=True)

@@ -1,0 +1,93 @@
+"""The command `script`: the job script that `submit` would hand to a scheduler, printed; nothing is changed."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import typer
+
+from rankbench import campaign, launch, plan
+from rankbench.campaign import Wanted
+from rankbench.campaign.batch import scripted
+from rankbench.cli import Binding, Modules, Prefixes, home
+from rankbench.cli.run import chosen_plan
+from rankbench.launch import schedulers
+from rankbench.launch.script import text
+from rankbench.model import Launcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ORDER = 32
+
+
+def asked(
+    file: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")] = None,
+    *,
+    preset: Annotated[str, typer.Option(help=f"A plan that comes with rankbench: {', '.join(plan.presets())}.")] = "",
+    results: Annotated[Path, typer.Option(help="Where campaigns are kept; all nodes must see it.")] = Path("results"),
+    name: Annotated[str, typer.Option(help="The campaign's name, if not the plan's.")] = "",
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes the random orders; else the plan's, else drawn.")] = 0,
+    binding: Binding = "",
+    hosts: Annotated[str, typer.Option(metavar="HOST,...", help="The nodes, where ssh is the scheduler.")] = "",
+    remote_shell: Annotated[str, typer.Option(metavar="PROGRAM", help="Reaches them, called as ssh is.")] = "",
+    scheduler: Annotated[str, typer.Option(help=f"One of {', '.join(sorted(schedulers.known()))}.")] = "",
+    nodes: Annotated[int | None, typer.Option(help="Of the job; else those of the largest placement.")] = None,
+    tasks_per_node: Annotated[int | None, typer.Option(help="Else those of the largest placement.")] = None,
+    tasks_per_socket: Annotated[int | None, typer.Option(help="Where the scheduler has such an option.")] = None,
+    time: Annotated[str, typer.Option(metavar="2h", help="Time limit of the job.")] = "",
+    partition: Annotated[str, typer.Option(help="Partition or queue.")] = "",
+    account: Annotated[str, typer.Option(help="Account, project or bank.")] = "",
+    nodelist: Annotated[str, typer.Option(help="Nodes by name, as the scheduler writes them.")] = "",
+    exclusive: Annotated[bool | None, typer.Option(help="Nodes to itself, which is usual.")] = None,
+    contiguous: Annotated[bool | None, typer.Option(help="Nodes side by side.")] = None,
+    launcher: Annotated[str, typer.Option(metavar="|".join(get_args(Launcher)), help="What starts ranks.")] = "",
+    option: Annotated[
+        list[str] | None, typer.Option(help="A further option of the scheduler, such as --reservation=bench.")
+    ] = None,
+) -> Wanted:
+    """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""
+    said = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
+    job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
+           "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
+           "exclusive": exclusive, "contiguous": contiguous, "launcher": launcher, "options": option}  # fmt: skip
+    machine, path = launch.machine(), chosen_plan(file, preset)
+    planned = plan.load(path, machine, given(said), job=given(job))
+    schedulers.chosen(planned.job)
+    folder = results / (name or path.stem)
+    return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
+
+
+def given(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that were given."""
+    return {key: value for key, value in options.items() if value not in ("", None, [])}
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the options of `asked` besides its own, and is given the campaign that they ask for."""
+    shared, own = inspect.signature(asked).parameters, dict(inspect.signature(command).parameters)
+    own.pop("wanted")
+
+    def whole(**options: Any) -> None:
+        command(asked(**{name: options.pop(name) for name in shared}), **options)
+
+    hints = get_type_hints(asked, include_extras=True) | get_type_hints(command, include_extras=True)
+    parameters = [one.replace(annotation=hints[one.name]) for one in (*shared.values(), *own.values())]
+    whole.__name__, whole.__doc__ = command.__name__, command.__doc__
+    whole.__annotations__ = {one.name: one.annotation for one in parameters}
+    whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return whole
+
+
+@with_options
+def script(wanted: Wanted) -> None:
+    """Print the job script that `submit` would hand to a scheduler, and change nothing."""
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        prepared = campaign.prepare(wanted._replace(folder=Path(folder) / wanted.folder.name), lambda _: None)
+        whole = scripted(prepared)._replace(campaign=wanted.folder.absolute())
+    print(text(whole, schedulers.chosen(whole.job)), end="")  # noqa: T201 - a script, with no line broken

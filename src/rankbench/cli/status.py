@@ -1,0 +1,256 @@
+"""The command `status`: how far a campaign is, where its job stands, what went wrong, and what comes next."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from rankbench import store
+from rankbench.campaign import Progress, returned
+from rankbench.campaign.progress import failures
+from rankbench.cli import columns, console
+from rankbench.cli.run import conclude, spell_blocks, spell_seconds, tell
+from rankbench.launch import jobs, schedulers
+from rankbench.launch.script import FOLDER, LOG
+from rankbench.model import LaunchStatus, RankbenchError, Record
+from rankbench.verdict import evaluation
+from rankbench.verdict.stopping import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from rankbench.campaign import Decision
+    from rankbench.launch.schedulers import JobState
+    from rankbench.store import Store
+
+ORDER = 36
+SUBMITTED = "submitted.jsonl"
+POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+"""Between two looks at a job: often at its beginning, seldom later, since a scheduler serves many."""
+FAILURES_SHOWN = 8
+UNFINISHED = 1
+"""Exit code where a job that was followed ended before the campaign did."""
+MEANINGS = {
+    "time": "ended for want of time",
+    "disk": "ended because its folder could not be written: is the disk full, or a quota reached?",
+}
+"""What a script's last word means."""
+
+
+class Submitted(Record, frozen=True):
+    """A job that was submitted."""
+
+    scheduler: str
+    number: str
+    at: str
+
+
+def status(
+    folder: Annotated[Path | None, typer.Argument(help="The campaign; without it the newest below results.")] = None,
+    *,
+    wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+) -> None:
+    """Say how far a campaign is, where its job stands and what went wrong; take in what a job brought."""
+    opened = store.open(folder or store.newest(Path("results")))
+    if not (opened.folder / FOLDER).exists():
+        told(opened)
+    elif wait:
+        follow(opened)
+    else:
+        decision = take_in(opened)
+        told(opened)
+        tell_job(opened, decision)
+
+
+def current(folder: Path | None) -> Store:
+    """Return a campaign, without a folder the newest below results, with what a job of it has brought meanwhile."""
+    opened = store.open(folder or store.newest(Path("results")))
+    if (opened.folder / FOLDER).exists():
+        with contextlib.suppress(RankbenchError):  # Another one takes it in, or it cannot be written here.
+            take_in(opened)
+    return opened
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+
+def remember(folder: Path, scheduler: str, number: str) -> None:
+    """Write down that a job was submitted."""
+    line = Submitted(scheduler=scheduler, number=number, at=datetime.now(UTC).isoformat(timespec="seconds"))
+    with (folder / FOLDER / SUBMITTED).open("ab") as file:
+        file.write(msgspec.json.encode(line) + b"\n")
+
+
+def last_job(folder: Path) -> Submitted | None:
+    """Return the job that was submitted last."""
+    path = folder / FOLDER / SUBMITTED
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    return msgspec.json.decode(lines[-1], type=Submitted) if lines else None
+
+
+def in_the_queue(folder: Path) -> str:
+    """Return a line on a campaign's job that has not ended, nothing where there is none."""
+    job = last_job(folder)
+    where = state(job) if job else None
+    return f"job {job.number} is {where.phase} ({where.reason})" if job and where and where.phase != "ended" else ""
+
+
+def state(job: Submitted) -> JobState:
+    """Return where a job stands."""
+    return jobs.state(schedulers.known()[job.scheduler], job.number)
+
+
+def take_in(opened: Store) -> Decision | None:
+    """Take in what a job brought and end it where that is enough; return what was decided, if it could be looked at."""
+    opened.lock()
+    try:
+        returned.take_in(opened, Quiet(opened.campaign))
+        stop, blocks = opened.campaign.plan.stop, returned.blocks_done(opened)
+        if blocks < stop.blocks_min:
+            return None
+        decision = decided(opened, blocks)
+        if decision.stop:
+            returned.end(opened, decision.reason)
+        return decision
+    finally:
+        opened.unlock()
+
+
+def decided(opened: Store, blocks: int) -> Decision:
+    """Return whether so many blocks are enough."""
+    seconds = [0.0] * blocks
+    for launch in opened.launches():
+        if launch.block <= blocks:
+            seconds[launch.block - 1] += launch.duration_s
+    decision = decide(opened.campaign.plan, lambda: evaluation.evaluate(opened).verdict, seconds)
+    most = opened.campaign.plan.stop.blocks_max
+    return decision._replace(stop=True, reason=f"the plan's {most} blocks are done") if blocks >= most else decision
+
+
+class Quiet(Progress):
+    """Progress that nobody watches."""
+
+
+def follow(opened: Store) -> None:
+    """Follow a campaign's job to its end, telling what changes; then say what the campaign found."""
+    job = last_job(opened.folder)
+    if not job:
+        raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
+    seen, said = len(opened.launches()), ""
+    for look in range(10**9):
+        where = asked(job)
+        decision = take_in(opened)
+        said, seen = news(opened, f"job {job.number}: {where.reason}" if where else said, said, seen)
+        if where and where.phase == "ended":
+            break
+        time.sleep(POLL_S[min(look // 5, len(POLL_S) - 1)])
+    returned.record_refusals(opened, Quiet(opened.campaign))
+    if decision and decision.stop and any(one.facts or one.status == LaunchStatus.OK for one in opened.launches()):
+        conclude(opened, decision)
+        return
+    told(opened)
+    tell_job(opened, decision)
+    raise typer.Exit(UNFINISHED)
+
+
+def asked(job: Submitted) -> JobState | None:
+    """Return where a job stands, nothing where the scheduler does not answer: it may answer again."""
+    try:
+        return state(job)
+    except RankbenchError as error:
+        tell(str(error))
+        return None
+
+
+def news(opened: Store, state: str, said: str, seen: int) -> tuple[str, int]:
+    """Print where the job stands and what launches came back, as far as that is new."""
+    if state != said:
+        tell(state)
+    launches = opened.launches()
+    for launch in launches[seen:]:
+        end = launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
+        tell(
+            f"block {launch.block} of {spell_blocks(opened.campaign)}: {launch.candidate} on {launch.placement}: {end}"
+        )
+    return state, len(launches)
+
+
+def tell_job(opened: Store, decision: Decision | None) -> None:
+    """Print where the campaign's job stands, and what to do next."""
+    job, folder = last_job(opened.folder), opened.folder
+    where = asked(job) if job else None
+    if decision and decision.stop:
+        tell(f"done: {decision.reason}")
+        tell(f"next: rankbench report {folder}")
+    elif job and where and where.phase != "ended":
+        tell(f"job {job.number} of {schedulers.known()[job.scheduler].title}: {where.reason}")
+        tell(f"next: rankbench status {folder} --wait")
+    else:
+        tell(f"{ended(opened, where)}; log: {folder / FOLDER / LOG}")
+        tell("next: submit it again, which goes on where it was")
+
+
+def ended(opened: Store, where: JobState | None) -> str:
+    """Return why a job ended before its campaign did."""
+    path = opened.folder / FOLDER / returned.STOPPED
+    word = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    kind, _, what = word.partition(" ")
+    endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
+    told = endings.get(kind, "")
+    scheduler = f" ({where.reason})" if where else ""
+    return f"its job {told or 'ended without a word, as it does when a node is lost'}{scheduler}"
+
+
+# --- the campaign -----------------------------------------------------------------------------------------------------
+
+
+def told(opened: Store) -> None:
+    """Print how far a campaign is and what went wrong."""
+    record, launches = opened.campaign, opened.launches()
+    console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
+    tell(
+        f"{len(launches)} launches in {len({one.block for one in launches})} blocks of {spell_blocks(record)}, "
+        f"{spell_seconds(sum(one.duration_s for one in launches))} min"
+    )
+    console.print()
+    console.print(table(opened), markup=False)
+    console.print()
+    lines = list(wrong(opened))
+    for line in lines[-FAILURES_SHOWN:]:
+        tell(line)
+    if len(lines) > FAILURES_SHOWN:
+        tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report tells all")
+
+
+def table(opened: Store) -> Table:
+    """Return launches by candidate and placement, and how they ended."""
+    ends = Counter((one.candidate, one.placement, one.status) for one in opened.launches())
+    scheduled = (opened.folder / FOLDER).exists()
+    left = returned.standing(opened) if scheduled else {}
+    rows = columns("candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), left=2)
+    for candidate in opened.campaign.candidates:
+        for placement in opened.campaign.plan.placements:
+            key = candidate.name, placement.name
+            mine = {status: ends[*key, status] for status in LaunchStatus}
+            failed = sum(mine.values()) - mine[LaunchStatus.OK]
+            more = [f"{left[key].turns - left[key].done}"] if key in left else []
+            figures = map(str, [sum(mine.values()), mine[LaunchStatus.OK], failed])
+            rows.add_row(Text(candidate.name), placement.name, *figures, *more)
+    return rows
+
+
+def wrong(opened: Store) -> Iterator[str]:
+    """Yield a line for each launch that did not end well."""
+    for launch in opened.launches():
+        if launch.status != LaunchStatus.OK:
+            yield from failures(launch, ())

@@ -1,0 +1,49 @@
+"""The command `submit`: a campaign whose launches are made by one job of a scheduler."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rankbench import campaign
+from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.campaign.batch import scripted, write
+from rankbench.cli.run import spell_blocks, tell
+from rankbench.cli.script import with_options
+from rankbench.cli.status import follow, in_the_queue, remember
+from rankbench.launch import jobs, schedulers
+from rankbench.launch.script import text
+from rankbench.model import RankbenchError
+
+ORDER = 34
+
+
+@with_options
+def submit(
+    wanted: Wanted,
+    *,
+    write_only: Annotated[bool, typer.Option("--write-only", help="Write the script; a person submits it.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Follow the job to its end, as `status --wait` does.")] = False,
+) -> None:
+    """Hand a campaign to a scheduler as one job, or go on with one that did not come to its end."""
+    chosen = schedulers.chosen(wanted.plan.job)
+    if waiting := in_the_queue(wanted.folder):
+        raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
+    prepared = campaign.prepare(wanted, tell)
+    whole = scripted(prepared)._replace(job=wanted.plan.job)
+    path, kept = write(prepared, text(whole, chosen))
+    if kept:
+        tell(f"{path} was edited and is submitted as it is; remove it to have it written anew")
+    tell(f"{spell_blocks(prepared.store.campaign)} blocks of {len(whole.blocks[0])} launches: {path}")
+    if write_only:
+        tell(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
+        return
+    number = jobs.submit(chosen, path)
+    remember(wanted.folder, chosen.name, number)
+    tell(f"job {number} of {chosen.title} on {wanted.plan.job.nodes} nodes")
+    prepared.store.unlock()
+    if wait:
+        follow(prepared.store)
+    else:
+        tell(f"next: rankbench status {wanted.folder} --wait")

@@ -1,0 +1,167 @@
+"""Handing a campaign over to other programs: one file per format, and here what several of them share.
+
+A format has `TITLE` (what it is, in a line), `SUFFIX` (of its file; empty: it is a folder) and `write(measured, path)`,
+which yields the path of each file once it is there. Nothing is judged or measured here, and every file appears whole or
+not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import types
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+
+import msgspec
+import polars as pl
+
+from rankbench import exports, plots, units
+from rankbench.model import RankbenchError, Record
+from rankbench.report import csv_frames
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import ModuleType
+
+    from rankbench.store import Store
+    from rankbench.verdict.evaluation import Evaluation
+
+UNITS = {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "bytes"}
+"""Of values, by the kind of a case's measure. A megabyte is 10^6 bytes."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A campaign as formats take it: what was stored, and what it says, which is worked out when first asked for."""
+
+    store: Store
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """What the campaign says."""
+        return evaluate(self.store)
+
+
+class Value(Record, frozen=True):
+    """The typical value of a case of one candidate as people read it: a bandwidth is one, where its figures are times.
+
+    Without figures, or without an interval, it is null.
+    """
+
+    case: str
+    candidate: str
+    unit: str
+    """`ns`, `MB/s` (of 10^6 bytes), `messages/s` or `bytes`."""
+    value: float | None
+    low: float | None
+    """Of the interval, the smaller one."""
+    high: float | None
+
+
+def known() -> list[str]:
+    """Return the names of the formats."""
+    return units.names(exports)
+
+
+def chosen(name: str) -> ModuleType:
+    """Return a format by its name. Raises RankbenchError where there is none."""
+    if not name:
+        raise RankbenchError(f"name a format by --as FORMAT (allowed: {', '.join(known())})")
+    if name not in known():
+        raise RankbenchError(f"--as {name}: no such format; {units.suggestion(name, known())}")
+    return units.module(exports, name)
+
+
+@contextlib.contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """Yield where a file is to be written, beside its place; it gets there if all went well."""
+    beside = path.with_name(path.name + ".part")
+    try:
+        beside.touch()
+        yield beside
+        beside.rename(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file, and return its path."""
+    with placed(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+    return path
+
+
+def values(evaluation: Evaluation) -> Iterator[Value]:
+    """Yield the value of each case and candidate, A/A twins included, in the order of the cases."""
+    picture = plots.picture(evaluation)
+    for case in evaluation.campaign.cases:
+        measure = picture.measure(case)
+        for _, summary in evaluation.summaries_of.get(case.key, ()):
+            ends = [summary.low_ns, summary.high_ns]
+            value, *interval = (finite(measure.value(figure)) for figure in (summary.typical_ns, *ends))
+            low, high = reversed(interval) if measure.per_second else interval
+            yield Value(
+                case=case.key,
+                candidate=summary.candidate,
+                unit=UNITS[measure.kind],
+                value=value,
+                low=low,
+                high=high,
+            )
+
+
+def finite(number: float) -> float | None:
+    """Return a number, none where it is not one."""
+    return number if math.isfinite(number) else None
+
+
+def tables(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
+    """Return tidy tables, each row with its whole case: the summaries, every launch's figure, the comparisons."""
+    found = csv_frames(evaluation)
+    summary = found.pop("summary")
+    cases = summary.select(summary.columns[: summary.columns.index("unit") + 1]).unique(maintain_order=True)
+    library = pl.DataFrame(
+        [(one.name, one.library, one.control_of) for one in evaluation.campaign.candidates],
+        schema={"candidate": pl.String, "library": pl.String, "control_of": pl.String},
+        orient="row",
+    )
+    told = pl.DataFrame(
+        [msgspec.structs.astuple(one) for one in values(evaluation)],
+        schema={
+            "case": pl.String,
+            "candidate": pl.String,
+            "value_unit": pl.String,
+            "value": pl.Float64,
+            "value_low": pl.Float64,
+            "value_high": pl.Float64,
+        },
+        orient="row",
+    )
+    key = ["case", "candidate"]
+    with_values = summary.join(told, on=key, how="left", maintain_order="left")
+    figures = cases.join(evaluation.figures.drop("common"), on="case", maintain_order="left_right")
+    named = {"": with_values, "launches": figures}
+    owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
+    return {**owned, **found}
+
+
+def siblings(path: Path, evaluation: Evaluation) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """Yield each tidy table with its file: the summaries' own, `x-launches.csv` and `x-comparisons.csv` beside it."""
+    for name, frame in tables(evaluation).items():
+        yield path.with_stem(f"{path.stem}-{name}") if name else path, frame
+
+
+def present(kind: object) -> Any:
+    """Return the type that a record's field has where it is not null."""
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    return parts[0] if get_origin(kind) in (Union, types.UnionType) else kind
+
+
+def file_name(text: str) -> str:
+    """Return a text as part of a file's name."""
+    return re.sub(r"[^\w.+=~@-]+", "-", text).strip("-.") or "campaign"

@@ -1,0 +1,94 @@
+"""All that a campaign says as one JSON document: its record, the verdict, every launch's figure, and values with units.
+
+`docs/export.schema.json` is its JSON Schema.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from rankbench.exports import Value, placed, values
+from rankbench.model import Campaign, Record, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+    from rankbench.verdict.evaluation import Evaluation
+
+TITLE = "campaign, verdict, values and figures of launches in one document"
+SUFFIX = ".json"
+
+
+class Figure(Record, frozen=True):
+    """What the plan's estimator makes of one launch's samples of one case; times are bytes where memory is measured."""
+
+    case: str
+    candidate: str
+    block: int
+    launch: int
+    figure_ns: float
+    middle_ns: float
+    """Their median."""
+    skew_ns: float | None
+    """How far apart ranks began, as measured; null where one rank alone measures."""
+    skew_p90_ns: float | None
+    bound_ns: float
+    """How far two ranks' clocks may have differed."""
+    uncertain: bool
+    """Whether that is too much to judge the figure."""
+
+
+class Export(Record, frozen=True):
+    """A campaign handed over. `docs/formats.md` tells what the keys mean."""
+
+    export: Literal[1]
+    """Version of this layout."""
+    campaign: Campaign
+    verdict: Verdict
+    """With the summaries and the comparisons. Keys of what is not known are left out."""
+    values: list[Value]
+    """The typical values as people read them."""
+    figures: list[Figure]
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the document."""
+    with placed(path) as beside:
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(export(measured.evaluation))) + b"\n")
+    yield path
+
+
+def export(evaluation: Evaluation) -> Export:
+    """Return the record of the document."""
+    rows = evaluation.figures.select(Figure.__struct_fields__).to_dicts()
+    return Export(
+        export=1,
+        campaign=evaluation.campaign,
+        verdict=evaluation.verdict,
+        values=list(values(evaluation)),
+        figures=msgspec.convert(rows, list[Figure]),
+    )
+
+
+def schema() -> str:
+    """Return the JSON Schema of the document, as `docs/export.schema.json` has it."""
+    told = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
+    return msgspec.json.format(msgspec.json.encode(said(told))).decode() + "\n"
+
+
+def said(schema: Any) -> Any:
+    """Return a schema less defaults that JSON cannot spell: keys of what is not known are left out."""
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key != "default" or not unspeakable(value)}
+        return {key: said(value) for key, value in kept.items()}
+    return [said(value) for value in schema] if isinstance(schema, list) else schema
+
+
+def unspeakable(value: object) -> bool:
+    """Return whether JSON has no such number."""
+    return isinstance(value, float) and not math.isfinite(value)

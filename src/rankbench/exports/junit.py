@@ -1,0 +1,58 @@
+"""What became of every case and candidate as JUnit XML: a test case each, and what failed is a failure.
+
+Nothing is held against another campaign or candidate: that is `rankbench gate`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.exports import write_text
+from rankbench.report import junit
+from rankbench.verdict.gating import BROKEN, Check
+from rankbench.verdict.scales import fate
+from rankbench.verdict.then_and_now import title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+    from rankbench.model import Case, Summary
+    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.gating import Outcome
+
+TITLE = "a test case per case and candidate; what failed is a failure"
+SUFFIX = ".xml"
+LOG = "`rankbench show` and the launch's log tell more."
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the document."""
+    told = measured.evaluation
+    said = [*told.campaign.notes, *(sentence.text for sentence in told.verdict.conclusion)]
+    document = junit.junit(list(checks(told)), told.campaign.name, told.campaign.created, said, failure="no figures")
+    yield write_text(path, document)
+
+
+def checks(evaluation: Evaluation) -> Iterator[Check]:
+    """Yield what became of each case and candidate, A/A twins included."""
+    for case in evaluation.campaign.cases:
+        for _, summary in evaluation.summaries_of.get(case.key, ()):
+            yield check(evaluation, case, summary)
+
+
+def check(evaluation: Evaluation, case: Case, summary: Summary) -> Check:
+    """Return one of them. What a library lacks, or what could not be run as asked, is skipped."""
+    broken = any(status in BROKEN for status in summary.failures)
+    outcome: Outcome = "failed" if broken else "passed" if summary.launches else "skipped"
+    timed = summary.launches and case.quantity != "memory"
+    return Check(
+        case=case.key,
+        title=title(evaluation, case),
+        candidate=summary.candidate,
+        outcome=outcome,
+        text="" if outcome == "passed" else summary.doubt or fate(summary, counts=False),
+        advice=LOG if broken else "",
+        measured_s=summary.samples * summary.mean_ns / 1e9 if timed else 0.0,
+    )

@@ -1,0 +1,260 @@
+# --- how launches are made; nothing below needs to be changed up to the list of launches ------------------------------
+
+job=$campaign/job
+longest_s=0
+running=""
+unended=""
+
+say() { printf '%s  %s\n' "$(date '+%F %T')" "$*"; }
+
+now_ms() { date +%s%3N; }
+
+seconds() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
+
+stolen_ms() {
+    local _ ticks
+    read -r _ _ _ _ _ _ _ _ ticks _ </proc/stat
+    echo $((${ticks:-0} * 1000 / $(getconf CLK_TCK)))
+}
+
+load() {
+    local load _
+    read -r load _ </proc/loadavg
+    echo "$load"
+}
+
+# One job at a time works on a campaign. What is launched does not inherit the lock.
+begin_job() {
+    mkdir -p "$job/checks" "$job/launches" "$job/dead"
+    exec 9>"$job/lock"
+    if ! flock -n 9; then
+        say "another job works on $campaign: nothing is done"
+        exit 1
+    fi
+    if [ "${#node[@]}" -lt "$nodes_wanted" ]; then
+        say "this job has ${#node[@]} nodes (${node[*]}), $nodes_wanted are needed: nothing is done"
+        exit 1
+    fi
+    rm -f "$job/stopped"
+    # Schedulers tell of the end of a job's time, or of its nodes being wanted, by one of these.
+    for signal in TERM INT USR1 USR2; do
+        # shellcheck disable=SC2064 # the name of now
+        trap "interrupted $signal" "$signal"
+    done
+    say "job ${job_id:-without number} on ${node[*]}"
+    for _ in {1..12}; do
+        ! ready >/dev/null 2>&1 </dev/null || break
+        sleep 5
+    done
+}
+
+# What was launched last is made again when the script is run again, for it has no ending: but where its end was that of a
+# node, which is worth a row, whether the signal or the node's end was noticed first. What is local to `run` is known here.
+interrupted() {
+    trap '' TERM INT USR1 USR2
+    say "ended by SIG$1; run this again to go on"
+    [ -z "$running" ] || end_launcher "$running"
+    if [ -n "$unended" ]; then
+        lost_nodes >"$unended/lost"
+        # A signal for a node that is away may wait for it, and then meet the ranks of the job when it runs again.
+        [ -s "$unended/lost" ] || end_ranks
+        [ ! -s "$unended/lost" ] || [ -e "$unended/ending" ] || write_ending "${code:-143}" false
+    fi
+    echo "signal SIG$1" >"$job/stopped"
+    exit 143
+}
+
+end_launch() {
+    end_launcher "$1"
+    end_ranks
+}
+
+end_launcher() {
+    local patience=5
+    kill -TERM -- "-$1" 2>/dev/null
+    while [ $patience -gt 0 ] && kill -0 -- "-$1" 2>/dev/null; do
+        sleep 1
+        patience=$((patience - 1))
+    done
+    kill -KILL -- "-$1" 2>/dev/null
+}
+
+# watch_growth PID FOLDER FILE: a launch whose file does not grow any more hangs.
+watch_growth() {
+    local size last=-1 silent_s=0
+    while sleep 1 && kill -0 "$1" 2>/dev/null; do
+        size=$(stat -c %s "$3")
+        silent_s=$((silent_s + 1))
+        [ "$size" = "$last" ] || silent_s=0
+        last=$size
+        if [ "$silent_s" -ge "$silence_s" ]; then
+            touch "$2/hung"
+            end_launch "$1"
+        fi
+    done
+}
+
+# foreign FUNCTION: whether it launches a program that is not the core: it has its own arguments, and prints its figures.
+foreign() { [ -n "${checked[$1]:-}" ]; }
+
+# run FUNCTION FOLDER ARGUMENT...: one launch.
+run() {
+    local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl began began_ms load stolen watcher code hung=false
+    shift 2
+    rm -f "$out"/ending "$out"/hung "$out"/lost
+    mkdir -p "$out"
+    : >"$out/stream.jsonl"
+    ! foreign "$function" || grows=$out/output.log
+    printf '%s\n' "${node[@]}" >"$out/nodes"
+    env | grep -E "^($speaks_to_mpi)" >"$out/environment"
+    timeout 30 "$program" --state >"$out/before.json" 2>/dev/null
+    load=$(load) stolen=$(stolen_ms) began=$(date -u +%FT%T.%3N+00:00) began_ms=$(now_ms)
+    set -m
+    unended=$out
+    "$function" "$@" --stream "$out/stream.jsonl" >"$out/output.log" 2>&1 </dev/null 9>&- &
+    running=$!
+    set +m
+    watch_growth "$running" "$out" "$grows" 9>&- &
+    watcher=$!
+    wait "$running"
+    code=$?
+    running=""
+    # Who found that it hangs has not yet ended all of it.
+    if [ -e "$out/hung" ]; then hung=true; else kill "$watcher" 2>/dev/null; fi
+    wait "$watcher" 2>/dev/null
+    timeout 30 "$program" --state >"$out/after.json" 2>/dev/null
+    if ! foreign "$function"; then
+        if [ "$code" = 4 ] || grep -q 'the stream cannot be written' "$out/output.log"; then disk_is_full; fi
+    fi
+    write_ending "$code" "$hung"
+}
+
+# write_ending CODE HUNG: how the launch of `run` ended. A folder that has this file is complete.
+write_ending() {
+    local took_ms=$(($(now_ms) - began_ms))
+    [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
+    printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s"}\n' \
+        "$1" "$2" "$(seconds "$took_ms")" "$began" "$load" "$(seconds $(($(stolen_ms) - stolen)))" "$job_id" \
+        >"$out/ending.part" && mv "$out/ending.part" "$out/ending" || disk_is_full
+}
+
+# That is nothing against a candidate: the launch has no ending, so that it is made again.
+disk_is_full() {
+    say "$out cannot be written: is the disk full, or a quota reached? Mend that and run this again"
+    echo "disk" >"$job/stopped"
+    exit 1
+}
+
+# complete FOLDER FUNCTION: whether a launch came to its end.
+complete() {
+    if foreign "$2"; then
+        grep -q '^{"exit_code":0,"hung":false,' "$1/ending"
+    else
+        grep -q '^{"record":"end"' "$1/stream.jsonl"
+    fi
+}
+
+begun() { grep -c '^{"record":"begin"' "$1/stream.jsonl"; }
+
+# check FUNCTION: whether its ranks find each other and their data. It is not launched before they do.
+check() {
+    local out=$job/checks/$1
+    [ ! -e "$out/passed" ] || return 0
+    run "$1" "$out" --check
+    unended=""
+    if complete "$out" "$1" && grep -q "^{\"record\":\"launch\".*\"ranks\":${ranks[$1]}," "$out/stream.jsonl"; then
+        touch "$out/passed"
+    else
+        say "$1: its check failed, so that it is not launched; see $out/output.log"
+    fi
+}
+
+block() {
+    if [ -e "$job/enough" ]; then
+        say "enough: $(cat "$job/enough")"
+        exit 0
+    fi
+    say "block $1"
+}
+
+# A launch that could not end within the job's time is not begun.
+require_time() {
+    [ "$time_s" != 0 ] || return 0
+    [ $((time_s - SECONDS)) -le $((longest_s + longest_s / 2 + 30)) ] || return 0
+    say "no time left in this job for another launch; submit it again to go on"
+    echo "time" >"$job/stopped"
+    exit 0
+}
+
+# pending TRY CASES FUNCTION: what there is to measure. A case in which two launches died is not tried again.
+pending() {
+    local before
+    if [ "$1" = 1 ]; then
+        sort "$job/dead/$3" 2>/dev/null | uniq -d | grep -vxF -f - "$2"
+    else
+        before=$turn/$(($1 - 1))
+        grep -v '^case ' "$before/job.txt"
+        # Nor is what was begun in any pass.
+        grep '^case ' "$before/job.txt" | head -n "$(begun "$before")" >"$before/begun"
+        grep '^case ' "$before/job.txt" | grep -vxF -f "$before/begun"
+    fi
+}
+
+# Those of the job's nodes that do not answer any more.
+lost_nodes() (
+    for one in "${node[@]}"; do
+        { answers "$one" >/dev/null 2>&1 </dev/null || echo "$one"; } &
+    done
+    wait
+)
+
+# A launch that died because a node did is nothing against its candidate; what it had left to do is done by the next job.
+end_if_nodes_are_lost() {
+    lost_nodes >"$1/lost"
+    [ -s "$1/lost" ] || return 0
+    say "no answer from $(paste -sd ' ' "$1/lost"): this job ends; submit it again to go on with other nodes"
+    echo "lost $(paste -sd ' ' "$1/lost")" >"$job/stopped"
+    exit 1
+}
+
+# died_in FOLDER FUNCTION: the case in which a launch died, as its job has it. A foreign program cannot leave out the size in
+# which it dies: where it crashes, what comes before is measured in every block; where it hangs, that would take too long.
+died_in() {
+    if foreign "$2"; then
+        [ ! -e "$1/hung" ] || echo "hung"
+    elif [ "$(begun "$1")" = 0 ]; then
+        echo "no start"
+    else
+        grep '^case ' "$1/job.txt" | sed -n "$(begun "$1")p"
+    fi
+}
+
+# launch NAME FUNCTION CASES: one turn, in several launches where they die on the way. What is done is skipped.
+launch() {
+    local turn=$job/launches/$1 function=$2 cases=$job/cases/$3 try out deaths
+    if [ -e "$turn/done" ] || [ ! -e "$job/checks/${checked[$2]:-$2}/passed" ]; then return 0; fi
+    deaths=$(grep -cx -e "no start" -e "hung" "$job/dead/$2" 2>/dev/null)
+    mkdir -p "$turn"
+    for try in 1 2 3 4 5; do
+        [ "${deaths:-0}" -lt 2 ] || break
+        out=$turn/$try
+        if [ ! -e "$out/ending" ]; then
+            require_time
+            mkdir -p "$out"
+            pending "$try" "$cases" "$function" >"$out/job.txt"
+            grep -q '^case ' "$out/job.txt" || break
+            say "$1, launch $try"
+            run "$function" "$out" --job "$out/job.txt" --quiet
+            if complete "$out" "$function"; then
+                unended=""
+                break
+            fi
+            end_if_nodes_are_lost "$out"
+            died_in "$out" "$function" >>"$job/dead/$function"
+            unended=""
+        fi
+        [ -s "$out/lost" ] && continue
+        ! complete "$out" "$function" && [ "$(begun "$out")" != 0 ] || break
+    done
+    touch "$turn/done"
+}

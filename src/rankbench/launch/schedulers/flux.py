@@ -1,0 +1,65 @@
+"""Flux: a batch script runs within an instance of its own, whose nodes are the job's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+
+if TYPE_CHECKING:
+    from rankbench.model import Job
+
+PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
+    ("DEPEND|PRIORITY|SCHED", "queued"),
+    ("RUN|CLEANUP", "running"),
+    (".*", "ended"),
+)
+
+
+class Scheduler(schedulers.Scheduler):
+    """Jobs by `flux batch`."""
+
+    name = "flux"
+    title = "Flux"
+    submit = ("flux", "batch")
+    number = r"(?m)^(ƒ?f?[0-9A-Za-z.]+)$"
+    job_id = "${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}"
+    answers = '! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .'
+    lacks = ("tasks_per_socket", "contiguous")
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:
+        """Slots are tasks; named nodes are a requirement."""
+        asked = schedulers.options(
+            ("--job-name=", name),
+            ("--output=", log),
+            ("--nodes=", job.nodes),
+            ("--nslots=", job.nodes * job.tasks_per_node),
+            ("--exclusive", job.exclusive),
+            ("--time-limit=", job.time_s and f"{max(1, round(job.time_s))}s"),
+            ("--queue=", job.partition),
+            ("--bank=", job.account),
+            ("--requires=host:", job.nodelist),
+        )
+        return [f"#FLUX: {option}" for option in [*asked, *job.options]]
+
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's instance tells it
+        """The instance that the script runs in knows its hosts."""
+        return "mapfile -t node < <(flux hostlist --expand --delimiter=$'\\n' local)"
+
+    def question(self, number: str) -> list[str]:
+        """Ask for the state, and for the result once it has ended."""
+        return ["flux", "jobs", "--no-header", "--format={state} {result}", number]
+
+    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+        """Of an ended job the result tells more: COMPLETED, FAILED, CANCELED, TIMEOUT."""
+        if exit_code == 0 and said.split():
+            word, *result = said.split()
+            phase = schedulers.matched(PHASES, word)
+            return schedulers.JobState(phase, result[0] if result and phase == "ended" else word)
+        if "unknown" in said or "invalid" in said.lower():
+            return schedulers.JobState("ended", "no longer known to Flux")
+        return None
+
+    def cancellation(self, number: str) -> list[str]:
+        """End it by `flux cancel`."""
+        return ["flux", "cancel", number]

@@ -1,0 +1,83 @@
+"""Grid Engine and its heirs (Son of Grid Engine, Univa, Altair)."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+
+if TYPE_CHECKING:
+    from rankbench.model import Job
+
+QRSH = "qrsh -inherit -nostdin -V"
+ENVIRONMENT = "-pe "
+"""Sites name their parallel environments; one in the plan's options takes the place of `mpi`."""
+NOT_IN_NAMES = r"[\s/:@*?\\]"
+EXECD_PORT = "${SGE_EXECD_PORT:-$(getent services sge_execd | awk '{ print $2 + 0 }')}"
+"""Where its own commands look for a node's daemon, in this order."""
+
+
+class Scheduler(schedulers.Scheduler):
+    """Jobs by qsub, with as many slots as all ranks of the largest placement."""
+
+    name = "grid-engine"
+    title = "Grid Engine"
+    submit = ("qsub", "-terse")
+    number = r"(?m)^(\d+)$"
+    job_id = "${JOB_ID:-}"
+    answers = f"""timeout 15 qping -info "$1" "{EXECD_PORT}" execd 1
+    [ $? != 124 ]"""
+    environment = MappingProxyType(
+        {"I_MPI_HYDRA_BOOTSTRAP": "sge", "OMPI_MCA_plm_rsh_agent": QRSH, "PRTE_MCA_plm_ssh_agent": QRSH}
+    )
+    lacks = ("tasks_per_socket", "contiguous")
+    refusals = MappingProxyType({
+        'unknown resource "exclusive"': "this site has no such resource by which a job gets nodes to itself; say "
+        "--no-exclusive and share them, or have what your site offers in job.options",
+    })  # fmt: skip
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:
+        """How many slots are on a node is the parallel environment's to say."""
+        named = any(option.startswith(ENVIRONMENT) for option in job.options)
+        called = re.sub(NOT_IN_NAMES, "_", name)
+        hosts = "|".join(filter(None, job.nodelist.split(",")))
+        asked = schedulers.options(
+            ("-N ", called if called[:1].isalpha() else f"r{called}"),
+            ("-S /bin/bash", True),
+            ("-j y", True),
+            ("-o ", f'"{log}"' if " " in log else log),
+            ("-r y", True),
+            ("-notify", True),
+            (f"{ENVIRONMENT}mpi ", 0 if named else job.nodes * job.tasks_per_node),
+            ("-l h_rt=", job.time_s and schedulers.clock_time(job.time_s)),
+            ("-q ", job.partition),
+            ("-P ", job.account),
+            ("-l h=", hosts and f"'{hosts}'"),
+            ("-l exclusive=true", job.exclusive),
+        )
+        return [f"#$ {option}" for option in [*asked, *job.options]]
+
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+        """The first word of each line is a host."""
+        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PE_HOSTFILE")"""
+
+    def question(self, number: str) -> list[str]:
+        """Ask for all jobs of everybody: of one that has ended, qstat itself would say nothing but an error."""
+        return ["bash", "-c", f'qstat -u "*" && echo "looked for {number}"']
+
+    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+        """The fifth word of a job's line is its state; a job that is not there has ended."""
+        number = said.rpartition("looked for ")[2].strip()
+        if exit_code or not number:
+            return None
+        words = next((line.split() for line in said.splitlines() if line.split()[:1] == [number]), None)
+        if not words:
+            return schedulers.JobState("ended", "not in the queue any more")
+        advice = f" (an error keeps it: qstat -j {number} tells which)" if "E" in words[4] else ""
+        return schedulers.JobState("running" if set(words[4]) & set("rtd") else "queued", words[4] + advice)
+
+    def cancellation(self, number: str) -> list[str]:
+        """End it by qdel."""
+        return ["qdel", number]

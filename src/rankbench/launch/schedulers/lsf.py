@@ -1,0 +1,70 @@
+"""LSF of IBM, 10 and later."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+
+if TYPE_CHECKING:
+    from rankbench.model import Job
+
+PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
+    ("PEND|PSUSP|WAIT|PROV", "queued"),
+    ("RUN|USUSP|SSUSP|UNKWN", "running"),
+    (".*", "ended"),
+)
+
+
+class Scheduler(schedulers.Scheduler):
+    """Jobs by bsub, which reads its options from a script only where that comes by standard input."""
+
+    name = "lsf"
+    title = "LSF"
+    submit = ("bsub",)
+    by_input = True
+    number = r"Job <(\d+)> is submitted"
+    job_id = "${LSB_JOBID:-}"
+    answers = '! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"'
+    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "lsf"})
+    lacks = ("tasks_per_socket", "contiguous")
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:
+        """Slots are asked for, so many on a node; time is in hours and minutes."""
+        minutes = -(-round(job.time_s) // 60)
+        asked = schedulers.options(
+            ("-J ", name),
+            ("-o ", log),
+            ("-r", True),
+            ("-n ", job.nodes * job.tasks_per_node),
+            ("-R ", f'"span[ptile={job.tasks_per_node}]"'),
+            ("-W ", minutes and f"{minutes // 60}:{minutes % 60:02}"),
+            ("-q ", job.partition),
+            ("-P ", job.account),
+            ("-m ", job.nodelist and f'"{job.nodelist.replace(",", " ")}"'),
+            ("-x", job.exclusive),
+        )
+        return [f"#BSUB {option}" for option in [*asked, *job.options]]
+
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+        """A host stands there once for each of its slots."""
+        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$LSB_DJOB_HOSTFILE")"""
+
+    def question(self, number: str) -> list[str]:
+        """Ask for the state and, of an ended job, why."""
+        return ["bjobs", "-noheader", "-o", "stat exit_reason", number]
+
+    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+        """A dash stands for no reason."""
+        if exit_code == 0 and said.split():
+            word, *reason = said.split()
+            told = " ".join(reason).strip("- ")
+            return schedulers.JobState(schedulers.matched(PHASES, word), f"{word} ({told})" if told else word)
+        if "is not found" in said:
+            return schedulers.JobState("ended", "no longer known to LSF")
+        return None
+
+    def cancellation(self, number: str) -> list[str]:
+        """End it by bkill."""
+        return ["bkill", number]

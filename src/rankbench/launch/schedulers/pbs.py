@@ -1,0 +1,66 @@
+"""PBS Professional and OpenPBS."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+
+if TYPE_CHECKING:
+    from rankbench.model import Job
+
+PHASES: tuple[tuple[str, schedulers.Phase], ...] = (("[QHWTSM]", "queued"), ("[REBU]", "running"), (".*", "ended"))
+
+
+class Scheduler(schedulers.Scheduler):
+    """Jobs by qsub, in chunks of a node each."""
+
+    name = "pbs"
+    title = "PBS"
+    submit = ("qsub",)
+    number = r"(?m)^(\d+(?:\.\S+)?)$"
+    job_id = "${PBS_JOBID:-}"
+    answers = '! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"'
+    lacks = ("tasks_per_socket", "contiguous")
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:
+        """A chunk has one node; where nodes are named, each chunk is on one of them."""
+        chunk = f"ncpus={job.tasks_per_node}:mpiprocs={job.tasks_per_node}"
+        chunks = [f"1:host={host}:{chunk}" for host in job.nodelist.split(",") if host] or [f"{job.nodes}:{chunk}"]
+        asked = schedulers.options(
+            ("-N ", name[:15]),
+            ("-j oe", True),
+            ("-o ", log),
+            ("-r y", True),
+            ("-l select=", "+".join(chunks)),
+            ("-l place=scatter", ":excl" if job.exclusive else True),
+            ("-l walltime=", job.time_s and schedulers.clock_time(job.time_s)),
+            ("-q ", job.partition),
+            ("-A ", job.account),
+        )
+        return [f"#PBS {option}" for option in [*asked, *job.options]]
+
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+        """A node stands there once for each of its ranks."""
+        return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
+
+    def question(self, number: str) -> list[str]:
+        """Ask for ended jobs too, as far as the server keeps a history."""
+        return ["qstat", "-x", "-f", number]
+
+    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+        """The state is a letter."""
+        told = dict(re.findall(r"(?m)^\s*(job_state|Exit_status|comment) = (.+)$", said))
+        if "job_state" in told:
+            phase = schedulers.matched(PHASES, told["job_state"])
+            code = f", exit status {told['Exit_status']}" if phase == "ended" and "Exit_status" in told else ""
+            comment = f" ({told['comment']})" if "comment" in told else ""
+            return schedulers.JobState(phase, f"{told['job_state']}{code}{comment}")
+        if exit_code and "Unknown Job" in said:
+            return schedulers.JobState("ended", "no longer known to PBS")
+        return None
+
+    def cancellation(self, number: str) -> list[str]:
+        """End it by qdel."""
+        return ["qdel", number]

@@ -1,0 +1,77 @@
+"""Slurm, from 20.11 on."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+
+if TYPE_CHECKING:
+    from rankbench.model import Job
+
+PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
+    (r"PENDING|CONFIGURING|REQUEUE\w*|SUSPENDED|RESIZING|SPECIAL_EXIT|RESV_DEL_HOLD", "queued"),
+    (r"RUNNING|COMPLETING|STAGE_OUT|SIGNALING|STOPPED", "running"),
+    (r".*", "ended"),
+)
+
+
+class Scheduler(schedulers.Scheduler):
+    """Jobs by sbatch; a preempted one, or one whose node died, is queued again and goes on."""
+
+    name = "slurm"
+    title = "Slurm"
+    submit = ("sbatch", "--parsable")
+    number = r"(?m)^(\d+)(?:;\S+)?$"
+    job_id = "${SLURM_JOB_ID:-}"
+    answers = '! timeout 20 sinfo --noheader --nodes="$1" --format=%T | grep -qE "down|fail|[*]"'
+    end_ranks = """squeue --noheader --steps --jobs "$SLURM_JOB_ID" --format %i | grep -E '\\.[0-9]+$' |
+        xargs --no-run-if-empty scancel --signal=KILL"""
+
+    # A node that has just come back may refuse its job's steps, and not every launcher notices.
+    ready = """[ -z "${SLURM_RESTART_COUNT:-}" ] ||
+        timeout 20 srun --mpi=none --overlap --nodes="${#node[@]}" --ntasks="${#node[@]}" true"""
+    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "slurm"})
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:
+        """The batch shell hears of the end of its time before the end."""
+        asked = schedulers.options(
+            ("--job-name=", name),
+            ("--output=", log),
+            ("--open-mode=append", True),
+            ("--requeue", True),
+            ("--signal=B:TERM@30", True),
+            ("--nodes=", job.nodes),
+            ("--ntasks-per-node=", job.tasks_per_node),
+            ("--ntasks-per-socket=", job.tasks_per_socket),
+            ("--time=", job.time_s and schedulers.clock_time(job.time_s)),
+            ("--partition=", job.partition),
+            ("--account=", job.account),
+            ("--nodelist=", job.nodelist),
+            ("--exclusive", job.exclusive),
+            ("--contiguous", job.contiguous),
+        )
+        return [f"#SBATCH {option}" for option in [*asked, *job.options]]
+
+    def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's environment tells it
+        """Names are told in brackets; scontrol spells them out."""
+        return 'mapfile -t node < <(scontrol show hostnames "$SLURM_JOB_NODELIST")'
+
+    def question(self, number: str) -> list[str]:
+        """Ask scontrol, which knows a job for some minutes after its end, without any accounting."""
+        return ["scontrol", "--oneliner", "show", "job", number]
+
+    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
+        """Tell the reason too: Resources, Priority, TimeLimit, NodeDown."""
+        if found := re.search(r"\bJobState=(\w+) Reason=(\S+)", said):
+            word, reason = found[1], "" if found[2] == "None" else f" ({found[2]})"
+            return schedulers.JobState(schedulers.matched(PHASES, word), f"{word}{reason}")
+        if exit_code and "Invalid job id" in said:
+            return schedulers.JobState("ended", "no longer known to Slurm")
+        return None
+
+    def cancellation(self, number: str) -> list[str]:
+        """End it by scancel."""
+        return ["scancel", number]

@@ -1,0 +1,47 @@
+"""No scheduler: the script runs here in the background, and launchers reach the plan's hosts by their remote shell."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from rankbench.launch import schedulers
+
+if TYPE_CHECKING:
+    from rankbench.model import Job
+
+DETACHED = 'script=$0; setsid bash "$script" </dev/null >>"${script%/*}/output.log" 2>&1 & echo $!'
+ALIVE = 'grep -q job.sh "/proc/$0/cmdline" 2>/dev/null'
+"""Numbers of processes are used again, and one that has ended may keep its number, but not its command line."""
+
+
+class Scheduler(schedulers.Scheduler):
+    """A process of one's own, whose number is the job's."""
+
+    name = "ssh"
+    title = "ssh"
+    submit = ("bash", "-c", DETACHED)
+    number = r"(?m)^(\d+)$"
+    job_id = "$$"
+    answers = 'timeout 10 "$remote_shell" "$1" true'
+    lacks = ("partition", "account", "tasks_per_socket", "contiguous", "options")
+
+    def directives(self, job: Job, name: str, log: str) -> list[str]:  # noqa: ARG002 - nobody reads any
+        """Nobody is asked."""
+        return []
+
+    def nodes(self, job: Job) -> str:
+        """The hosts are those that the plan names."""
+        return f"node=({' '.join(map(shlex.quote, filter(None, job.nodelist.split(','))))})"
+
+    def question(self, number: str) -> list[str]:
+        """Ask the system."""
+        return ["bash", "-c", ALIVE, number]
+
+    def state(self, exit_code: int, said: str) -> schedulers.JobState | None:  # noqa: ARG002 - the code tells it
+        """The process is there or not."""
+        return schedulers.JobState("ended", "ended") if exit_code else schedulers.JobState("running", "running")
+
+    def cancellation(self, number: str) -> list[str]:
+        """End it politely; it tidies up."""
+        return ["kill", "-TERM", number]

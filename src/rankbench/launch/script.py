@@ -1,0 +1,179 @@
+"""The job script: plain bash that makes a list of launches within one job, and can be read and edited by a person.
+
+It needs no Python where it runs. Below `<campaign>/job` it leaves a folder for each launch, whose file `ending` comes
+last; what has one is not launched again, so that a script that was interrupted goes on where it was when it is run
+again. How a launch is made stands in `functions.sh`; here it is put together with what is to be launched.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import textwrap
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.plan.jobs import NODE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.launch.schedulers import Scheduler
+    from rankbench.model import CommandLine, Job
+
+FUNCTIONS = Path(__file__).with_name("functions.sh")
+RULE = "# --- {} "
+OWN = '"$@"'
+"""The arguments of the core."""
+WIDTH = 120
+FOLDER = "job"
+"""Of a campaign, what belongs to its job script."""
+SCRIPT, LOG = "job.sh", "output.log"
+
+
+class Line(NamedTuple):
+    """How a candidate is launched in a placement."""
+
+    name: str
+    """A name that bash allows."""
+    title: str
+    core: Path
+    ranks: int
+    command: CommandLine
+    """Without the core's arguments, with those of a foreign program."""
+    checked: str = ""
+    """Of a foreign program: the line by whose check it is found whether it can be launched. Empty: the core's own."""
+
+
+class Turn(NamedTuple):
+    """A candidate's turn with some cases."""
+
+    name: str
+    """Unique among all turns; names the folder of its launches."""
+    line: str
+    cases: str
+    """Name of the file that lists them, below `cases`."""
+
+
+class Script(NamedTuple):
+    """All that a script does."""
+
+    campaign: Path
+    question: str
+    job: Job
+    lines: Sequence[Line]
+    blocks: Sequence[Sequence[Turn]]
+    remote_shell: str
+    silence_s: float
+    """A launch whose stream has not grown for so long hangs."""
+    speaks_to_mpi: Sequence[str]
+    """Beginnings of the environment variables that are kept with each launch."""
+
+
+def text(script: Script, scheduler: Scheduler) -> str:
+    """Return the script for a scheduler."""
+    parts = [
+        "#!/bin/bash",
+        *scheduler.directives(script.job, script.campaign.name, str(script.campaign / FOLDER / LOG)),
+        *head(script, scheduler),
+        "",
+        rule("how each candidate is launched in each placement; the core and its arguments follow as $@"),
+        "",
+        "declare -A ranks core checked",
+        *(part for line in script.lines for part in function(line)),
+        "",
+        FUNCTIONS.read_text(encoding="utf-8").rstrip(),
+        "",
+        rule("the launches, each block in an order of its own"),
+        "",
+        "begin_job",
+        *(f"check {line.name}" for line in script.lines if not line.checked),
+    ]
+    for number, turns in enumerate(script.blocks, start=1):
+        parts += ["", f"block {number}", *(f"launch {one.name} {one.line} {one.cases}" for one in turns)]
+    return "\n".join([*parts, "", 'echo "all launches" >"$job/stopped"', 'say "all launches are done"', ""])
+
+
+def head(script: Script, scheduler: Scheduler) -> list[str]:
+    """Return what a person may want to change, and the nodes of the job."""
+    told = f"Campaign {script.campaign.name}, by rankbench {version('rankbench')}: {script.question}"
+    more = "Run or submit it again at any time: what is done is not done again. Take a launch out by a # before it."
+    return [
+        "#",
+        *textwrap.wrap(told, WIDTH, initial_indent="# ", subsequent_indent="# "),
+        *textwrap.wrap(more, WIDTH, initial_indent="# ", subsequent_indent="# "),
+        "",
+        f"campaign={shlex.quote(str(script.campaign))}",
+        f"time_s={round(script.job.time_s)}  # of the job; a launch that would not end in it is not begun; 0: no limit",
+        f"silence_s={round(script.silence_s)}  # a launch that gives no sign of life for so long is ended",
+        f"nodes_wanted={script.job.nodes}",
+        f"speaks_to_mpi={shlex.quote('|'.join(script.speaks_to_mpi))}  # variables that are kept with each launch",
+        f"job_id={scheduler.job_id}",
+        f"remote_shell={shlex.quote(script.remote_shell or 'ssh')}",
+        *(f"export {name}={shlex.quote(value)}" for name, value in scheduler.environment.items()),
+        *script.job.setup,
+        "",
+        "# The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.",
+        scheduler.nodes(script.job),
+        f"ready() {{\n    {scheduler.ready}\n}}",
+        f"end_ranks() {{\n    {scheduler.end_ranks}\n}}",
+        f"answers() {{\n    {scheduler.answers}\n}}",
+    ]
+
+
+def rule(title: str) -> str:
+    """Return a line that sets a part of the script off."""
+    return RULE.format(title).ljust(WIDTH, "-")
+
+
+def function(line: Line) -> list[str]:
+    """Return the bash function that launches a candidate in a placement."""
+    words = [f"{name}={value}" for name, value in line.command.environment.items()]
+    files = line.command.files
+    command = [*(["env", *words] if words else []), *line.command.arguments]
+    told = [f'"$out/{word}"' if word in files else quoted(word) for word in command]
+    return [
+        "",
+        f"# {line.title}",
+        f"ranks[{line.name}]={line.ranks}",
+        f"core[{line.name}]={shlex.quote(str(line.core))}",
+        *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
+        f"{line.name}() {{",
+        *(written(name, content) for name, content in files.items()),
+        f"    {broken(told if line.checked else [*told, OWN])}",
+        "}",
+    ]
+
+
+def broken(words: Sequence[str]) -> str:
+    """Return a command over as many lines as it needs."""
+    lines, line = [], ""
+    for word in words:
+        if line and len(line) + len(word) > WIDTH - len("     \\"):
+            lines.append(line)
+            line = ""
+        line += f" {word}" if line else word
+    return " \\\n        ".join([*lines, line])
+
+
+def quoted(word: str) -> str:
+    """Return a word for bash, in which stand-ins are the names of the job's nodes."""
+    if not NODE.search(word):
+        return shlex.quote(word)
+    return '"' + named(re.sub(r'([\\"$`])', r"\\\1", word)) + '"'
+
+
+def named(text: str) -> str:
+    """Return text in which bash puts the names of nodes."""
+    return NODE.sub(lambda match: f"${{node[{int(match[1]) - 1}]}}", text)
+
+
+def written(name: str, content: str) -> str:
+    """Return the line of bash that writes a file which the launcher reads."""
+    return f'    cat >"$out/{name}" <<END\n{named(content)}END'
+
+
+def identifier(text: str) -> str:
+    """Return a name that bash allows for a function."""
+    return re.sub(r"\W+", "_", text)

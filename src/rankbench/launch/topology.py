@@ -1,0 +1,208 @@
+"""The CPUs of this machine and what they share, as hwloc sees them, else as the kernel tells.
+
+hwloc is asked by `lstopo`, whose XML is read in the forms of its versions 1 and 2: the former nests cores in NUMA
+nodes, the latter hangs NUMA nodes beside them. Only CPUs that programs may use are told of.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree
+
+from rankbench.model import Cpu
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+PROGRAMS = ("lstopo-no-graphics", "lstopo")
+OPTIONS = ("--of", "xml", "--no-io")
+LONGEST_S = 20.0
+WORD_BITS = 32
+"""Of a set of CPUs, which hwloc writes as words: `0x00000003,0xffffffff`."""
+EVERY_HIGHER = "0xf...f"
+"""A first word that says that all higher CPUs are meant."""
+KINDS = {"Package": "socket", "Socket": "socket", "NUMANode": "numa", "Core": "core"}
+OF_DATA = ("Data", "Unified")
+FIRST_SHARED_LEVEL = 2
+"""Caches of level 1 are a core's own."""
+
+
+class Share(NamedTuple):
+    """CPUs that have something in common, those included that programs may not use."""
+
+    kind: str
+    """`socket`, `numa`, `core`, or a cache such as `L3`."""
+    number: int
+    """As the system counts sockets and NUMA nodes."""
+    cpus: frozenset[int]
+
+
+class Reading(NamedTuple):
+    """What was read of a machine."""
+
+    shares: list[Share]
+    allowed: frozenset[int]
+    """CPUs that hwloc counts: those of this container, or all that are online."""
+
+
+def cpus(root: Path = Path("/")) -> list[Cpu]:
+    """Return the CPUs that this process may use, by number; `root` is where /sys is looked for if it is not here."""
+    usable = os.sched_getaffinity(0)
+    told = asked() if root == Path("/") else ""
+    with contextlib.suppress(ValueError):
+        if found := assembled(of_xml(told), usable):
+            return found
+    return assembled(of_system(root, usable), usable)
+
+
+def asked() -> str:
+    """Return what lstopo prints of this very machine, nothing where there is none or it fails."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if not program:
+        return ""
+    # Such variables make hwloc read another machine's description.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HWLOC_")}
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        answer = subprocess.run(
+            [program, *OPTIONS], env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            errors="replace", timeout=LONGEST_S, check=False,
+        )  # fmt: skip
+        return answer.stdout if answer.returncode == 0 else ""
+    return ""
+
+
+# --- hwloc ------------------------------------------------------------------------------------------------------------
+
+
+def of_xml(text: str) -> Reading:
+    """Return what lstopo's XML tells. Raises ValueError where it is no such thing."""
+    try:
+        topology = ElementTree.fromstring(text)  # noqa: S314 - what lstopo prints here
+    except ElementTree.ParseError as error:
+        raise ValueError(str(error)) from None
+    objects = list(topology.iter("object"))
+    threads = {int(one.get("os_index", "")) for one in objects if one.get("type") == "PU"}
+    allowed = members(next((one.get("allowed_cpuset", "") for one in objects), ""), threads)
+    return Reading([one for each in objects for one in share(each, threads)], allowed or frozenset(threads))
+
+
+def share(one: ElementTree.Element, threads: Collection[int]) -> Iterator[Share]:
+    """Yield what an object of hwloc's is to the CPUs below it; of most kinds, nothing."""
+    level = re.fullmatch(r"L(\d)Cache", one.get("type", "")) or re.fullmatch(r"(\d)", cache_of_1(one))
+    kind = f"L{level[1]}" if level and int(level[1]) >= FIRST_SHARED_LEVEL else KINDS.get(one.get("type", ""))
+    if kind:
+        cpuset = one.get("complete_cpuset", "") or one.get("cpuset", "")
+        yield Share(kind, int(one.get("os_index", "0")), members(cpuset, threads))
+
+
+def cache_of_1(one: ElementTree.Element) -> str:
+    """Return the level of a cache as hwloc 1 writes it, nothing of a cache of instructions."""
+    instructions = "2"
+    told = one.get("type") == "Cache" and one.get("cache_type") != instructions
+    return one.get("depth", "") if told else ""
+
+
+def members(cpuset: str, threads: Collection[int]) -> frozenset[int]:
+    """Return which of the CPUs are in a set as hwloc writes it."""
+    endless, _, rest = cpuset.partition(",") if cpuset.startswith(EVERY_HIGHER) else ("", "", cpuset)
+    words = [int(word or "0", 16) for word in rest.split(",")] if rest else []
+    bits = sum(word << (WORD_BITS * place) for place, word in enumerate(reversed(words)))
+    higher = WORD_BITS * len(words)
+    return frozenset(cpu for cpu in threads if (endless and cpu >= higher) or bits >> cpu & 1)
+
+
+# --- the kernel -------------------------------------------------------------------------------------------------------
+
+
+def of_system(root: Path, usable: Collection[int]) -> Reading:
+    """Return what /sys tells; where it is hidden, the usable CPUs have nothing in common."""
+    folder = root / "sys/devices/system/cpu"
+    known = sorted(int(path.name[3:]) for path in folder.glob("cpu[0-9]*") if (path / "topology").exists())
+    groups: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    for cpu in known:
+        for kind, name in told_of(folder / f"cpu{cpu}"):
+            groups[kind, name].add(cpu)
+    allowed = numbers(text(root / "sys/fs/cgroup/cpuset.cpus.effective").strip()) & set(known)
+    shares = [Share(kind, int(name) if name.isdigit() else 0, frozenset(one)) for (kind, name), one in groups.items()]
+    return Reading(shares, frozenset(allowed or known or usable))
+
+
+def told_of(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of things that a CPU is part of, with names that are equal for CPUs that share one."""
+    package, core = text(folder / "topology/physical_package_id"), text(folder / "topology/core_id")
+    yield "socket", package.strip()
+    yield "core", text(folder / "topology/thread_siblings_list").strip() or f"{package} {core or folder.name}"
+    for node in folder.glob("node[0-9]*"):
+        yield "numa", node.name.removeprefix("node")
+    for cache in folder.glob("cache/index[0-9]*"):
+        level, kind = text(cache / "level").strip(), text(cache / "type").strip()
+        if kind in OF_DATA and level.isdigit() and int(level) >= FIRST_SHARED_LEVEL:
+            yield f"L{level}", text(cache / "shared_cpu_list").strip()
+
+
+def text(path: Path) -> str:
+    """Return a file's text, or nothing where it cannot be read."""
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def numbers(kernel_list: str) -> set[int]:
+    """Return the numbers of a kernel list such as `0-3,8`."""
+    ranges = [part.partition("-") for part in kernel_list.split(",") if part]
+    return {number for first, _, last in ranges for number in range(int(first), int(last or first) + 1)}
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def assembled(reading: Reading, usable: Collection[int]) -> list[Cpu]:
+    """Return the usable CPUs. Of several shares of a kind, such as memories near to a CPU, the narrowest counts."""
+    mine: defaultdict[int, dict[str, Share]] = defaultdict(dict)
+    for one in sorted(reading.shares, key=lambda one: (-len(one.cpus), -one.number)):
+        for cpu in one.cpus:
+            mine[cpu][one.kind] = one
+    order = counted(reading.shares, reading.allowed, mine)
+    core_of = {cpu: first(mine[cpu].get("core"), reading.allowed, cpu) for cpu in order}
+    ordinals = {cpu: ordinal for ordinal, cpu in enumerate(order)}
+    core_ordinals = {core: ordinal for ordinal, core in enumerate(dict.fromkeys(core_of.values()))}
+    wanted = reading.allowed & set(usable)
+
+    def described(cpu: int) -> Cpu:
+        parts = mine[cpu]
+        return Cpu(
+            number=cpu,
+            core=first(parts.get("core"), wanted, cpu),
+            socket=parts["socket"].number if "socket" in parts else 0,
+            numa=parts["numa"].number if "numa" in parts else 0,
+            caches={kind: first(one, wanted, cpu) for kind, one in sorted(parts.items()) if kind[0] == "L"},
+            ordinal=ordinals[cpu],
+            core_ordinal=core_ordinals[core_of[cpu]],
+        )
+
+    return [described(cpu) for cpu in sorted(wanted)]
+
+
+def counted(shares: Iterable[Share], allowed: Iterable[int], mine: dict[int, dict[str, Share]]) -> list[int]:
+    """Return the CPUs in the order in which hwloc counts them: what is part of one thing is together."""
+    widest: dict[str, int] = {}
+    for one in shares:
+        widest[one.kind] = max(widest.get(one.kind, 0), len(one.cpus))
+    kinds = sorted(widest, key=lambda kind: -widest[kind])
+
+    def place(cpu: int) -> tuple[int, ...]:
+        return (*(min(mine[cpu][kind].cpus) if kind in mine[cpu] else cpu for kind in kinds), cpu)
+
+    return sorted(allowed, key=place)
+
+
+def first(one: Share | None, among: Collection[int], cpu: int) -> int:
+    """Return the first of some CPUs that have a thing in common with a CPU; alone, it is the first itself."""
+    return min(one.cpus.intersection(among)) if one else cpu

@@ -1,0 +1,183 @@
+"""Environment modules, by Environment Modules or Lmod: loaded in a clean shell, and what that changed there.
+
+Both are functions of a shell; a shell that is not interactive must read their initialisation file first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.libraries import sources
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PATIENCE_S, HINT_PATIENCE_S = 60, 20
+KEPT = ("HOME", "USER", "LOGNAME", "MODULEPATH", "MODULERCFILE", "LMOD_MODULERCFILE", "LMOD_SYSTEM_NAME")
+"""What a clean shell has of the user's: who it is, and where modules are."""
+CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SHELLS = (
+    "/etc/profile",
+    "/usr/share/modules/init/bash",
+    "/usr/share/Modules/init/bash",
+    "/usr/share/lmod/lmod/init/bash",
+)
+"""Where sites and distributions teach a shell the command `module`."""
+BOOKKEEPING = re.compile(
+    r"LOADEDMODULES$|_LMFILES_|_ModuleTable|__|LMOD_|MODULES_|MODULEPATH|BASH_FUNC_|SHLVL$|OLDPWD$|PWD$|_$"
+)
+"""Variables by which the two, and the shell, remember what they did, or their beginnings."""
+NO_MODULES, MARK = 64, "rankbench: loaded"
+SCRIPT = f"""\
+exec 3>&1 1>&2
+IFS=: read -ra shells <<< "$1"; shift
+for file in "${{shells[@]}}"; do
+    [ "$(type -t module)" = function ] && break
+    [ -r "$file" ] && . "$file"
+done
+[ "$(type -t module)" = function ] || exit {NO_MODULES}
+offered() {{ if [ -n "$LMOD_CMD" ]; then module -t spider; else module -t avail; fi; }}
+module purge
+command -p env -0 >&3
+printf '{MARK}\\0' >&3
+"$@"
+status=$?
+command -p env -0 >&3
+exit $status
+"""
+MPI_MODULE = re.compile(r"(?:^|/)(mpich|openmpi|ompi|intel-?mpi|impi|mvapich|mpt|hpcx|psmpi|cray-mpich)", re.IGNORECASE)
+
+
+class Loaded(NamedTuple):
+    """What a load of modules gave."""
+
+    names: str
+    path: str
+    """The folders that it put on PATH, in their order."""
+    environment: dict[str, str]
+    """What it set."""
+
+
+class Answer(NamedTuple):
+    """What a clean shell made of a command."""
+
+    status: int
+    said: str
+    """Standard error and all that is not the two environments."""
+    before: dict[str, str]
+    after: dict[str, str]
+
+
+def shells() -> tuple[Path, ...]:
+    """Return the files that may teach a shell the command `module`: the one in use here first."""
+    here = [f"{os.environ[name]}/init/bash" for name in ("LMOD_PKG", "MODULESHOME") if os.environ.get(name)]
+    return tuple(file for file in map(Path, (*here, *SHELLS)) if file.exists())
+
+
+def installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
+    """Return the MPI library to which PATH leads once the modules are loaded."""
+    given = load(names)
+    found = {tool: shutil.which(tool, path=given.path) for tool in ("mpicc", *sources.LAUNCHERS)}
+    if not found["mpicc"]:
+        raise RankbenchError(
+            f"modules {given.names}: they put no mpicc on PATH; name the module of an MPI library, "
+            "after those that it needs"
+        )
+    wrapper = Path(found.pop("mpicc") or "")
+    launcher = next(filter(None, found.values()), None)
+    return sources.Installation(
+        prefix=wrapper.parent.parent,
+        wrapper=wrapper,
+        launcher=Path(launcher) if launcher else None,
+        source="modules",
+        environment=given.environment,
+        origin={**(origin or {}), "modules": given.names},
+    )
+
+
+def load(names: Sequence[str]) -> Loaded:
+    """Return what a load of modules gives, in their order. The same is not loaded twice: Lmod takes a second for it."""
+    user = tuple(os.environ.get(name, "") for name in ("PATH", "MODULEPATH"))
+    return loaded(tuple(names), shells(), user)
+
+
+@cache
+def loaded(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> Loaded:
+    """Return what a load of modules gives a user."""
+    together = " ".join(names)
+    answer = ask(files, ["module", "load", *names], PATIENCE_S)
+    if answer.status or "Unable to locate a modulefile" in answer.said:
+        raise RankbenchError(f"modules {together}: {reason(answer)}")
+    added = gained(answer)
+    return Loaded(together, added, environment(answer, added))
+
+
+def gained(answer: Answer) -> str:
+    """Return the folders that the load put on PATH, in their order."""
+    had = answer.before.get("PATH", "").split(":")
+    return ":".join(folder for folder in answer.after.get("PATH", "").split(":") if folder not in had)
+
+
+def environment(answer: Answer, added: str) -> dict[str, str]:
+    """Return what the load set. Of PATH, what it put there stands before PATH as it is here, where schedulers are."""
+    changed = {
+        name: value
+        for name, value in answer.after.items()
+        if answer.before.get(name) != value and not BOOKKEEPING.match(name)
+    }
+    return changed | {"PATH": f"{added}:{os.environ.get('PATH', CLEAN_PATH)}"}
+
+
+def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Answer:
+    """Run a command in a shell that knows `module` and has nothing loaded."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **kept}
+    program = ["bash", "--noprofile", "--norc", "-c", SCRIPT, "bash", ":".join(map(str, files)), *command]
+    try:
+        done = subprocess.run(
+            program,
+            env=clean,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=patience_s,
+            check=False,
+        )
+    except OSError as error:
+        return Answer(1, f"ERROR: bash: {error.strerror}", {}, {})
+    except subprocess.TimeoutExpired:
+        return Answer(1, f"ERROR: no answer within {patience_s:g} s", {}, {})
+    before, _, after = done.stdout.partition(f"{MARK}\0")
+    return Answer(done.returncode, done.stderr, variables(before), variables(after))
+
+
+def variables(text: str) -> dict[str, str]:
+    """Return an environment as `env -0` prints it."""
+    pairs = (line.partition("=") for line in text.split("\0") if "=" in line)
+    return {name: value for name, _, value in pairs}
+
+
+def reason(answer: Answer) -> str:
+    """Return, in one line, why modules were not loaded: what follows the first error, to the end of its paragraph."""
+    if answer.status == NO_MODULES:
+        return "no Environment Modules or Lmod here; set MODULESHOME to the folder that holds its init/bash"
+    found = re.search(r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.said, re.DOTALL)
+    told = " ".join((found[1] if found else answer.said).split())
+    return told.rstrip(".") or f"module load ended with {answer.status} and said nothing"
+
+
+def likely(files: Sequence[Path]) -> list[str]:
+    """Return the modules here whose names sound like an MPI library; Lmod tells those too that need others first."""
+    if not files:
+        return []
+    lines = (line.strip() for line in ask(files, ["offered"], HINT_PATIENCE_S).said.splitlines())
+    names = (re.sub(r"\s*(\(\S+\)|<\S+>)$", "", line) for line in lines)
+    return [name for name in names if MPI_MODULE.search(name) and not name.endswith((":", "/")) and " " not in name]

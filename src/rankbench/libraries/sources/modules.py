@@ -1,0 +1,29 @@
+"""Environment Modules and Lmod: what a site offers, of which only what the user names is loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.libraries import modulefiles
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.libraries import sources
+
+TITLE = "environment modules given by --modules"
+PRECEDENCE = 22
+SCHEMES = ("module", "modules")
+
+
+def find(search: sources.Search) -> Iterable[sources.Installation]:
+    """Yield the library of each list of modules."""
+    return [named(text) for text in search.modules]
+
+
+def named(text: str) -> sources.Installation:
+    """Return the library of modules that are loaded together, in their order: `gcc/12 mpich/4.3`."""
+    if not text.split():
+        raise RankbenchError('modules: none is named; name them as module load takes them: "gcc/12 mpich/4.3"')
+    return modulefiles.installation(text.split())

@@ -1,0 +1,50 @@
+"""srun, Slurm's own launcher, within a job: one launch line for all families, which differ in the process interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.model import CommandLine, RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankbench.model import Library, Placement
+
+BINDINGS = {"core": "cores", "thread": "threads", "none": "none"}
+
+
+def launch_line(
+    library: Library, placement: Placement, pmi: str, environment: Mapping[str, str], program: list[str]
+) -> CommandLine:
+    """Return a command line of srun; ranks fill node after node."""
+    require_hosts(placement)
+    if not placement.hosts:
+        raise RankbenchError(
+            f"{library.name} on {placement.name}: srun launches within a job only; name hosts, or rankbench submit"
+        )
+    hosts = ["--nodelist", ",".join(placement.hosts), "--nodes", str(placement.nodes)]
+    count = ["--ntasks", str(placement.ranks), "--ntasks-per-node", str(placement.ranks_per_node)]
+    # Without --overlap a step waits for what the batch script itself holds where memory is given out with CPUs.
+    seats = ["--distribution=block", f"--cpu-bind={binding(placement)}", "--overlap"]
+    shared = ["--overcommit"] if placement.binding == "none" else []
+    return CommandLine(
+        arguments=["srun", f"--mpi={pmi}", *hosts, *count, *seats, *shared, "--kill-on-bad-exit=1", *program],
+        environment=dict(environment),
+    )
+
+
+def binding(placement: Placement) -> str:
+    """Return what the ranks of a node are bound to: the bits of their CPUs, or a kind of thing."""
+    if placement.binding == "none" or not placement.cpus:
+        return BINDINGS[placement.binding]
+    return "mask_cpu:" + ",".join(hex(sum(1 << cpu for cpu in cpus)) for cpus in placement.cpus)
+
+
+def require_hosts(placement: Placement) -> None:
+    """Make sure that there are as many hosts as the placement has nodes."""
+    if placement.nodes != max(1, len(placement.hosts)):
+        raise RankbenchError(
+            f"placement {placement.name}: {placement.nodes} nodes asked for; "
+            f"found {len(placement.hosts)} hosts, expected as many"
+        )

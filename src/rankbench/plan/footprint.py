@@ -1,0 +1,79 @@
+"""What the samples of a plan take of memory and disk, told before anything is measured."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.plan.options import dimensions_of, extents_of
+from rankbench.quantities import format_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Case, Operation, Plan
+
+MOMENT_BYTES, SAMPLE_BYTES = 40, 48
+"""Of a round on each rank; of a round on rank 0, of one that a rank hands over, and of the library's copy: `core.h`."""
+STREAM_BYTES, STORED_BYTES, READ_BYTES = 8, 5, 90
+"""Of a sample and series: as text in the stream, in Parquet, and as numbers while it is read; about."""
+
+
+class Footprint(NamedTuple):
+    """What one launch of a candidate, with all its cases, takes at most, and all launches leave."""
+
+    samples: int
+    """Of a case."""
+    rank_bytes: int
+    """Memory of rank 0, for the samples of one pass; of other ranks no more."""
+    stream_bytes: int
+    read_bytes: int
+    """Memory of rankbench, beside the core."""
+    stored_bytes: tuple[int, int]
+    """Disk after the fewest and the most blocks."""
+
+    def __str__(self) -> str:
+        """Spell it in one line."""
+        least, most = (format_memory(size) for size in self.stored_bytes)
+        return (
+            f"up to {self.samples} samples a case: a launch takes {format_memory(self.rank_bytes)} of memory on "
+            f"rank 0, {format_memory(self.read_bytes)} to read and {format_memory(self.stream_bytes)} of disk; "
+            f"all leave {least if least == most else f'{least} to {most}'}"
+        )
+
+
+def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]) -> Footprint:
+    """Return what the samples of a plan's cases take, by the most that each case may have."""
+    known = {operation.name: operation for operation in operations}
+    samples = plan.sampling.tries or plan.sampling.good
+    whole = any(case.quantity == "memory" or known[case.operation].once for case in cases)
+    at_once = samples if whole else math.ceil(samples / plan.sampling.passes)
+    kept: dict[tuple[str, str], int] = {}
+    for case in cases:
+        launch = (case.placement, case.launch_group)
+        kept[launch] = kept.get(launch, 0) + samples * series(plan, case, known[case.operation])
+    candidates = len(plan.candidates) + plan.control
+    all_bytes = candidates * STORED_BYTES * sum(kept.values())
+    most = max(kept.values(), default=0)
+    return Footprint(
+        samples=samples,
+        rank_bytes=at_once * (MOMENT_BYTES + 3 * SAMPLE_BYTES),
+        stream_bytes=STREAM_BYTES * most,
+        read_bytes=READ_BYTES * most,
+        stored_bytes=(plan.stop.blocks_min * all_bytes, plan.stop.blocks_max * all_bytes),
+    )
+
+
+def series(plan: Plan, case: Case, operation: Operation) -> int:
+    """Return how many series of samples a case has: of all ranks, and of each ring or each rank."""
+    if plan.every_rank and not operation.between_two:
+        return 1 + case.ranks
+    return 1 + (rings(case, operation) if operation.rings else 0)
+
+
+def rings(case: Case, operation: Operation) -> int:
+    """Return how many rings a grid has, at most; of one that MPI_Dims_create makes, as if it were a cube."""
+    extents, dimensions = extents_of(operation, case.options), dimensions_of(operation, case.options)
+    if extents:
+        return math.prod(extents) // min(extents)
+    return math.ceil(math.pow(case.ranks, (dimensions - 1) / dimensions))

@@ -1,0 +1,76 @@
+"""What a plan asks of a scheduler: its table `[job]`, and the nodes of a job, which have no names until it begins."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, get_args
+
+import msgspec
+
+from rankbench.model import Job, Launcher
+from rankbench.plan import notation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankbench.model import Placement
+    from rankbench.plan.document import Value
+    from rankbench.plan.placing import Room
+
+NODE = re.compile(r"__NODE_(\d+)__")
+"""A node of the job before it has a name; they are counted from 1."""
+MOST_NODES = 4096
+"""Placements are looked at with so many where the plan does not say how many the job has."""
+LINES_HELP = 'lines such as ["module load gcc"]'
+OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
+
+
+def texts(what: str) -> Callable[[Value], list[str]]:
+    """Return the reader of a list of texts."""
+    return lambda value: [one.text(what) for one in value.items(what)]
+
+
+KEYS: dict[str, Callable[[Value], object]] = {
+    "scheduler": lambda value: value.text('a scheduler such as "slurm"'),
+    "nodes": lambda value: value.whole(1, MOST_NODES),
+    "tasks_per_node": lambda value: value.whole(1),
+    "tasks_per_socket": lambda value: value.whole(1),
+    "time": lambda value: value.parsed(notation.seconds, notation.TIME_HELP),
+    "partition": lambda value: value.text("the name of a partition or queue"),
+    "account": lambda value: value.text("the name of an account"),
+    "nodelist": lambda value: value.text("names of nodes as the scheduler writes them"),
+    "exclusive": lambda value: value.switch(),
+    "contiguous": lambda value: value.switch(),
+    "launcher": lambda value: value.one_of(get_args(Launcher)),
+    "options": texts(OPTIONS_HELP),
+    "setup": texts(LINES_HELP),
+}
+FIELDS = {"time": "time_s"}
+
+
+def job(table: Value, said: dict[str, Value]) -> Job:
+    """Return what is asked of the scheduler; what is said on the command line counts more than the plan's table."""
+    fields = table.table(KEYS) | said
+    return msgspec.convert({FIELDS.get(key, key): KEYS[key](value) for key, value in fields.items()}, Job)
+
+
+def on(hosts: Sequence[str], job: Job) -> Job:
+    """Return the job on the plan's hosts, where it names no other nodes."""
+    if not hosts or job.nodelist:
+        return job
+    return msgspec.structs.replace(job, nodelist=",".join(hosts), nodes=job.nodes or len(hosts))
+
+
+def room(room: Room, job: Job, placements: Value) -> Room:
+    """Return the room of a job that has not begun: nodes under names that stand for the real ones."""
+    if "nodes" in (placements.raw if isinstance(placements.raw, list) else [placements.raw]) and not job.nodes:
+        raise placements.fail('"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes')
+    hosts = [f"__NODE_{number}__" for number in range(1, (job.nodes or MOST_NODES) + 1)]
+    return room._replace(hosts=hosts, launcher=job.launcher)
+
+
+def fitting(job: Job, placements: Sequence[Placement]) -> Job:
+    """Return the job with as many nodes and tasks as the placements take, where it does not say it."""
+    nodes = job.nodes or max(placement.nodes for placement in placements)
+    tasks = job.tasks_per_node or max(placement.ranks_per_node for placement in placements)
+    return msgspec.structs.replace(job, nodes=nodes, tasks_per_node=tasks)

@@ -1,0 +1,237 @@
+"""The options of operations: what a plan says of them is held against what the core offers and made into cases."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.plan.document import Value
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from rankbench.model import Description, Operation, Option, Plan
+    from rankbench.plan.variants import Line
+
+TIME, MEMORY, OVERLAP = "time", "memory", "overlap"
+TOGETHER = "together"
+IDLE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "tests": ("quantity", (TIME, MEMORY)),
+    "compute_us": ("quantity", (TIME, MEMORY)),
+    "spread_us": ("arrival", (TOGETHER,)),
+    "busy_us": ("target", ("waiting",)),
+}
+"""What makes no difference while another option has one of these values, the first of which is usual."""
+PAIR = ("from", "to")
+AUTO = "auto"
+MOST_DIMENSIONS, MOST_EXTENT = 6, 1023
+GRID_HELP = f'"auto", or a grid such as "4x4" of up to {MOST_DIMENSIONS} extents from 1 to {MOST_EXTENT}'
+
+
+class Key(NamedTuple):
+    """A key of the plan's options: an option, of one operation or of all that have it."""
+
+    place: Value
+    operation: str
+    """Empty: all."""
+    name: str
+
+
+def check_options(plan: Plan, description: Description, measured: Collection[str]) -> Iterator[str]:
+    """Refuse options and values that the core does not have; yield a note on each that changes nothing.
+
+    Args:
+        plan: the plan.
+        description: what the core says of itself.
+        measured: names of the operations that the plan measures.
+    """
+    for text, values in plan.options.items():
+        operation, _, name = text.rpartition(".")
+        key = Key(Value(plan.file, f"options.{text}", None), operation, name)
+        owners = owners_of(key, description)
+        used = [owner for owner in owners if owner.name in measured]
+        offered = [option for owner in used or owners for option in owner.options if option.name == name]
+        for index, value in enumerate(values):
+            check_value(key.place.place + (f"[{index}]" if len(values) > 1 else ""), value, offered, plan)
+        if not used:
+            yield f"options.{text}: no operation of this plan has it; left out"
+        elif not matters_somewhere(name, plan):
+            decider, idle = IDLE[name]
+            yield f"options.{text}: makes no difference while {decider} is {' or '.join(idle)}; left out"
+
+
+def owners_of(key: Key, description: Description) -> list[Operation]:
+    """Return the operations that have an option which the plan names; there is at least one."""
+    among = [one for one in description.operations if key.operation in {"", one.name}]
+    if not among:
+        names = [one.name for one in description.operations]
+        raise key.place.fail(f'found "{key.operation}"; {suggestion(key.operation, names)}')
+    having = names_by_option(description.operations)
+    if key.operation and key.name in having and key.name not in names_by_option(among):
+        raise key.place.fail(f"{key.operation} has no such option; those that have it: {', '.join(having[key.name])}")
+    known = names_by_option(among)
+    if key.name not in known:
+        near = difflib.get_close_matches(key.name, known, n=1)
+        whose = f"; {near[0]} is an option of {', '.join(having[near[0]])}" if near else ""
+        raise key.place.fail(f"unknown option; {suggestion(key.name, known)}{whose}")
+    return [one for one in among if one.name in known[key.name]]
+
+
+def names_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
+    """Return the names of the operations that have each option."""
+    found: dict[str, list[str]] = {}
+    for operation in operations:
+        for option in operation.options:
+            found.setdefault(option.name, []).append(operation.name)
+    return found
+
+
+def check_value(place: str, value: str, offered: Sequence[Option], plan: Plan) -> None:
+    """Refuse a value that none of the options allows."""
+    names = list(dict.fromkeys(name for option in offered for name in option.values))
+    if offered[0].extents:
+        if not is_grid(value):
+            raise Value(plan.file, place, value).expected(GRID_HELP)
+    elif names:
+        Value(plan.file, place, value).one_of(names)
+    else:
+        number = int(value) if is_number(value) else value
+        Value(plan.file, place, number).whole(min(one.least for one in offered), max(one.most for one in offered))
+
+
+def is_number(text: str) -> bool:
+    """Return whether a value is a whole number."""
+    return text.removeprefix("-").isdecimal()
+
+
+def is_grid(text: str) -> bool:
+    """Return whether a value is the extents of a grid, or `auto`."""
+    extents = text.split("x")
+    in_bounds = all(re.fullmatch(r"[1-9]\d*", one) and int(one) <= MOST_EXTENT for one in extents)
+    return text == AUTO or (in_bounds and len(extents) <= MOST_DIMENSIONS)
+
+
+def extents_of(operation: Operation, chosen: Mapping[str, str]) -> list[int]:
+    """Return the extents of the grid that was chosen; empty: that is left to MPI_Dims_create."""
+    told = chosen.get("grid", AUTO) if any(option.extents for option in operation.options) else AUTO
+    return [] if told == AUTO else [int(one) for one in told.split("x")]
+
+
+def dimensions_of(operation: Operation, chosen: Mapping[str, str]) -> int:
+    """Return the dimensions of the grid on which an operation lays ranks; 0: on none."""
+    usual = {option.name: option.usual for option in operation.options}
+    return len(extents_of(operation, chosen)) or int((usual | dict(chosen)).get("dimensions", 0))
+
+
+def allows(option: Option, value: str) -> bool:
+    """Return whether an option of an operation can have a value."""
+    if option.extents:
+        return is_grid(value)
+    if option.values:
+        return value in option.values
+    return is_number(value) and option.least <= int(value) <= option.most
+
+
+def matters_somewhere(name: str, plan: Plan) -> bool:
+    """Return whether an option makes a difference beside anything that the plan says of others."""
+    said = [(key.rpartition(".")[2], value) for key, values in plan.options.items() for value in values]
+    return any(matters(name, {other: value}) for other, value in said)
+
+
+def matters(name: str, chosen: Mapping[str, str]) -> bool:
+    """Return whether an option makes a difference beside what else was chosen."""
+    if name not in IDLE:
+        return True
+    decider, idle = IDLE[name]
+    return chosen.get(decider, idle[0]) not in idle
+
+
+def usable_options(line: Line, start: str) -> Iterator[dict[str, str]]:
+    """Yield what is chosen of an operation's options, less what is usual, sorted by name."""
+    for chosen in combinations(line):
+        reason = hindrance(line, chosen, start)
+        if reason:
+            line.note(f"{reason}; left out")
+        else:
+            yield unusual(line.operation, chosen)
+
+
+def combinations(line: Line) -> Iterator[dict[str, str]]:
+    """Yield every combination of what the plan says of the operation's options, and of pairs of ranks."""
+    said = {option.name: values for option in line.operation.options if (values := said_of(option, line)) is not None}
+    for chosen in itertools.product(*said.values()):
+        for pair in pairs(line):
+            yield dict(zip(said, chosen, strict=True)) | pair
+
+
+def said_of(option: Option, line: Line) -> list[str] | None:
+    """Return the values that the plan wants of an operation's option and that it can have; none if it says nothing."""
+    options = line.plan.options
+    wanted = options.get(f"{line.operation.name}.{option.name}", options.get(option.name))
+    for value in wanted or ():
+        if not allows(option, value):
+            line.note(f"{option.name} cannot be {value}; left out")
+    return None if wanted is None else [value for value in wanted if allows(option, value)]
+
+
+def pairs(line: Line) -> list[dict[str, str]]:
+    """Return the two ranks of an operation between two: every pair where the plan asks for that."""
+    if not line.plan.every_pair or not set(PAIR) <= {option.name for option in line.operation.options}:
+        return [{}]
+    # Half a round trip is the same from either end; the bytes of a second need not be.
+    choose = itertools.combinations if line.operation.metric == "latency" else itertools.permutations
+    both = choose(map(str, range(line.placement.ranks)), 2)
+    return [dict(zip(PAIR, ranks, strict=True)) for ranks in both]
+
+
+def hindrance(line: Line, chosen: dict[str, str], start: str) -> str:
+    """Return why an operation cannot be measured so, as far as that is plain before anything runs."""
+    usual = {option.name: option.usual for option in line.operation.options}
+    ends = [(usual | chosen)[name] for name in PAIR if name in usual]
+    missing = [rank for rank in ends if int(rank) >= line.placement.ranks]
+    if missing:
+        return f"rank {missing[0]} is none of the {line.placement.ranks} ranks of {line.placement.name}"
+    if len(ends) > len(set(ends)):
+        return f"from and to are both rank {ends[0]}"
+    if reason := off_grid(line, chosen):
+        return reason
+    arrival = chosen.get("arrival", TOGETHER)
+    if arrival != TOGETHER and not any(one.scheduled for one in line.description.starts if one.name == start):
+        return f"ranks arrive {arrival} only at agreed times, which start {start} has not"
+    quantity = chosen.get("quantity", TIME)
+    if quantity != TIME and line.operation.once:
+        return "happens once in a launch, so only its time is known"
+    if quantity != TIME and chosen.get("threads", "1") != "1":
+        return f"of several threads only the time is measured, not {quantity}"
+    return no_overlap(line, usual) if quantity == OVERLAP else ""
+
+
+def off_grid(line: Line, chosen: Mapping[str, str]) -> str:
+    """Return why ranks cannot lie on a grid as chosen, or rings cannot go that way."""
+    ranks, dimensions = math.prod(extents_of(line.operation, chosen)), dimensions_of(line.operation, chosen)
+    if ranks > line.placement.ranks:
+        return f"a grid of {chosen['grid']} takes {ranks} ranks, and {line.placement.name} has {line.placement.ranks}"
+    direction = chosen.get("direction", "") if line.operation.rings else ""
+    if direction in {"up", "down"} and dimensions == 1:
+        return f"direction {direction} is in the dimension before the last, and there is only one"
+    if direction[:1].isdigit() and int(direction[0]) >= dimensions:
+        return f"direction {direction} is in a dimension that a grid of {dimensions} has not"
+    return ""
+
+
+def no_overlap(line: Line, usual: Collection[str]) -> str:
+    """Return why nothing can be computed while a call is under way, if so."""
+    if line.form == "blocking":
+        return "nothing can be computed during a blocking call, so there is no overlap"
+    return "" if "compute_us" in usual else "it waits for its messages itself, so there is no overlap"
+
+
+def unusual(operation: Operation, chosen: dict[str, str]) -> dict[str, str]:
+    """Return what was chosen less what is usual or makes no difference: a case has one name."""
+    usual = {option.name: option.usual for option in operation.options}
+    told = (name for name in sorted(chosen) if chosen[name] != usual[name] and matters(name, chosen))
+    return {name: chosen[name] for name in told}

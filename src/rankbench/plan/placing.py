@@ -1,0 +1,379 @@
+"""Where ranks sit: placements by the names that plans give them, and which of them a machine has no room for.
+
+`socket`            a rank on each core of one socket; `socket:2` so many ranks
+`sockets`           a rank on each socket; `sockets:4` so many ranks, dealt out over the sockets one by one
+`nodes`             a rank on each of the plan's hosts
+`2x4`               so many nodes with so many ranks each, which fill core after core
+`core-pairs`        a placement of two ranks for each kind of pair of CPUs that the machine has, nearest first
+`same-core` ...     one of these kinds: `same-l2`, `same-l3`, `same-numa`, `same-socket`, `two-sockets`
+`{ name = "far", cpus = [0, 12] }`   rank 0 on CPU 0, rank 1 on CPU 12; `cores` counts cores, from 0, as `lstopo` does
+`{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }`   all of 1x1, 1x2, 2x1, 2x2, 4x1 and 4x2; numbers or lists of them
+
+Placements of one node are on the first of the plan's hosts, or, where it names none, on the machine that rankbench runs
+on; other nodes are taken to be made like it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import combinations, groupby, product
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import msgspec
+
+from rankbench.model import Placement
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rankbench.model import Cpu, Launcher, Machine
+    from rankbench.plan.document import Value
+
+HELP = 'placements such as ["socket"] or ["1x2"]'
+ONE_HELP = (
+    'a placement such as "socket" or "1x2", or a table with name and cpus or cores, or with nodes and ranks_per_node'
+)
+MATRIX = ("nodes", "ranks_per_node")
+NUMBERS_HELP = "a whole number from 1, or a list of them such as [1, 2, 4], each once"
+HOSTS_HELP = 'names of hosts such as ["n1", "n2"], each once'
+HOST = re.compile(r"\w[\w.@-]*")
+NAME = re.compile(r"\w[\w-]*")
+BINDINGS = ("core", "none")
+NO_HOSTS: tuple[str, ...] = ()
+FARTHEST = "two-sockets"
+PAIRS = ("same-core", "same-l2", "same-l3", "same-l4", "same-numa", "same-socket", FARTHEST)
+
+T = TypeVar("T")
+Core = list["Cpu"]
+"""The CPUs that are hardware threads of one core."""
+
+
+class Room(NamedTuple):
+    """What placements are made for."""
+
+    machine: Machine
+    hosts: Sequence[str] = NO_HOSTS
+    remote_shell: str = ""
+    launcher: Launcher = "mpiexec"
+    bound: bool = True
+    most_per_core: int = 0
+    """Ranks of a node for each of its cores; 0: any number."""
+
+    @property
+    def cores(self) -> list[Core]:
+        """Return the machine's cores in hwloc's order."""
+        ordered = sorted(self.machine.cpus, key=lambda cpu: (cpu.core_ordinal, cpu.ordinal))
+        return [list(threads) for _, threads in groupby(ordered, lambda cpu: cpu.core)]
+
+    @property
+    def sockets(self) -> list[list[Core]]:
+        """Return the cores by socket."""
+        found: defaultdict[int, list[Core]] = defaultdict(list)
+        for core in self.cores:
+            found[core[0].socket].append(core)
+        return list(found.values())
+
+
+class NoRoomError(Exception):
+    """What a placement takes and the machine does not have."""
+
+
+def placements(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
+    """Return the placements that a plan names, each once, and notes on those that the machine has no room for."""
+    found: dict[str, Placement] = {}
+    left_out: list[str] = []
+    for one in value.items(HELP):
+        fitting, reasons = matrix(one, room) if is_matrix(one) else alone(one, room)
+        left_out += reasons
+        for placement in fitting:
+            if found.setdefault(placement.name, placement) != placement:
+                raise one.fail(f'placement "{placement.name}" is there already; name one otherwise')
+    if not found:
+        raise value.fail(f"nothing is left of {' and '.join(left_out)}")
+    return list(found.values()), [f"{line}; left out" for line in left_out]
+
+
+def alone(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
+    """Return the placements of an entry, or why the machine has no room for them."""
+    try:
+        return list(checked(wanted(value, room), room)), []
+    except NoRoomError as error:
+        return [], [f"{spelled(value)}: {error}"]
+
+
+def hosts(value: Value) -> list[str]:
+    """Return the names of the nodes, as launchers are given them."""
+    names = [one.text("the name of a host") for one in value.items(HOSTS_HELP)]
+    if len(set(names)) < len(names) or not all(HOST.fullmatch(name) for name in names):
+        raise value.expected(HOSTS_HELP)
+    return names
+
+
+def spelled(value: Value) -> str:
+    """Return a placement's name."""
+    return str(value.raw["name"] if isinstance(value.raw, dict) else value.raw)
+
+
+def wanted(value: Value, room: Room) -> list[Placement]:
+    """Return the placements that one entry of a plan means. Raises NoRoomError where there is no room for them."""
+    if isinstance(value.raw, dict):
+        return [listed(value, room)]
+    name = value.text(ONE_HELP)
+    kind, _, count = name.partition(":")
+    if match := re.fullmatch(r"(\d+)x(\d+)", name):
+        return [nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
+    if count and (kind not in COUNTED or not re.fullmatch(r"[1-9]\d*", count)):
+        raise value.fail(f'found "{name}"; a number of ranks follows {" and ".join(COUNTED)} only, as in "sockets:2"')
+    if kind in COUNTED:
+        return [COUNTED[kind](name, int(count or 0), room)]
+    if kind in ("core-pairs", *PAIRS):
+        return pairs(kind, room)
+    if kind != "nodes":
+        allowed = [*COUNTED, "nodes", "core-pairs", *PAIRS]
+        raise value.fail(f'found "{name}"; {suggestion(name, allowed)}, or nodes x ranks per node such as "1x2"')
+    if len(room.hosts) < 2:
+        raise NoRoomError(f"takes two hosts or more, found {len(room.hosts)}")
+    return [filled(name, len(room.hosts), 1, room)]
+
+
+def checked(made: Iterable[Placement], room: Room) -> Iterator[Placement]:
+    """Yield placements unless they have more ranks than the plan lets share a core."""
+    for placement in made:
+        if too_close(placement.ranks_per_node, room):
+            raise NoRoomError(crowded(f"{placement.ranks_per_node}", room))
+        yield on_hosts(placement, room)
+
+
+def too_close(ranks: int, room: Room) -> bool:
+    """Return whether a node's ranks are more than the plan lets share a core."""
+    return 0 < room.most_per_core * room.machine.cores < ranks
+
+
+def crowded(ranks: str, room: Room) -> str:
+    """Return why so many ranks of a node have no room."""
+    return f"{ranks} ranks on {room.machine.cores} cores are more than oversubscribe = {room.most_per_core} lets"
+
+
+# --- by number --------------------------------------------------------------------------------------------------------
+
+
+def nodes_by_ranks(value: Value, nodes: int, ranks: int, room: Room) -> Placement:
+    """Return so many ranks on each of so many nodes."""
+    if not nodes or not ranks:
+        raise value.fail(
+            f'found "{value.raw}", which has no rank; both numbers of nodes x ranks per node are 1 or more'
+        )
+    if nodes > max(1, len(room.hosts)):
+        raise NoRoomError(f"takes {nodes} hosts, found {len(room.hosts)}")
+    return filled(value.raw, nodes, ranks, room)
+
+
+def is_matrix(value: Value) -> bool:
+    """Return whether an entry says numbers of nodes and of ranks on each."""
+    return isinstance(value.raw, dict) and not value.raw.keys().isdisjoint(MATRIX)
+
+
+def matrix(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
+    """Return each number of nodes with each number of ranks on a node, and which of both there is no room for."""
+    nodes, ranks = axes(value)
+    most = max(1, len(room.hosts))
+    many, close = [one for one in nodes if one > most], [one for one in ranks if too_close(one, room)]
+    pairs = product((one for one in nodes if one not in many), (one for one in ranks if one not in close))
+    reasons = []
+    if many:
+        hosts = "as many hosts each" if len(many) > 1 else "as many hosts"
+        reasons.append(
+            f"nodes = {listing(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
+        )
+    if close:
+        reasons.append(f"ranks_per_node = {listing(close)}: {crowded(' or '.join(map(str, close)), room)}")
+    return [on_hosts(filled(f"{node}x{rank}", node, rank, room), room) for node, rank in pairs], reasons
+
+
+def axes(value: Value) -> list[list[int]]:
+    """Return the numbers of nodes and the numbers of ranks per node of a table."""
+    fields = value.table(MATRIX)
+    for key in MATRIX:
+        if key not in fields:
+            raise value.child(key, None).fail("missing; a table of placements has both nodes and ranks_per_node")
+    found = [[one.whole(1) for one in fields[key].each(NUMBERS_HELP)] for key in MATRIX]
+    for key, numbers in zip(MATRIX, found, strict=True):
+        if len(set(numbers)) < len(numbers):
+            raise fields[key].expected(NUMBERS_HELP)
+    return found
+
+
+def listing(numbers: Sequence[int]) -> str:
+    """Return numbers as a plan has them."""
+    return str(numbers[0]) if len(numbers) == 1 else str(list(numbers))
+
+
+def filled(name: str, nodes: int, ranks: int, room: Room) -> Placement:
+    """Return ranks that fill core after core. More ranks than cores share them, so they are bound to none."""
+    if not room.bound or ranks > room.machine.cores:
+        return free(name, ranks, nodes)
+    return bound(free(name, ranks, nodes), room.cores[:ranks])
+
+
+def on_socket(name: str, ranks: int, room: Room) -> Placement:
+    """Return ranks that fill one socket, the one that has most cores."""
+    machine = room.machine
+    ranks = ranks or max(1, machine.cores // machine.sockets)
+    cores = max(room.sockets, key=len, default=[])
+    if room.bound and ranks > (len(cores) or machine.cores):
+        raise NoRoomError(f"a socket here has {len(cores) or machine.cores} cores")
+    if not room.bound and machine.sockets > 1:
+        raise NoRoomError(f"ranks that are not bound may be on any of {machine.sockets} sockets")
+    return bound(free(name, ranks), cores[:ranks]) if room.bound else free(name, ranks)
+
+
+def over_sockets(name: str, ranks: int, room: Room) -> Placement:
+    """Return ranks of which each is on another socket than the one before it."""
+    where_they_sit(room)
+    sockets = room.sockets
+    if len(sockets) < 2:
+        raise NoRoomError("takes two sockets, the machine has one")
+    ranks = ranks or len(sockets)
+    if ranks < 2:
+        raise NoRoomError("takes two ranks or more")
+    turns = [(rank % len(sockets), rank // len(sockets)) for rank in range(ranks)]
+    if any(place >= len(sockets[socket]) for socket, place in turns):
+        raise NoRoomError(f"a socket here has {min(map(len, sockets))} cores")
+    return bound(free(name, ranks), [sockets[socket][place] for socket, place in turns])
+
+
+def where_they_sit(room: Room) -> None:
+    """Make sure that ranks can be told where to sit."""
+    if not room.bound:
+        raise NoRoomError("says where ranks sit, which those with binding none do not")
+    if not room.machine.cpus:
+        raise NoRoomError("the machine does not tell where its cores are")
+
+
+COUNTED: dict[str, Callable[[str, int, Room], Placement]] = {"socket": on_socket, "sockets": over_sockets}
+
+
+def bound(free: Placement, cores: Sequence[Core]) -> Placement:
+    """Return the placement with a rank on each core; where these are not known, launchers find them."""
+    return msgspec.structs.replace(
+        free,
+        binding="core",
+        cpus=[[cpu.number for cpu in core] for core in cores],
+        ordinals=[core[0].core_ordinal for core in cores],
+    )
+
+
+def free(name: str, ranks: int, nodes: int = 1) -> Placement:
+    """Return ranks that may be anywhere on their nodes."""
+    return Placement(name=name, nodes=nodes, ranks_per_node=ranks, binding="none")
+
+
+def on_hosts(placement: Placement, room: Room) -> Placement:
+    """Return a placement on the first of the plan's hosts, where it names any."""
+    hosts = list(room.hosts[: placement.nodes])
+    shell = room.remote_shell if hosts else ""
+    return msgspec.structs.replace(placement, hosts=hosts, remote_shell=shell, launcher=room.launcher)
+
+
+# --- by what two CPUs share -------------------------------------------------------------------------------------------
+
+
+def pairs(name: str, room: Room) -> list[Placement]:
+    """Return a placement of two ranks for each kind of pair that is meant."""
+    where_they_sit(room)
+    found = kinds(room)
+    if name == "core-pairs" and not found:
+        raise NoRoomError("takes two CPUs, the machine has one")
+    if name != "core-pairs" and name not in found:
+        raise NoRoomError(f"no two CPUs here are placed so ({', '.join(found) or 'there is one'})")
+    return list(found.values()) if name == "core-pairs" else [found[name]]
+
+
+def kinds(room: Room) -> dict[str, Placement]:
+    """Return the first pair of each kind, the kind of which fewest CPUs are near to each other first."""
+    cpus = room.machine.cpus
+    widths = Counter((kind, part) for cpu in cpus for kind, part in parts(cpu).items())
+    found: dict[str, tuple[int, Placement]] = {}
+    for core in room.cores:
+        if len(core) > 1 and PAIRS[0] not in found:
+            found[PAIRS[0]] = 0, threads(PAIRS[0], core[:2])
+    for pair in combinations(room.cores, 2):
+        kind, width = nearness(pair[0][0], pair[1][0], widths)
+        if kind not in found:
+            found[kind] = width, bound(free(kind, len(pair)), pair)
+    return {kind: placement for kind, (_, placement) in sorted(found.items(), key=lambda one: one[1][0])}
+
+
+def nearness(one: Cpu, other: Cpu, widths: Counter[tuple[str, int]]) -> tuple[str, int]:
+    """Return the kind of a pair of cores: the narrowest thing that they share, and how many CPUs share it."""
+    mine, its = parts(one), parts(other)
+    if mine["socket"] != its["socket"]:
+        return FARTHEST, widths.total()
+    common = [kind for kind in mine if mine[kind] == its.get(kind)]
+    nearest = min(common, key=lambda kind: widths[kind, mine[kind]])
+    return f"same-{nearest}", widths[nearest, mine[nearest]]
+
+
+def parts(cpu: Cpu) -> dict[str, int]:
+    """Return what a CPU is part of; of two things of equal width the first names a pair."""
+    caches = {level.lower(): first for level, first in sorted(cpu.caches.items())}
+    return {**caches, "numa": cpu.numa, "socket": cpu.socket}
+
+
+def threads(name: str, cpus: Sequence[Cpu]) -> Placement:
+    """Return a rank on each hardware thread."""
+    return msgspec.structs.replace(
+        free(name, len(cpus)),
+        binding="thread",
+        cpus=[[cpu.number] for cpu in cpus],
+        ordinals=[cpu.ordinal for cpu in cpus],
+    )
+
+
+# --- by list ----------------------------------------------------------------------------------------------------------
+
+
+def listed(value: Value, room: Room) -> Placement:
+    """Return the placement of a table that lists the CPU, or the core, of each rank."""
+    fields = value.table(("name", "cpus", "cores"))
+    name = fields["name"].text() if "name" in fields else ""
+    if not NAME.fullmatch(name) or name in ("nodes", "core-pairs", *COUNTED, *PAIRS) or re.fullmatch(r"\d+x\d+", name):
+        raise value.fail(f'found the name "{name}", expected one of letters, digits, - and _ that means nothing else')
+    chosen = [key for key in ("cpus", "cores") if key in fields]
+    if len(chosen) != 1:
+        raise value.fail(f"found {' and '.join(chosen) or 'neither cpus nor cores'}, expected one of cpus and cores")
+    numbers = each_once(fields[chosen[0]])
+    where_they_sit(room)
+    if chosen == ["cores"]:
+        by_ordinal = {core[0].core_ordinal: core for core in room.cores}
+        return bound(free(name, len(numbers)), picked(by_ordinal, numbers, "core"))
+    cpus = picked({cpu.number: cpu for cpu in room.machine.cpus}, numbers, "CPU")
+    alone = {core[0].number: core for core in room.cores if len(core) == 1}
+    if all(cpu.number in alone for cpu in cpus):
+        return bound(free(name, len(cpus)), [alone[cpu.number] for cpu in cpus])
+    return threads(name, cpus)
+
+
+def each_once(value: Value) -> list[int]:
+    """Return the whole numbers of a list in which none stands twice."""
+    numbers = [one.whole(0) for one in value.items("a list of whole numbers such as [0, 12]")]
+    if len(set(numbers)) < len(numbers):
+        raise value.expected("a list in which each stands once")
+    return numbers
+
+
+def picked(there: dict[int, T], numbers: Iterable[int], what: str) -> list[T]:
+    """Return the things of these numbers."""
+    missing = [number for number in numbers if number not in there]
+    if missing:
+        raise NoRoomError(f"{what} {missing[0]} is not among those that can be used here ({ranges(there)})")
+    return [there[number] for number in numbers]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as the kernel lists them: `0-3,8`."""
+    runs = groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
+    ends = ([number for _, number in run] for _, run in runs)
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in ends)

@@ -1,0 +1,30 @@
+"""Bandwidth per node: what one case moves in a second for each node, over the number of nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import plots
+from rankbench.verdict import measures
+
+if TYPE_CHECKING:
+    from rankbench.model import Case
+    from rankbench.plots import Chart, Picture
+    from rankbench.statistics.scaling import Site
+    from rankbench.verdict.measures import Measure
+
+TITLE = "Bandwidth per node"
+HELP = (
+    "The payload that all ranks send in a call, over its time and the number of nodes. Dotted: every node has what the "
+    "fastest has on the fewest nodes above one; who falls below it lets nodes wait for each other."
+)
+SCOPE = "scale"
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one case that moves payload at all numbers of nodes, where there are several."""
+
+    def measure(case: Case, place: Site) -> Measure | None:
+        return measures.per_node(case, place.nodes, *picture.evaluation.moved.get(case.key, ()))
+
+    return plots.by_nodes(picture, measure, per_node=True)

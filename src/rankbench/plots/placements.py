@@ -1,0 +1,92 @@
+"""Placements: the curve of one operation over sizes at every place of its ranks, candidates side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from rankbench import plots
+from rankbench.language import say
+from rankbench.plots import Chart, Panels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Case, Summary
+    from rankbench.plots import Picture, Row
+    from rankbench.verdict.measures import Measure
+
+TITLE = "Placements"
+HELP = (
+    "The same operation at several placements: typical value with its interval, one panel for each candidate, all with "
+    "one vertical axis."
+)
+SCOPE = "places"
+HEIGHT, PANEL = 300, 220
+"""Height of the view, and the least width of a candidate's panel."""
+BESIDE = 32
+"""Pixels between the last value of a panel and the first of the next, so that both can have a label."""
+TICKS = 5
+"""Labels on a panel's axis, at most."""
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one operation at all its placements."""
+    picture = dataclasses.replace(
+        picture, cases=[case for case in picture.cases if case.key not in picture.evaluation.over_nodes]
+    )
+    told = {case.placement for case in picture.cases}
+    names = [one.name for one in picture.campaign.plan.placements if one.name in told]
+    figures = list(picture.summaries())
+    plain = not any(case.key in picture.evaluation.pairs for case in picture.cases)
+    if len(names) < 2 or not plain or not figures:
+        return None
+    shown = [name for name in picture.candidates if any(one.candidate == name for _, one in figures)]
+    sizes = sorted({case.size_bytes for case in picture.cases})
+    measure = plots.unmoved(picture.measure(picture.cases[0]))
+    side = panels(shown, sizes)
+    at = dict(zip(sizes, side.values, strict=True))
+    rows = [row(picture, case, one, side.x(at[case.size_bytes], shown.index(one.candidate))) for case, one in figures]
+    return Chart(
+        form(tuple(names), side, tuple(labels(picture, sizes)), measure),
+        say("{line}: {what} by placement", line=picture.line(), what=measure.heading),
+        plots.everywhere(picture, [summary for _, summary in figures]),
+        {"points": rows, "heads": side.rows()},
+    )
+
+
+def panels(heads: Sequence[str], sizes: Sequence[int]) -> Panels:
+    """Return a panel for each candidate, along the sizes."""
+    return Panels(tuple(heads), tuple(plots.size_position(size, list(sizes)) for size in sizes))
+
+
+def labels(picture: Picture, sizes: Sequence[int]) -> list[str]:
+    """Return sizes in words; of many only some, evenly, so that they have room, and none beside the next panel."""
+    words = {case.size_bytes: picture.size(case) for case in picture.cases}
+    step = math.ceil(len(sizes) / TICKS)
+    first, last = (math.log2(plots.size_position(size, list(sizes))) for size in (sizes[0], sizes[-1]))
+    apart = PANEL * 2 * plots.MARGIN / (last - first + 2 * plots.MARGIN)
+    end = len(sizes) - (apart < BESIDE and len(sizes) > 1)
+    return [words[size] if number % step == 0 and number < end else "" for number, size in enumerate(sizes)]
+
+
+def row(picture: Picture, case: Case, summary: Summary, position: float) -> Row:
+    """Return one point."""
+    return {
+        "key": picture.key(case),
+        "placement": case.placement,
+        "part": f"{case.placement} {summary.candidate}",
+        "size": picture.size(case),
+        "x": position,
+        **plots.point(summary, picture.measure(case)),
+    }
+
+
+@plots.for_each_language
+def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure: Measure) -> Row:
+    """Return a panel per candidate with a line, its interval and its points for each placement."""
+    series = plots.Series("placement", names, plots.PLACE_COLOURS)
+    told = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
+    layers = plots.panelled(panels, panels.axis(say("message size"), words), series, measure, told)
+    return plots.form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

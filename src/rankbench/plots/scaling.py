@@ -1,0 +1,23 @@
+"""Scaling: one case over the number of nodes, a panel for each number of ranks on a node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import plots
+
+if TYPE_CHECKING:
+    from rankbench.plots import Chart, Picture
+
+TITLE = "Scaling with nodes"
+HELP = (
+    "Typical value with its interval over the number of nodes, a panel for each number of ranks on a node; both axes "
+    "are logarithmic. A cross at the foot: it failed there. Dotted, of what is per second: all nodes together, if each "
+    "kept what the fastest has on the fewest nodes above one."
+)
+SCOPE = "scale"
+
+
+def chart(picture: Picture) -> Chart | None:
+    """Draw one case at all numbers of nodes, where there are several."""
+    return plots.by_nodes(picture, lambda case, _place: picture.measure(case), per_node=False)

@@ -1,0 +1,30 @@
+"""IPM's XML log: an entry for each call, size and partner of each rank."""
+
+from __future__ import annotations
+
+import re
+
+from rankbench.profiles import Profile, counted
+
+NAME = "IPM"
+ENTRY = re.compile(r"<hent\b([^>]*)>")
+FIELD = re.compile(r'(\w+)="([^"]*)"')
+TASK = re.compile(r"<task\b")
+
+
+def recognises(text: str) -> bool:
+    """Return whether a text is IPM's."""
+    return "<ipm" in text[:400].lower() or bool(TASK.search(text) and ENTRY.search(text))
+
+
+def read(text: str, _file: str) -> Profile:
+    """Return the calls: IPM counts each size exactly. An entry that is cut off at the end of a log is left out."""
+    counts: dict[tuple[str, int], float] = {}
+    for entry in ENTRY.finditer(text):
+        fields = dict(FIELD.findall(entry[1]))
+        call, size, count = fields.get("call", ""), fields.get("bytes", ""), fields.get("count", "")
+        if call.startswith("MPI_") and size.isdigit() and count.isdigit():
+            key = call.removeprefix("MPI_"), int(size)
+            counts[key] = counts.get(key, 0.0) + int(count)
+    calls, ignored = counted(counts, max(1, len(TASK.findall(text))))
+    return Profile(NAME, calls, ignored)

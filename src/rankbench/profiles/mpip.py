@@ -1,0 +1,51 @@
+"""mpiP's report: the section of messages sent, by call and call site, summed over ranks."""
+
+from __future__ import annotations
+
+import re
+
+from rankbench.model import RankbenchError
+from rankbench.profiles import Profile, counted
+
+NAME = "mpiP"
+SECTION = "Aggregate Sent Message Size"
+ROW = re.compile(r"\s*(?P<call>[A-Z]\w+)\s+(?P<site>\d+)\s+(?P<count>\d+)\s+(?P<total>\S+)\s+(?P<mean>\S+)\s+\S+\s*$")
+LISTED = 20
+"""The section has no more rows than this."""
+
+
+def recognises(text: str) -> bool:
+    """Return whether a text is mpiP's."""
+    return text.lstrip().startswith("@ mpiP")
+
+
+def read(text: str, file: str) -> Profile:
+    """Return the calls: mpiP tells the mean size of each call site."""
+    lines = text.splitlines()
+    ranks = sum(line.startswith("@ MPI Task Assignment") for line in lines)
+    begins = next((number for number, line in enumerate(lines) if line.startswith(f"@--- {SECTION}")), None)
+    if begins is None or not ranks:
+        what = f"the section {SECTION!r}" if begins is None else "a line 'MPI Task Assignment'"
+        raise RankbenchError(f"{file}: an mpiP report without {what}; let mpiP write its full report")
+    counts: dict[tuple[str, int], float] = {}
+    rows = 0
+    for number, line in enumerate(lines[begins + 1 :], begins + 2):
+        if line.startswith("@---"):
+            break
+        if found := ROW.match(line):
+            rows += 1
+            key = found["call"], mean_bytes(found["mean"], file, number)
+            counts[key] = counts.get(key, 0.0) + int(found["count"])
+    calls, ignored = counted(counts, ranks)
+    notes = ["mpiP tells the mean size of each call site, not each size"]
+    if rows >= LISTED:
+        notes.append(f"mpiP lists the {LISTED} call sites that sent most bytes; others are not counted")
+    return Profile(NAME, calls, ignored, tuple(notes))
+
+
+def mean_bytes(text: str, file: str, number: int) -> int:
+    """Return the mean size in bytes."""
+    try:
+        return round(float(text))
+    except (ValueError, OverflowError):
+        raise RankbenchError(f"{file}:{number}: found {text!r}, expected a mean size in bytes") from None

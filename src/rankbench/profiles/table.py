@@ -1,0 +1,36 @@
+"""A person's own table: a line for each call, such as `allreduce 8 B: 1000`. Lines that begin with # are left out."""
+
+from __future__ import annotations
+
+import re
+
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+from rankbench.profiles import Profile
+
+NAME = "a table of lines such as `allreduce 8: 1000`"
+LINE = re.compile(r"\s*(?P<call>[a-z][\w.]*(?:[ \t]+\d[\w ]*?)?)[ \t]*[:=,][ \t]*(?P<calls>[^#]*?)\s*(?:#.*)?$")
+
+
+def recognises(text: str) -> bool:
+    """Return whether the first line that says anything is a call with a number."""
+    return any(LINE.match(line) for line in said(text)[:1])
+
+
+def said(text: str) -> list[str]:
+    """Return the lines that say anything."""
+    return [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+
+
+def read(text: str, file: str) -> Profile:
+    """Return the calls."""
+    calls = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line not in said(line):
+            continue
+        found = LINE.match(line)
+        try:
+            calls.append(notation.calls(found["call"], found["calls"]) if found else notation.calls(line, ""))
+        except ValueError:
+            raise RankbenchError(f"{file}:{number}: found {line.strip()!r}, expected {notation.CALLS_HELP}") from None
+    return Profile("table", calls, [])

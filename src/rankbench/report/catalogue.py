@@ -1,0 +1,157 @@
+"""What the core can time, in words: the same for the terminal and for the page `docs/operations.md`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Amount, Description, Operation, Option
+
+METRICS = {
+    "time": "time of a call",
+    "latency": "latency: half of a call's time",
+    "bandwidth": "bandwidth: all bytes of all ranks over the time",
+    "rate": "message rate: all messages of all ranks over the time",
+}
+HEAD = """\
+# Operations
+
+Everything that rankbench can time, as the measuring program tells it. `rankbench operations --markdown` makes this
+page; `rankbench operations` lists the same, with what each library on your machine lacks of it and does wrong.
+
+A plan names operations, one of their forms (`allreduce.persistent`), or kinds of them: {kinds}. Options
+are named by their names, or by OPERATION.NAME; what they are, and datatypes and starts, is told at the end.
+
+Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call.
+"""
+
+
+def kinds(description: Description) -> dict[str, list[Operation]]:
+    """Return the operations by kind, in the order in which the core tells them, and kinds in that of their names."""
+    names = sorted({operation.kind for operation in description.operations})
+    return {name: [one for one in description.operations if one.kind == name] for name in names}
+
+
+def options(description: Description) -> dict[str, Option]:
+    """Return every option once; it means the same in all operations that have it."""
+    return {option.name: option for operation in description.operations for option in operation.options}
+
+
+def forms(operation: Operation) -> str:
+    """Return the forms; the usual one is named as such where it is not the first."""
+    return ", ".join(
+        f"{form} (usual)" if form == operation.form != operation.forms[0] else form for form in operation.forms
+    )
+
+
+def shape(operation: Operation) -> str:
+    """Return what each rank sends and receives: `sends n (root: 0), receives n`."""
+    sends, receives = amounts(operation, "send"), amounts(operation, "receive")
+    return f"sends {sends}, receives {receives}" if operation.sized else "has no message size"
+
+
+def amounts(operation: Operation, way: str) -> str:
+    """Return the bytes of a rank, followed by those of the first one, or the root, where they differ."""
+    each: Amount = getattr(operation, way)
+    first: Amount = getattr(operation, f"root_{way}")
+    who = "root" if operation.rooted else "first rank" if operation.between_two else "rank 0"
+    return str(each) if each == first else f"{each} ({who}: {first})"
+
+
+def limits(operation: Operation, description: Description) -> Iterator[str]:
+    """Yield what not every operation allows or is."""
+    if operation.between_two:
+        yield "between two ranks"
+    elif operation.ranks_exactly:
+        yield f"{operation.ranks_exactly} ranks"
+    elif operation.in_pairs:
+        yield "ranks in pairs"
+    elif operation.ranks_least > 1:
+        yield f"{operation.ranks_least} ranks or more"
+    if operation.sized and len(operation.datatypes) < len(description.datatypes):
+        yield f"of {listed(operation.datatypes)}"
+    if operation.in_place:
+        yield "also in place"
+    if operation.rounds > 1:
+        yield f"{operation.rounds} times in a row"
+    if operation.once:
+        yield "once in a launch"
+
+
+def listed(names: Sequence[str], last: str = "or") -> str:
+    """Return `byte`, `float or int`, `double, float or int`."""
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def values(option: Option) -> str:
+    """Return what an option can be, the usual value first: `flush (usual), fence`, `1 to 4096 (usual: 64)`."""
+    if not option.values:
+        return f"{option.least} to {option.most:,} (usual: {option.usual})"
+    others = [value for value in option.values if value != option.usual]
+    return ", ".join([f"{option.usual} (usual)", *others])
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def page(description: Description) -> str:
+    """Return everything as Markdown."""
+    found = kinds(description)
+    parts = [HEAD.format(kinds=", ".join(f"`{kind}`" for kind in [*found, "all"]))]
+    parts += [section(kind, operations, description) for kind, operations in found.items()]
+    every = options(description).values()
+    parts.append(
+        table("Options", ["option", "values", "what it is"], [[code(one.name), values(one), one.help] for one in every])
+    )
+    sizes = [[code(one.name), str(one.size_bytes), one.help] for one in description.datatypes]
+    parts.append(table("Datatypes", ["datatype", "a size is a multiple of, in bytes", "what it is"], sizes))
+    parts.append(
+        table(
+            "Starts", ["start", "how ranks begin together"], [[code(one.name), one.help] for one in description.starts]
+        )
+    )
+    return "\n".join(parts)
+
+
+def section(kind: str, operations: Sequence[Operation], description: Description) -> str:
+    """Return the table of one kind."""
+    columns = [
+        "operation",
+        "what it is",
+        "forms",
+        "bytes of a rank",
+        "measured",
+        "limits",
+        "options",
+        "start",
+        "standard",
+    ]
+    return table(kind.capitalize(), columns, [row(one, description) for one in operations])
+
+
+def row(operation: Operation, description: Description) -> list[str]:
+    """Return the row of one operation."""
+    return [
+        code(operation.name),
+        operation.help,
+        forms(operation),
+        shape(operation),
+        operation.metric,
+        ", ".join(limits(operation, description)),
+        ", ".join(code(option.name) for option in operation.options),
+        code(operation.start),
+        operation.standard,
+    ]
+
+
+def table(title: str, columns: list[str], rows: list[list[str]]) -> str:
+    """Return a heading and a table below it."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return f"## {title}\n\n" + "".join("| " + " | ".join(line).replace("  ", " ") + " |\n" for line in lines)
+
+
+def code(name: str) -> str:
+    """Return a name as Markdown shows what is typed."""
+    return f"`{name}`"

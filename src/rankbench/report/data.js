@@ -1,0 +1,65 @@
+"use strict";
+/* The book tells what every case is and who wins it. All else is packed, and unpacked when it is first asked for. */
+const book = JSON.parse(document.getElementById("book").textContent);
+const root = document.documentElement;
+const { lines, cases } = book;
+const loaded = new Promise((resume) => window.addEventListener("load", resume));
+const parts = new Map();
+document.getElementById("too-old").hidden = "DecompressionStream" in window;
+
+async function unpacked(text) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+function part(name) {
+  if (!parts.has(name)) parts.set(name, loaded.then(() => {
+    const packed = document.getElementById(`part-${name}`);
+    return packed ? unpacked(packed.textContent) : {};
+  }));
+  return parts.get(name);
+}
+
+/* Columns become rows; a column whose values are alike is kept as one of them. */
+function rowsOf([count, columns]) {
+  const known = Object.entries(columns);
+  return Array.from({ length: count }, (_, at) =>
+    Object.fromEntries(known.map(([name, values]) => [name, Array.isArray(values) ? values[at] : values.all])));
+}
+
+/* A case's key is that of its line with the size after operation and form. */
+const keys = cases.line.map((line, at) => {
+  const [operation, form, ...rest] = lines.key[line].split(".");
+  return [operation, form, cases.bytes[at], ...rest].join(".");
+});
+const numberOf = new Map(keys.map((key, number) => [key, number]));
+const lineNumber = new Map(lines.key.map((key, number) => [key, number]));
+const ofLine = lines.key.map(() => []);
+cases.line.forEach((line, number) => ofLine[line].push(number));
+
+function sizeOf(number) {
+  return lines.sized[cases.line[number]] ? book.sizes[cases.bytes[number]] : "–";
+}
+
+function mapRow(line) {
+  return lines.call[line] + lines.rest[line];
+}
+
+function nameOf(number) {
+  const line = cases.line[number];
+  const size = lines.sized[line] ? ` ${sizeOf(number)}` : "";
+  return lines.call[line] + size + lines.rest[line] + lines.placed[line];
+}
+
+/* What is read: a template in the reader's language, which the book has where it is not English, its fields filled. */
+function say(template, fields = {}) {
+  return (book.words[template] || template).replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+}
+
+function made(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,42 @@
+"""What other programs measured: what their numbers mean, and the files that figures were imported from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.language import say, word
+from rankbench.report.tables import Cell, Table
+
+if TYPE_CHECKING:
+    from rankbench.plots import Picture
+
+
+def meanings(whole: Picture) -> Table:
+    """Return what each benchmark's numbers mean, and what the core has in its place."""
+    rows = [
+        [
+            Cell(one.name, one.foreign.benchmark),
+            Cell(one.foreign.counterpart or "–"),
+            Cell(word(one.foreign.meaning.text)),
+            Cell(word(one.foreign.meaning.data)),
+        ]
+        for one in whole.campaign.operations
+        if one.foreign
+    ]
+    columns = [say("benchmark"), say("as the core's"), say("what its number is"), say("data")]
+    return Table(say("What the numbers of other programs mean"), columns, rows)
+
+
+def files(whole: Picture) -> Table:
+    """Return the files that figures were read from, with what was found in them."""
+    rows = [
+        [
+            Cell(one.file, one.sha256[:12]),
+            Cell(", ".join(one.tools) or "–"),
+            Cell("; ".join(f"{key} {value}" for key, value in one.facts.items()) or "–"),
+            Cell("; ".join(one.said) or "–"),
+        ]
+        for one in whole.campaign.imported
+    ]
+    columns = [say("file"), say("printed by"), say("tells of itself"), say("found")]
+    return Table(say("Files that were imported"), columns, rows)

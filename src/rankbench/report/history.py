@@ -1,0 +1,315 @@
+"""A history as a table, as lines and as charts. Nothing is computed here.
+
+Charts are of several campaigns, which those of the room `plots` are not: their forms and colours are theirs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import altair as alt
+import vl_convert
+
+from rankbench import plots, units
+from rankbench.language import say, word
+from rankbench.model import RankbenchError
+from rankbench.plots import Chart
+from rankbench.quantities import format_ratio
+from rankbench.report.figures import FORMATS, PAPER
+from rankbench.report.tables import Cell, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from rankbench.plots import Row
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.over_time import History, Past, Series, Turn
+
+COLUMNS = ["case", "candidate", "first", "last", "last / first", "history"]
+BARS = "▁▂▃▄▅▆▇█"
+WIDEST = 40
+"""Campaigns of a row's bars: the newest."""
+FLAT = 1.2
+"""Largest over smallest from which on bars have their full height, so that a calm series looks calm."""
+MARK = "°"
+"""Of changes that are no larger than that of the raw probes."""
+LINE = 13
+"""Height of a line of words, in pixels."""
+ALL_FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    **FORMATS,
+    "html": lambda spec: vl_convert.vegalite_to_html(spec, bundle=True, format_locale=plots.number_locale()).encode(),
+}
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def heading(told: History) -> str:
+    """Return what it is the history of."""
+    first, last = told.pasts[0], told.pasts[-1]
+    return say(
+        "{n} campaigns, {first} ({begun}) to {last} ({ended})",
+        n=len(told.pasts),
+        first=first.name,
+        begun=first.date,
+        last=last.name,
+        ended=last.date,
+    )
+
+
+def table(told: History) -> Table:
+    """Return one row per case and candidate: at first, at last, the ratio of the two, and a bar for each campaign."""
+    rows = []
+    for one in told.series:
+        measure, first, last = told.measure(one.case), one.points[0], one.points[-1]
+        ratio = format_ratio(last.typical_ns / first.typical_ns)
+        figures = (measure.spelt(first.typical_ns), measure.spelt(last.typical_ns), ratio, bars(told, one))
+        rows.append([Cell(one.title), Cell(one.candidate), *map(Cell, figures)])
+    return Table(heading(told), [*map(word, COLUMNS)], rows)
+
+
+def bars(told: History, one: Series) -> str:
+    """Return a bar for each campaign, higher where the case took longer; a blank where it was not measured."""
+    logs = {point.campaign: math.log(point.typical_ns) for point in one.points}
+    low, high = min(logs.values()), max(logs.values())
+    span = max(high - low, math.log(FLAT))
+    bottom = (low + high - span) / 2
+    steps = {place: BARS[round((log - bottom) / span * (len(BARS) - 1))] for place, log in logs.items()}
+    return "".join(steps.get(place, " ") for place in range(len(told.pasts))[-WIDEST:])
+
+
+def lines(told: History) -> list[str]:
+    """Return a line for each change, the newest first, those of one campaign by size."""
+    found = [(one, turn) for one in told.series for turn in one.turns]
+    found.sort(key=lambda pair: (-pair[1].campaign, -abs(math.log(pair[1].ratio))))
+    return [line(one, turn) for one, turn in found]
+
+
+def line(one: Series, turn: Turn) -> str:
+    """Return `allreduce 8 B, openmpi: 1.31× slower since 2026-03-02 (campaign nightly-17: openmpi 5.0.10 → 5.0.11)`."""
+    return say(
+        "{case}, {candidate}: {change} since {date} (campaign {name}: {why})",
+        case=one.title,
+        candidate=one.candidate,
+        change=size(one, turn),
+        date=turn.since,
+        name=turn.name,
+        why=", ".join(turn.reasons) or say("its record has nothing new"),
+    )
+
+
+def size(one: Series, turn: Turn) -> str:
+    """Return how large a change is: `1.31× slower`."""
+    above = turn.ratio > 1
+    factor = format_ratio(turn.ratio if above else 1 / turn.ratio) + MARK * turn.explained
+    if one.memory:
+        return say("{factor} more memory", factor=factor) if above else say("{factor} less memory", factor=factor)
+    return say("{factor} slower", factor=factor) if above else say("{factor} faster", factor=factor)
+
+
+# --- charts -----------------------------------------------------------------------------------------------------------
+
+
+def charts(told: History) -> Iterator[tuple[str, Chart]]:
+    """Yield the chart of each case that changed, of all where none did, each with the key of its case."""
+    changed = {one.case for one in told.series if one.turns}
+    for key in dict.fromkeys(one.case for one in told.series):
+        if key in changed or not changed:
+            yield key, chart(told, [one for one in told.series if one.case == key])
+
+
+def write(folder: Path, told: History, formats: Iterable[str]) -> list[Path]:
+    """Write the charts in every format into a folder, and return the files."""
+    wanted = list(dict.fromkeys(formats))
+    for name in wanted:
+        if name not in ALL_FORMATS:
+            raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, ALL_FORMATS)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for key, drawn in charts(told):
+        spec = drawn.spec(PAPER)
+        for name in wanted:
+            path = folder / f"history-{re.sub('[^A-Za-z0-9.-]+', '_', key)}.{name}"
+            path.write_bytes(ALL_FORMATS[name](spec))
+            written.append(path)
+    return written
+
+
+def chart(told: History, series: Sequence[Series]) -> Chart:
+    """Draw one case over campaigns, with what changed."""
+    measure = told.measure(series[0].case)
+    marks = changes(told, series)
+    launches = sorted({point.launches for one in series for point in one.points})
+    return Chart(
+        form(
+            [one.candidate for one in series], measure, told.pasts, 1 + max((row["line"] for row in marks), default=-1)
+        ),
+        say("{case}: {what} over {n} campaigns", case=series[0].title, what=plain(measure), n=len(told.pasts)),
+        subtitle(told.estimator, launches),
+        {
+            "points": [row(told, one, place, measure) for one in series for place in range(len(one.points))],
+            "levels": [level for one in series for level in steady(one, measure)],
+            "changes": marks,
+        },
+    )
+
+
+def subtitle(estimator: str, launches: Sequence[int]) -> str:
+    """Return what the figures are; numbers of launches are in rising order."""
+    several = say("{least} to {most}", least=launches[0], most=launches[-1])
+    return say(
+        "{estimator} of each launch, median over {several} launches of a campaign, with its interval",
+        estimator=estimator,
+        several=str(launches[0]) if len(launches) == 1 else several,
+    )
+
+
+def plain(measure: Measure) -> str:
+    """Return what is drawn, in words."""
+    return say("time per call") if measure.name == "time" else measure.heading
+
+
+def row(told: History, one: Series, place: int, measure: Measure) -> Row:
+    """Return one campaign's point."""
+    point = one.points[place]
+    past = told.pasts[point.campaign]
+    ends = [measure.value(figure) for figure in (point.low_ns, point.high_ns)]
+    return {
+        "candidate": one.candidate,
+        "position": point.campaign + 1,
+        "campaign": past.name,
+        "date": past.date,
+        "made of": point.candidate,
+        "value": plots.rounded(measure.value(point.typical_ns)),
+        "low": plots.rounded(min(ends)),
+        "high": plots.rounded(max(ends)),
+        "typical": measure.spelt(point.typical_ns),
+        "interval": measure.interval(point.low_ns, point.high_ns),
+        "launches": point.launches,
+    }
+
+
+def steady(one: Series, measure: Measure) -> Iterator[Row]:
+    """Yield the levels of a series that has changes: from where to where, and their geometric mean."""
+    starts = [
+        next(place for place, point in enumerate(one.points) if point.campaign == turn.campaign) for turn in one.turns
+    ]
+    for start, end in zip([0, *starts], [*starts, len(one.points)], strict=True) if starts else ():
+        part = one.points[start:end]
+        mean = math.exp(sum(math.log(point.typical_ns) for point in part) / len(part))
+        yield {
+            "candidate": one.candidate,
+            "position": part[0].campaign + 0.5,
+            "end": part[-1].campaign + 1.5,
+            "value": plots.rounded(measure.value(mean)),
+        }
+
+
+def changes(told: History, series: Sequence[Series]) -> list[Row]:
+    """Return a mark for each campaign in which something changed, with words, towards where there is room."""
+    found: dict[int, list[str]] = {}
+    for one in series:
+        for turn in one.turns:
+            found.setdefault(turn.campaign, []).append(f"{one.candidate} {size(one, turn)}")
+    for place, words in found.items():
+        reasons = dict.fromkeys(
+            why for one in series for turn in one.turns if turn.campaign == place for why in turn.reasons
+        )
+        words += list(reasons)[:2]
+    return stacked([Words(place, tuple(words), len(told.pasts)) for place, words in sorted(found.items())])
+
+
+class Words(NamedTuple):
+    """What is written above a mark, towards where there is room."""
+
+    place: int
+    lines: tuple[str, ...]
+    campaigns: int
+
+    @property
+    def side(self) -> str:
+        """Return where the words go from their mark."""
+        return "left" if self.place > self.campaigns / 2 else "right"
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Return from where to where they reach, in pixels."""
+        at = (self.place + 0.1) * plots.WIDTH / (self.campaigns + 0.2)
+        width = plots.LETTER * max(map(len, self.lines)) + 8
+        return (at - width, at) if self.side == "left" else (at, at + width)
+
+    def meets(self, other: Words) -> bool:
+        """Return whether the two would be written over each other on one line."""
+        return self.span[0] < other.span[1] and other.span[0] < self.span[1]
+
+
+def stacked(marks: Sequence[Words]) -> list[Row]:
+    """Return a row per line of words, counted from the view upwards, so that none are written over others."""
+    below: list[int] = []
+    for one in marks:
+        others = [lines + len(other.lines) for lines, other in zip(below, marks, strict=False) if one.meets(other)]
+        below.append(max(others, default=0))
+    return [
+        {"position": one.place + 0.5, "words": words, "side": one.side, "line": lines + number, "first": not number}
+        for lines, one in zip(below, marks, strict=True)
+        for number, words in enumerate(reversed(one.lines))
+    ]
+
+
+def form(candidates: Sequence[str], measure: Measure, pasts: Sequence[Past], above: int) -> Row:
+    """Return points with intervals, levels, and marks of changes whose words take so many lines above the view."""
+    scale = alt.Scale(type="log", nice=False, padding=14)
+    y = alt.Y("value:Q", scale=scale, axis=plots.value_axis(measure, plain(measure)))
+    legend = alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0, offset=18 + LINE * above)
+    colour = alt.Color("candidate:N", title=None, scale=plots.colours(candidates), legend=legend)
+    points = alt.Chart(plots.data("points")).encode(
+        x=axis(pasts),
+        color=colour,
+        tooltip=plots.tooltips("candidate", "campaign", "date", "made of", "typical", "interval", "launches"),
+    )
+    line = points.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=plots.dash(candidates))
+    interval = points.mark_rule(strokeWidth=2, strokeOpacity=0.6).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    point = points.mark_point(size=45, filled=True, opacity=1).encode(y=y, shape=plots.shape(candidates))
+    return plots.form([*marks(pasts, above), levels(pasts, colour, scale), line, interval, point], 300)
+
+
+def axis(pasts: Sequence[Past]) -> alt.X:
+    """Return the axis of campaigns, each one step, by their dates."""
+    words = {str(place + 1): past.date for place, past in enumerate(pasts)}
+    spelt = alt.Axis(
+        title=say("campaign, in order of time"),
+        values=list(range(1, len(pasts) + 1)),
+        labelExpr=f"{words}[datum.value] || ''",
+        labelOverlap="parity",
+        labelSeparation=8,
+        grid=False,
+    )
+    spelt.tickCount = 2 * len(pasts)  # Of more values than this Vega would leave some out.
+    return alt.X("position:Q", scale=alt.Scale(domain=[0.4, len(pasts) + 0.6], nice=False), axis=spelt)
+
+
+def levels(pasts: Sequence[Past], colour: alt.Color, scale: alt.Scale) -> alt.Chart:
+    """Return a broad bar for each level."""
+    bar = alt.Chart(plots.data("levels")).mark_rule(strokeWidth=7, strokeOpacity=0.25, strokeCap="butt")
+    drawn: alt.Chart = bar.encode(x=axis(pasts), x2="end:Q", y=alt.Y("value:Q", scale=scale), color=colour)
+    return drawn
+
+
+def marks(pasts: Sequence[Past], above: int) -> list[alt.Chart]:
+    """Return a rule where something changed, and in so many lines above the view what did."""
+    base = alt.Chart(plots.data("changes")).encode(x=axis(pasts))
+    rule = base.transform_filter("datum.first").mark_rule(color="#888888", strokeDash=[4, 3])
+    return [rule, *(words(base, side, line) for side in ("left", "right") for line in range(above))]
+
+
+def words(base: alt.Chart, side: str, line: int) -> alt.Chart:
+    """Return the words of one line that go to one side of their mark."""
+    text = base.transform_filter(f"datum.side === '{side}' && datum.line === {line}").mark_text(
+        align="right" if side == "left" else "left", baseline="bottom", fontSize=11, aria=False
+    )
+    drawn: alt.Chart = text.encode(y=alt.value(-5 - LINE * line), text="words:N")
+    return drawn

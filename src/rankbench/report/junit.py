@@ -1,0 +1,67 @@
+"""A gate's checks as JUnit XML, as CI systems read it: one suite, a test case per case and candidate.
+
+There is no standard; this is the common part of what Jenkins, GitLab and GitHub's actions read: attributes `tests`,
+`failures`, `errors`, `skipped` and `time` of suites, `classname`, `name` and `time` of test cases. `time` is for how
+long a case was timed, in seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from rankbench.verdict.gating import counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankbench.verdict.gating import Check
+
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML 1.0 document may hold, such as the escapes of a coloured log."""
+
+
+def junit(checks: Sequence[Check], name: str, at: str, said: Iterable[str], failure: str = "regression") -> str:
+    """Return the document.
+
+    `at` is when the campaign was made, ISO 8601; `said` what the reader must know; `failure` what a failure is.
+    """
+    found = counts(list(checks))
+    totals = {
+        "name": clean(name),
+        "tests": str(len(checks)),
+        "failures": str(found["failed"]),
+        "errors": "0",
+        "skipped": str(found["skipped"]),
+        "time": seconds(sum(check.measured_s for check in checks)),
+    }
+    root = ElementTree.Element("testsuites", totals)
+    suite = ElementTree.SubElement(root, "testsuite", {**totals, "timestamp": at[:19]})
+    for check in checks:
+        add(suite, check, failure)
+    ElementTree.SubElement(suite, "system-out").text = clean("\n".join(said))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def add(suite: ElementTree.Element, check: Check, kind: str) -> None:
+    """Add one test case: what failed or was skipped says why, and what to do."""
+    attributes = {"classname": clean(check.candidate), "name": clean(check.title), "time": seconds(check.measured_s)}
+    case = ElementTree.SubElement(suite, "testcase", attributes)
+    if check.outcome == "failed":
+        failure = ElementTree.SubElement(case, "failure", {"message": clean(check.text), "type": kind})
+        failure.text = clean(f"{check.text}\n{check.advice}".rstrip())
+    elif check.outcome == "skipped":
+        told = f"{check.text}. {check.advice}" if check.advice else check.text
+        ElementTree.SubElement(case, "skipped", {"message": clean(told)})
+
+
+def seconds(time_s: float) -> str:
+    """Return a time as decimals; readers know no exponents."""
+    return f"{time_s:.6f}"
+
+
+def clean(text: str) -> str:
+    """Return a text without what XML cannot hold."""
+    return NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,209 @@
+"""Tables of what was measured between all pairs of ranks: a matrix for each candidate, operation and size.
+
+Below the matrices of one operation and size stands what pairs take by what they share. Nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench import plots
+from rankbench.language import say, word
+from rankbench.quantities import format_ratio
+from rankbench.report.tables import Cell, Table, ended, placed
+from rankbench.verdict import maps, naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankbench.model import Case, Summary
+    from rankbench.plots import Picture
+    from rankbench.statistics.pairs import LevelTime, Pair
+    from rankbench.statistics.places import Places, Unit
+    from rankbench.verdict.maps import Map
+
+MOST_FIGURES = 16
+"""Ranks up to which a table has the figure of every pair."""
+LEVELS = ["candidate", "pairs of ranks", "number", "typical", "time, as a ratio to the first"]
+
+
+def parts(whole: Picture) -> list[Picture]:
+    """Return the parts of a picture that are matrices."""
+    return [part for _, part in whole.parts("matrix") if part.cases[0].key in whole.evaluation.pairs]
+
+
+def matrix_tables(whole: Picture) -> list[Table]:
+    """Return the matrices, those of one operation and size after each other, and what they say by levels."""
+    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+    found = []
+    for part in parts(whole):
+        found += [matrix_table(part, name, summaries) for name in part.candidates]
+        found += level_tables(part)
+    return found
+
+
+def matrix_table(part: Picture, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
+    """Return the matrix of one candidate: from the rank on the left to the one above, in the order of the machine."""
+    case, operation = part.cases[0], part.operation(part.cases[0])
+    measured = {naming.ends(one, operation): one for one in part.cases}
+    between = maps.both_directions(measured, operation)
+    launches = (one for one in part.launches if (one.candidate, one.placement) == (candidate, case.placement))
+    ranks, seated = maps.standing({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
+    name, what = name_of(part, case), part.measure(case).heading
+    caption = say("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
+    if len(ranks) > MOST_FIGURES:
+        return digits_table(part, caption, blocks(ranks, seated), between, summaries, candidate)
+    firsts, seconds = ([rank for rank in ranks if rank in side] for side in map(set, zip(*between, strict=True)))
+    rows = [
+        [Cell(str(first)), *(cell(part, between.get((first, second)), candidate, summaries) for second in seconds)]
+        for first in firsts
+    ]
+    columns = [say("from"), *(say("to {rank}", rank=rank) for rank in seconds)]
+    return Table(f"{caption}, {plots.circumstances(part)}", columns, rows)
+
+
+def blocks(ranks: list[int], seated: Places) -> list[list[int]]:
+    """Return ranks in runs that share everything that is known."""
+
+    def parts_of(rank: int) -> list[Unit]:
+        return [level.units[rank] for level in seated.levels]
+
+    return [list(alike) for _, alike in itertools.groupby(ranks, key=parts_of)]
+
+
+def digits_table(
+    part: Picture,
+    caption: str,
+    runs: list[list[int]],
+    between: Mapping[Pair, Case],
+    summaries: Mapping[tuple[str, str], Summary],
+    candidate: str,
+) -> Table:
+    """Return the matrix of many ranks as a digit for each pair: 0 is the shortest time and 9 the longest."""
+    found = {pair: summaries.get((case.key, candidate)) for pair, case in between.items()}
+    logs = {pair: math.log(one.typical_ns) for pair, one in found.items() if one and one.launches and one.typical_ns}
+    if not logs:
+        return Table(caption, [], [])
+    low, high = min(logs.values()), max(logs.values())
+
+    def digit(pair: Pair) -> str:
+        return f"{9 * (logs[pair] - low) / ((high - low) or 1):.0f}" if pair in logs else "–" if pair in found else "·"
+
+    lines = {
+        first: " ".join("".join(digit((first, second)) for second in run) for run in runs)
+        for first in itertools.chain(*runs)
+    }
+    ends = [part.measure(part.cases[0]).spelt(math.exp(end)) for end in (low, high)]
+    scale = say("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
+    step = say("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
+    rows = [[Cell(str(first)), Cell(line)] for first, line in lines.items()]
+    return Table(f"{caption}, {plots.circumstances(part)}; {step}", [say("from"), scale], rows)
+
+
+def name_of(part: Picture, case: Case) -> str:
+    """Return how a matrix is called."""
+    return naming.full(naming.endless(case), part.operation(case)) + placed(part, case)
+
+
+def cell(part: Picture, case: Case | None, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Cell:
+    """Return the typical value between two ranks, or how the case ended; nothing where there was none."""
+    summary = summaries.get((case.key, candidate)) if case else None
+    if case is None or summary is None:
+        return Cell("")
+    if summary.launches or summary.doubt:
+        return Cell(
+            part.measure(case).text(summary.typical_ns) + " ?" * bool(summary.doubt), summary.doubt, case=case.key
+        )
+    return Cell(ended(summary) or say("not run"), case=case.key)
+
+
+# --- what they say ----------------------------------------------------------------------------------------------------
+
+
+def maps_of(part: Picture) -> list[Map]:
+    """Return the maps of one matrix, by candidate."""
+    return [one for one in part.evaluation.maps if one.case == naming.endless(part.cases[0])]
+
+
+def level_tables(part: Picture) -> Iterator[Table]:
+    """Yield the table of what pairs take by what they share, where they share unlike things."""
+    found = [one for one in maps_of(part) if len(one.levels) > 1]
+    if found:
+        case = part.cases[0]
+        rows = [level_row(part, one, level) for one in found for level in one.levels]
+        name, what = name_of(part, case), part.measure(case).heading
+        caption = say("{case}: {what} by what two ranks share", case=name, what=what)
+        yield Table(f"{caption}, {plots.circumstances(part)}", [*map(word, LEVELS)], rows)
+
+
+def level_row(part: Picture, one: Map, level: LevelTime) -> list[Cell]:
+    """Return what pairs of one level take, with its ratio to the first level and the interval of that."""
+    texts = [one.candidate, one.places.name(level.level), str(level.pairs)]
+    typical = part.measure(part.cases[0]).text(level.typical_ns)
+    return [*map(Cell, texts), Cell(typical), ratio(level)]
+
+
+def ratio(level: LevelTime) -> Cell:
+    """Return a ratio with its interval; `~` where it cannot be told from 1."""
+    if level.ratio is None:
+        return Cell("1")
+    told = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")
+    known = level.ratio.blocks > 1
+    interval = say("{low:ratio} to {high:ratio}", low=level.ratio.low, high=level.ratio.high)
+    return Cell(told, interval if known else say("one launch"))
+
+
+def matrix_sentences(whole: Picture) -> list[str]:
+    """Return what the maps say: levels, groups of like pairs, pairs that do not fit."""
+    return [
+        f"{name_of(part, part.cases[0])}, {one.candidate}: {' '.join(said)}"
+        for part in parts(whole)
+        for one in maps_of(part)
+        if (said := list(maps.sentences(one, part.measure(part.cases[0]))))
+    ]
+
+
+def matrix_frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per pair of ranks and candidate: where they sat, what they share, their group, their figures."""
+    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+    return pl.DataFrame(
+        [
+            frame_row(part, one, pair, summaries[case.key, one.candidate])
+            for part in parts(whole)
+            for one in maps_of(part)
+            for pair, case in one.cases.items()
+            if (case.key, one.candidate) in summaries
+        ],
+        infer_schema_length=None,
+    )
+
+
+def frame_row(part: Picture, one: Map, pair: Pair, summary: Summary) -> dict[str, object]:
+    """Return a row of the CSV."""
+    case, odd = one.cases[pair], one.odd.get(pair)
+    return {
+        "operation": case.operation,
+        "size_bytes": case.size_bytes,
+        "placement": case.placement,
+        "candidate": one.candidate,
+        "from": pair[0],
+        "to": pair[1],
+        "from_place": one.places.seat(pair[0]),
+        "to_place": one.places.seat(pair[1]),
+        "share": one.between(pair),
+        "group": one.group.get(pair),
+        "groups": len(one.groups) if one.table.blocks else None,
+        "times_as_its_like": odd.factor if odd else None,
+        "launches": summary.launches,
+        "typical_ns": summary.typical_ns,
+        "low_ns": summary.low_ns,
+        "high_ns": summary.high_ns,
+        "value": part.measure(case).value(summary.typical_ns),
+        "unit": {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "B"}[part.measure(case).kind],
+        "failures": ", ".join(f"{status} in {count}" for status, count in sorted(summary.failures.items())),
+        "case": case.key,
+    }

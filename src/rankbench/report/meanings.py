@@ -1,0 +1,81 @@
+"""What the number of each benchmark of each foreign tool means: the page `docs/foreign.md`, made of what units say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import units
+from rankbench.report.catalogue import code, table
+from rankbench.suites import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType
+
+    from rankbench.model import Foreign, Meaning, Operation
+
+HEAD = """\
+# What others measure
+
+The tools whose output `rankbench import` reads, every benchmark of each, and what its number is. `rankbench import
+--meanings` makes this page from what the readers themselves say (`src/rankbench/suites/tools`, a file each).
+
+The tool is known by what the text says, not by names of files; several tools may stand in one import, several runs in
+one file. Labels that launchers put before lines, colours and line ends of Windows are taken away. A damaged line is an
+error with file and line, and then nothing is imported. Lines that are not the tool's are told, and kept with the run.
+
+Figures are changed by no more than what makes them nanoseconds: a bandwidth becomes the time of one message, and is
+told as a bandwidth again. All that stands beside the value is kept by its own heading (`printed`, `docs/formats.md`).
+
+A benchmark is named as its tool spells it, then as a plan and a campaign name it; after `=` stands the operation of
+rankbench that measures the same. Also then the numbers need not mean the same: where two of them are held against each
+other, what differs is said, and where they cannot be compared they are not. `docs/coverage.md` puts them side by side.
+"""
+RUN = "Its benchmarks can be operations of a plan: `rankbench run` and `rankbench reconcile` start its programs."
+READ = "Its output is read; its programs are not started."
+TRIPS = {"half": "half a round trip", "round": "a whole round trip", "gap": "from one send to the next"}
+MEGABYTES = {10**6: "1 MB = 10^6 B", 1 << 20: "1 MB = 2^20 B"}
+
+
+def page() -> str:
+    """Return everything as Markdown."""
+    return "\n".join([HEAD, *(section(tool) for tool in units.modules(tools).values())])
+
+
+def section(tool: ModuleType) -> str:
+    """Return what there is to say of one tool: a row for each meaning, with the benchmarks that have it."""
+    found: dict[Meaning, list[tuple[Operation, Foreign]]] = {}
+    for operation in tool.OPERATIONS:
+        found.setdefault(operation.foreign.meaning, []).append((operation, operation.foreign))
+    rows = [
+        [", ".join(named(*one) for one in own), "; ".join(short(meaning)), meaning.text.replace("|", r"\|")]
+        for meaning, own in found.items()
+    ]
+    heading, _, lines = table(tool.TITLE, ["benchmark", "in short", "its number"], rows).partition("\n\n")
+    return f"{heading}\n\n{count(tool.OPERATIONS)} {RUN if hasattr(tool, 'program') else READ}\n\n{lines}"
+
+
+def count(operations: Sequence[Operation]) -> str:
+    """Return how many benchmarks a tool has."""
+    return "One benchmark." if len(operations) == 1 else f"{len(operations)} benchmarks."
+
+
+def named(operation: Operation, foreign: Foreign) -> str:
+    """Return a benchmark's names: `osu_latency osu-latency = pingpong`, the last two as they are typed."""
+    same = f" = {code(foreign.counterpart)}" if foreign.counterpart else ""
+    return f"{foreign.benchmark} {code(operation.name)}{same}"
+
+
+def short(meaning: Meaning) -> Iterator[str]:
+    """Yield what two meanings are compared by, as far as it is anything special."""
+    yield "a single call" if meaning.over_calls == "single" else f"{meaning.over_calls} over calls"
+    ranks = {"one": "one rank measures", "span": "from a common start to the last end"}
+    yield ranks.get(meaning.over_ranks, f"{meaning.over_ranks} over ranks")
+    yield f"start: {meaning.start}"
+    if meaning.trip in TRIPS:
+        yield TRIPS[meaning.trip]
+    if meaning.counted != 1:
+        yield f"bytes count {meaning.counted:g} times"
+    if meaning.megabyte:
+        yield MEGABYTES.get(meaning.megabyte, f"1 MB = {meaning.megabyte} B")
+    yield f"data {meaning.data}"

@@ -1,0 +1,78 @@
+"""How charts and tables lie in the page: columns beside each other, zipped, and unpacked when they are first shown."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rankbench.plots import Chart, Row
+    from rankbench.report.tables import Cell, Table
+
+LEVEL = 6
+"""Of zip: more takes several times as long and saves two per cent."""
+
+
+def charts(drawn: Iterable[tuple[str, str, Chart]]) -> tuple[list[Row], dict[str, dict[str, Any]]]:
+    """Return all forms, and by plot all charts as number of the form, title, subtitle and data sets.
+
+    Equal forms are kept once. So is a data set that another plot has of the same part: there stands that plot's name.
+    """
+    numbers: dict[int, tuple[int, Row]] = {}
+    forms: dict[str, int] = {}
+    homes: dict[tuple[str, str], tuple[str, list[Row]]] = {}
+    found: dict[str, dict[str, Any]] = {}
+    for plot, key, chart in drawn:
+        if id(chart.form) not in numbers:
+            number = forms.setdefault(json.dumps(chart.form), len(forms))
+            numbers[id(chart.form)] = number, chart.form
+        sets: dict[str, Any] = {}
+        for name, rows in chart.datasets.items():
+            home, known = homes.setdefault((key, name), (plot, rows))
+            sets[name] = home if known is rows and home != plot else columns(rows)
+        found.setdefault(plot, {})[key] = [numbers[id(chart.form)][0], chart.title, chart.subtitle, sets]
+    return [json.loads(form) for form in forms], found
+
+
+def columns(rows: list[Row]) -> list[Any]:
+    """Return the number of rows and their columns; a column of equal values is that value, in a list of its own."""
+    packed = {}
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows]
+        alike = len(rows) > 1 and all(type(one) is type(values[0]) and one == values[0] for one in values)
+        packed[name] = {"all": values[0]} if alike else values
+    return [len(rows), packed]
+
+
+def tables(shown: Mapping[str, list[Table]], numbers: dict[str, int]) -> dict[str, list[Any]]:
+    """Return every table as caption, heads and rows; cells lead to cases by their number."""
+    return {
+        name: [
+            [table.caption, table.columns, [[cell(one, numbers) for one in row] for row in table.rows]]
+            for table in found
+        ]
+        for name, found in shown.items()
+    }
+
+
+def cell(one: Cell, numbers: dict[str, int]) -> str | list[Any]:
+    """Return a cell: its text if there is no more to it."""
+    if not (one.detail or one.best or one.case):
+        return one.text
+    return [one.text, one.detail, int(one.best), numbers.get(one.case, -1)]
+
+
+def zipped(value: object) -> str:
+    """Return anything as zipped JSON in letters that can stand in a page."""
+    return base64.b64encode(gzip.compress(msgspec.json.encode(value), LEVEL, mtime=0)).decode()
+
+
+def embedded(value: object) -> str:
+    """Return JSON that cannot end the script element around it."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", r"\u003c")

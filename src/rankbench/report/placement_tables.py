@@ -1,0 +1,104 @@
+"""Tables of the same cases at several placements, beside each other. Nothing is computed here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.quantities import format_ratio
+from rankbench.report.tables import Cell, Table, begun, ended
+from rankbench.statistics import placements, states
+from rankbench.verdict.evaluation import judged
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Comparison, Summary
+    from rankbench.plots import Picture
+
+MEANING = (
+    "Typical value, then the ratio of times to the first placement, paired within blocks; ~: cannot be told apart. "
+    "Below: the interval, and the least and the largest figure of any launch."
+)
+
+
+class Known:
+    """What the tables show, looked up by case and candidate."""
+
+    def __init__(self, whole: Picture) -> None:
+        figures = judged(whole.evaluation.figures)
+        apart = states.unlike(whole.launches)
+        effects = placements.placement_effects(figures, whole.campaign, apart)
+        self.same: dict[str, tuple[str, dict[str, Case]]] = {
+            case.key: (line, cases)
+            for line, cases in placements.same_cases(whole.campaign).items()
+            for case in cases.values()
+        }
+        self.ranges = placements.launch_ranges(figures)
+        self.summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+        self.ratios: dict[tuple[str, str, str, str], Comparison] = {
+            (one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects
+        }
+
+
+def several(part: Picture) -> list[str]:
+    """Return the placements of a part, in the plan's order, if there are several and they are no scale."""
+    told = {case.placement for case in part.cases if case.key not in part.evaluation.over_nodes}
+    names = [one.name for one in part.campaign.plan.placements if one.name in told]
+    return names if len(names) > 1 else []
+
+
+def placement_tables(whole: Picture) -> list[Table]:
+    """Return a table for each operation and candidate: sizes downwards, placements to the right."""
+    parts = [part for _, part in whole.plain().parts("places") if several(part)]
+    known = Known(whole) if parts else None
+    return [
+        table
+        for part in parts
+        for name in part.candidates
+        if known and tells(table := placement_table(part, name, known))
+    ]
+
+
+def tells(table: Table) -> bool:
+    """Return whether anything stands in a table, be it why there is no figure."""
+    return any(cell.case and (cell.detail or cell.text != "–") for row in table.rows for cell in row)
+
+
+def placement_table(part: Picture, candidate: str, known: Known) -> Table:
+    """Return the table of one operation and candidate."""
+    names = several(part)
+    sizes = {case.size_bytes: part.size(case) for case in part.cases}
+    keys = {case.key: case.size_bytes for case in part.cases}
+    chosen = [key for key in keys if key in known.same and key not in part.evaluation.over_nodes]
+    lines = {keys[key]: known.same[key] for key in chosen}
+    rows = [
+        [Cell(sizes[size]), *(cell(part, candidate, name, *lines[size], known) for name in names)]
+        for size in sorted(lines)
+    ]
+    case = part.cases[0]
+    line, what = part.line() + begun(part, case), part.measure(case).heading
+    caption = say("{line}, {candidate}: {what} by placement", line=line, candidate=candidate, what=what)
+    return Table(caption, [say("message size"), *names], rows)
+
+
+def cell(part: Picture, candidate: str, placement: str, line: str, cases: dict[str, Case], known: Known) -> Cell:
+    """Return what was measured at one placement, with its ratio to the first one, or why there is nothing."""
+    case = cases.get(placement)
+    summary = known.summaries.get((case.key, candidate)) if case else None
+    if case is None or summary is None:
+        return Cell("–")
+    if not summary.launches:
+        return Cell("–", ended(summary) or summary.doubt, case=case.key)
+    base = next(name.name for name in part.campaign.plan.placements if name.name in cases)
+    ratio = known.ratios.get((candidate, line, base, placement))
+    told = f" {format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'}" if ratio else ""
+    return Cell(part.measure(case).text(summary.typical_ns) + told, spread(part, case, summary, known), case=case.key)
+
+
+def spread(part: Picture, case: Case, summary: Summary, known: Known) -> str:
+    """Return the interval, and the least and the largest figure of any launch."""
+    measure = part.measure(case)
+    if summary.launches == 1:
+        return say("one launch")
+    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else say("no interval")
+    launches = measure.interval(*known.ranges[case.key, summary.candidate])
+    return say("{interval}; launches {launches}", interval=interval, launches=launches)

@@ -1,0 +1,225 @@
+"""Tables of rings: by edge rank and grid, by direction and grid, each inside a node and between nodes; a hop; shapes.
+
+Placements with more ranks on a node than it has cores stand in tables of their own, and their headings say so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import polars as pl
+
+from rankbench.language import say, word
+from rankbench.quantities import format_time
+from rankbench.report.tables import Cell, Table
+from rankbench.statistics.tails import standard_deviation
+from rankbench.verdict import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import Case
+    from rankbench.plots import Picture
+    from rankbench.statistics.rings import HopCost
+
+FIGURES = {"min": "min_ns", "mean": "mean_ns", "p10": "p10_ns", "p90": "p90_ns", "p99": "p99_ns", "max": "max_ns"}
+COSTS = ["candidate", "direction", "where", "cost of a hop", "interval", "from", "blocks"]
+SHAPES = ["candidate", "case", "modes", "tail", "standard deviation"]
+NUMBERS = {"launches": "launches", "samples": "samples", "discarded": "discarded"}
+ROW = ["candidate", "grid", "hops", "direction"]
+HEADS = ["median", "its interval", *FIGURES, *NUMBERS]
+MEANING = (
+    "Each ring is timed by its first rank, at the edge of the grid. The median is that over launches of each launch's "
+    "median, with its interval; min, mean and percentiles are over all samples. What one more hop costs is the slope "
+    "of the round time over the number of hops, block by block, with Student's interval over blocks."
+)
+
+
+def ring_tables(whole: Picture) -> list[Table]:
+    """Return all tables of rings; none where there are no rings."""
+    if whole.evaluation.rings.is_empty():
+        return []
+    return [table for part in lines(whole) for table in (*figures(part), *costs(part), *places(part), *shapes(part))]
+
+
+def lines(whole: Picture) -> list[Picture]:
+    """Divide the cases of rings by all but direction, placement and grid."""
+    known = set(whole.evaluation.rings["case"])
+    found: dict[str, list[Case]] = {}
+    for case in whole.cases:
+        if case.key in known:
+            found.setdefault(plain(case).key, []).append(case)
+    return [dataclasses.replace(whole, cases=cases) for cases in found.values()]
+
+
+def plain(case: Case) -> Case:
+    """Return the case without what the rows of a table tell."""
+    options = {name: value for name, value in case.options.items() if name not in {"direction", "grid"}}
+    return msgspec.structs.replace(case, placement="", ranks=0, options=options)
+
+
+def name_of(part: Picture) -> str:
+    """Return how the cases of a table are called."""
+    case = part.cases[0]
+    return naming.full(plain(case), part.operation(case))
+
+
+def figures(part: Picture) -> Iterator[Table]:
+    """Yield the tables by edge rank and by direction: first inside a node, those with a core per rank before others."""
+    keys = [case.key for case in part.cases]
+    for by_edge, frame in ((True, part.evaluation.rings), (False, part.evaluation.ring_directions)):
+        shown = frame.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(part.candidates)))
+        groups = shown.with_columns(between=pl.col("nodes") > 1).partition_by(
+            "between", "oversubscribed", as_dict=True, maintain_order=True
+        )
+        for (between, short), rows in sorted(groups.items(), key=lambda one: one[0]):
+            circumstances = setting(part, rows, between=bool(between), short=bool(short))
+            columns = [*ROW, *(["ring of rank"] if by_edge else []), *HEADS]
+            cells = [row(one, by_edge=by_edge) for one in rows.iter_rows(named=True)]
+            yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*map(word, columns)], cells)
+
+
+def heading(name: str, *, by_edge: bool) -> str:
+    """Return what a table of rings is divided by."""
+    if by_edge:
+        return say("{name} by edge rank and grid", name=name)
+    return say("{name} by direction and grid", name=name)
+
+
+def setting(part: Picture, rows: pl.DataFrame, *, between: bool, short: bool) -> str:
+    """Return what a heading owes its reader: where, how started, and whether cores were short."""
+    where = say("between nodes") if between else say("inside a node")
+    places = ", ".join(rows["placement"].unique(maintain_order=True))
+    started = say("start: {names}", names=f" {word('or')} ".join(rows["start"].unique(maintain_order=True)))
+    told = f"{where} ({places}), {started}"
+    if not short:
+        return told
+    warning = "{told}; more ranks than the {cores} cores of a node: waiting is measured"
+    return say(warning, told=told, cores=part.campaign.machine.cores)
+
+
+def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
+    """Return the row of a ring, or of all rings of a direction."""
+    edge = [Cell(str(one["edge"]))] if by_edge else []
+    interval = say("{low:time} to {high:time}", low=one["low_ns"], high=one["high_ns"])
+    return [
+        Cell(one["candidate"]),
+        Cell(one["grid"], case=one["case"]),
+        Cell(str(one["hops"])),
+        Cell(one["direction"]),
+        *edge,
+        Cell(format_time(one["typical_ns"])),
+        Cell(interval if one["coverage"] else say("one launch")),
+        *(Cell(format_time(one[name])) for name in FIGURES.values()),
+        *(Cell(f"{one[name]:,}".replace(",", " ")) for name in NUMBERS.values()),
+    ]
+
+
+def costs(part: Picture) -> Iterator[Table]:
+    """Yield the table of what one more hop costs, where there are lengths to compare."""
+    keys = {case.key for case in part.cases}
+    by_key = {case.key: case for case in part.cases}
+    found = [
+        one for one in part.evaluation.hop_costs if keys.issuperset(one.cases) and one.candidate in part.candidates
+    ]
+    if found:
+        rows = [cost_row(one, by_key[one.cases[0]], part) for one in found]
+        rests = tuple(key for one in found for key in one.cases)
+        yield Table(say("{name}: what one more hop costs", name=name_of(part)), [*map(word, COSTS)], rows, rests)
+
+
+def places(part: Picture) -> Iterator[Table]:
+    """Yield what libraries made of the ranks' places, where they were free to give them others."""
+    asked = [case.key for case in part.cases if case.options.get("reorder") == "yes"]
+    shown = part.evaluation.cases.filter(
+        pl.col("case").is_in(asked), pl.col("candidate").is_in(list(part.candidates)), pl.col("status") == "ok"
+    )
+    counted = shown.group_by("case", "candidate", "grid", "order", maintain_order=True).len()
+    rows = [
+        [
+            Cell(one["candidate"]),
+            Cell(one["grid"], case=one["case"]),
+            Cell(given(one["order"])),
+            Cell(str(one["len"])),
+        ]
+        for one in counted.iter_rows(named=True)
+    ]
+    if rows:
+        columns = [say("candidate"), say("grid"), say("places"), say("launches")]
+        yield Table(say("{name}: ranks by place, row by row", name=name_of(part)), columns, rows)
+
+
+def given(order: str) -> str:
+    """Return which ranks have the places of a grid."""
+    return say("ranks {order}", order=order.replace(",", ", ")) if order else say("each rank its own")
+
+
+def cost_row(one: HopCost, case: Case, part: Picture) -> list[Cell]:
+    """Return the row of one line of cases."""
+    usual = {option.name: option.usual for option in part.operation(case).options}
+    where = say("between nodes") if one.between_nodes else say("inside a node")
+    short = say("; more ranks than cores: waiting is measured") if one.oversubscribed else ""
+    interval = say("{low:time} to {high:time}", low=one.low_ns, high=one.high_ns)
+    return [
+        Cell(one.candidate),
+        Cell(case.options.get("direction", usual.get("direction", ""))),
+        Cell(where),
+        Cell(format_time(one.cost_ns)),
+        Cell(say("one block") if math.isnan(one.low_ns) else interval),
+        Cell(one.basis + short),
+        Cell(str(one.blocks)),
+    ]
+
+
+def shapes(part: Picture) -> Iterator[Table]:
+    """Yield the table of modes, tails and standard deviations of the slowest ring of each round."""
+    rows = [cells for case in part.cases for name in part.candidates if (cells := shape_row(part, case, name))]
+    if rows:
+        caption = say("{name}: shapes of the distributions, of the slowest ring of each round", name=name_of(part))
+        yield Table(caption, [*map(word, SHAPES)], rows)
+
+
+def shape_row(part: Picture, case: Case, name: str) -> list[Cell]:
+    """Return what shape the samples of a case have; nothing where a candidate has none."""
+    times = part.evaluation.times(case.key, name)
+    if not len(times):
+        return []
+    modes, tail = part.evaluation.modes.get((case.key, name), []), part.evaluation.tail(case.key, name)
+    spread = standard_deviation(times, tail)
+    return [
+        Cell(name),
+        Cell(", ".join([case.placement, *(f"{key}={value}" for key, value in case.options.items())]), case=case.key),
+        Cell("; ".join(one.told for one in modes[1:]) or say("one")),
+        Cell(tail.told if tail else say("too few samples")),
+        Cell(spread.reason if spread.value_ns is None else format_time(spread.value_ns)),
+    ]
+
+
+def ring_frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per case, candidate and edge rank with all that is known, for programs."""
+    evaluation = whole.evaluation
+    if evaluation.rings.is_empty():
+        return pl.DataFrame()
+    shown = evaluation.rings.filter(
+        pl.col("case").is_in([case.key for case in whole.cases]), pl.col("candidate").is_in(list(whole.candidates))
+    )
+    found = {(one.candidate, case): one for one in reversed(evaluation.hop_costs) for case in one.cases}
+    rows = []
+    for one in shown.iter_rows(named=True):
+        cost = found.get((one["candidate"], one["case"]))
+        modes = evaluation.ring_modes.get((one["case"], one["candidate"], str(one["edge"])), [])
+        rows.append(
+            {
+                **one,
+                "modes": "; ".join(mode.told for mode in modes),
+                "hop_cost_ns": cost.cost_ns if cost else None,
+                "hop_low_ns": cost.low_ns if cost else None,
+                "hop_high_ns": cost.high_ns if cost else None,
+                "hop_cost_from": cost.basis if cost else "",
+                "hop_cost_oversubscribed": cost.oversubscribed if cost else None,
+            }
+        )
+    return pl.DataFrame(rows)

@@ -1,0 +1,102 @@
+"""Tables of scaling: nodes x ranks per node downwards, candidates to the right. Nothing is computed here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench.language import say
+from rankbench.report.derived import summary_row
+from rankbench.report.tables import Cell, Table, begun, figure, winner
+from rankbench.statistics.placements import placeless
+from rankbench.statistics.scaling import oversubscribed
+from rankbench.verdict import measures, naming, scales
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.model import Case
+    from rankbench.plots import Picture
+    from rankbench.statistics.scaling import Site
+    from rankbench.verdict.scales import Standing
+
+MEANING = (
+    "Nodes x ranks on each. Typical value, and below it its interval; bold: fastest, or not distinguishable from the "
+    "fastest, at this place. With more ranks than cores, waiting is measured, and figures say nothing of the others."
+)
+
+
+def scaling_tables(whole: Picture, *, every_size: bool = False) -> list[Table]:
+    """Return a table for each operation, of its middle size or of every one."""
+    return [
+        scaling_table(whole, cases)
+        for sizes in operations(whole)
+        for cases in (sizes if every_size else [middle(sizes)])
+    ]
+
+
+def operations(whole: Picture) -> list[list[dict[Site, Case]]]:
+    """Return the chosen cases that scale, by what they have in common but size and placement, by size."""
+    chosen = {case.key for case in whole.cases}
+    found: dict[str, list[dict[Site, Case]]] = {}
+    for cases in whole.evaluation.scaled.values():
+        if all(case.key in chosen for case in cases.values()):
+            found.setdefault(naming.line_key(placeless(next(iter(cases.values())))), []).append(cases)
+    return [sorted(sizes, key=lambda one: next(iter(one.values())).size_bytes) for sizes in found.values()]
+
+
+def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:
+    """Return the cases of the middle size, the smaller one of two."""
+    return sizes[(len(sizes) - 1) // 2]
+
+
+def scaling_table(whole: Picture, cases: dict[Site, Case]) -> Table:
+    """Return the table of one case."""
+    first = next(iter(cases.values()))
+    name, what = whole.name(first) + begun(whole, first), whole.measure(first).heading
+    caption = say("{case}: {what} by nodes and ranks on each", case=name, what=what)
+    ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
+    fared = {(one.site, one.candidate): one for one in scales.standings(whole.evaluation, cases, whole.candidates)}
+    rows = [row(whole, place, cases[place], fared) for place in ordered]
+    return Table(caption, [say("nodes x ranks"), say("ranks"), *whole.candidates, say("fastest")], rows)
+
+
+def row(whole: Picture, place: Site, case: Case, fared: dict[tuple[Site, str], Standing]) -> list[Cell]:
+    """Return how all candidates fared at one place."""
+    verdict = whole.evaluation.verdict_of[case.key]
+    cells = []
+    for name in whole.candidates:
+        standing = fared.get((place, name))
+        cell = figure(whole, verdict, name, standing.summary if standing else None)
+        cells.append(Cell(standing.word, standing.fate) if standing and not standing.counts else cell)
+    name = scales.place_name(place, whole.campaign)
+    return [Cell(name, case=case.key), Cell(str(place.ranks)), *cells, Cell(winner(verdict))]
+
+
+def scaling_frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per chosen case that scales and candidate with all that is known, for programs."""
+    return pl.DataFrame(list(frame_rows(whole)), infer_schema_length=None)
+
+
+def frame_rows(whole: Picture) -> Iterable[dict[str, object]]:
+    """Yield the rows."""
+    for cases in (cases for sizes in operations(whole) for cases in sizes):
+        for one in scales.standings(whole.evaluation, cases, whole.candidates):
+            moved = whole.evaluation.moved.get(one.case.key, ())
+            per_node = measures.per_node(one.case, one.site.nodes, *moved)
+            yield {
+                "operation": one.case.operation,
+                "form": one.case.form,
+                "size_bytes": one.case.size_bytes,
+                "nodes": one.site.nodes,
+                "ranks_per_node": one.site.ranks_per_node,
+                "ranks": one.site.ranks,
+                "oversubscribed": oversubscribed(one.site, whole.campaign),
+                **summary_row(one.summary),
+                "bandwidth_per_node_MB_per_s": per_node.value(one.summary.typical_ns)
+                if per_node and one.counts
+                else None,
+                "what_happened": one.fate,
+                "fastest": one.candidate in whole.evaluation.verdict_of[one.case.key].winners,
+            }

@@ -1,0 +1,95 @@
+"""Then and now as one table, the same for the terminal and Markdown, and as text. Nothing is computed here."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rankbench import plots
+from rankbench.language import say, word
+from rankbench.quantities import format_ratio, marked
+from rankbench.report.tables import Cell, Table
+from rankbench.report.text import markdown_cell, markdown_table
+from rankbench.verdict.then_and_now import between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.verdict.circumstances import Match
+    from rankbench.verdict.then_and_now import Change, Held, Remark, ThenAndNow
+
+SAME = "~"
+MARK = "°"
+"""Of ratios that are no larger than what the raw probes of the machine show."""
+SMALLEST_P = 0.001
+COLUMNS = ["case", "candidate", "then", "now", "ratio", "interval", "p"]
+RATIO = COLUMNS.index("ratio")
+WHY = {"name": "the same name", "family": "the same family", "request": "as asked"}
+
+
+def heading(told: ThenAndNow) -> str:
+    """Return what is held against what."""
+    return say(
+        "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
+        new=told.new,
+        new_date=told.new_created[:10],
+        old=told.old,
+        old_date=told.old_created[:10],
+    )
+
+
+def explanation(told: ThenAndNow) -> str:
+    """Return how the table is to be read."""
+    return say(
+        "A ratio above 1: slower now; {same}: no change above {percent:g} % can be told.",
+        same=SAME,
+        percent=told.threshold * 100,
+    )
+
+
+def matched(match: Match) -> str:
+    """Return who is held against whom, and why."""
+    return say("{new} against {old} ({why})", new=match.new, old=match.old, why=word(WHY[match.by]))
+
+
+def table(held: Held) -> Table:
+    """Return one row per case and candidate."""
+    of, whole = {case.key: case for case in held.now.campaign.cases}, plots.picture(held.now)
+    rows = []
+    for change in held.told.changes:
+        measure = whole.measure(of[change.case])
+        figures = (Cell(measure.spelt(figure)) for figure in (change.old_ns, change.new_ns))
+        rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, judged(change))])
+    return Table(heading(held.told), [*map(word, COLUMNS)], rows)
+
+
+def judged(change: Change) -> tuple[str, str, str]:
+    """Return ratio, interval and adjusted p-value; a lone launch gives no interval."""
+    ratio = format_ratio(change.ratio) + MARK * change.explained if change.different else SAME
+    if math.isinf(change.high):
+        return ratio, "", ""
+    p = f"{change.p_adjusted:.3f}" if change.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
+    return ratio, between(change.low, change.high), marked(p)
+
+
+def lines(told: ThenAndNow) -> Iterator[str]:
+    """Yield who was matched with whom, what must be known, and at last what was found."""
+    yield from circumstances(told)
+    yield from told.sentences
+
+
+def circumstances(told: ThenAndNow) -> Iterator[str]:
+    """Yield who was matched with whom, and what must be known."""
+    yield say("Matched: {pairs}.", pairs="; ".join(map(matched, told.matches)) or say("nobody"))
+    yield from map(remark, told.remarks)
+
+
+def remark(one: Remark) -> str:
+    """Return a remark with what to do about it."""
+    return f"{one.text} {one.advice}".rstrip()
+
+
+def markdown(held: Held) -> str:
+    """Return everything as Markdown."""
+    said = [markdown_cell(Cell(line)) for line in (explanation(held.told), *lines(held.told))]
+    return "\n\n".join([markdown_table(table(held)), *said]) + "\n"

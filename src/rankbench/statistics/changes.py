@@ -1,0 +1,196 @@
+"""Change points of series that have a value per campaign: from which campaign on a case takes more, or less.
+
+A campaign is one observation here, however many launches it has: its day is in all of them. Every stretch of a series
+is held against the rest of it, so that a level that came and went is found as well as one that stayed (circular binary
+segmentation; Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). For a given stretch, the difference of
+means over its scatter is Student's if nothing changed; that it was chosen among many is paid for by their number, which
+bounds the chance of a false alarm from above (Bonferroni, as Worsley, JASA 74, 1979, has it for one change). p-values
+of all series are then adjusted (Benjamini and Hochberg, 1995). What is found divides its series, and each part is
+searched again.
+
+Machines have odd days, and two of them may follow each other: Student's test takes that for a level. So the same
+values, shuffled, must seldom show a stretch that differs as much (a permutation test; Good, 2005): hardly more often
+than the only two odd days of a series follow each other. Of a series with more odd days, a longer stretch is needed.
+
+The scatter is never taken for less than what the launches within campaigns let expect: few campaigns may agree by luck.
+A change counts if two campaigns or more lie on either side of it; of the newest one alone, `statistics.unpaired` tells.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+
+from rankbench.statistics import FALSE_DISCOVERIES, FINEST_SPREAD, LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Logs = NDArray[np.float64]
+
+SHORTEST = 2
+"""Campaigns of a level, at least: a lone one may have met anything."""
+FEWEST = 2 * SHORTEST + 1
+"""Campaigns of a series in which a change can be told: shuffling fewer makes nothing rare."""
+SHUFFLES = 399
+SELDOM = 1.5
+"""How often shuffles may show as large a difference, over how often two campaigns chosen blindly make up a level."""
+SEED = 20
+"""Of the shuffles: the same values always give the same changes."""
+
+
+class Levels(NamedTuple):
+    """One series in order of time."""
+
+    logs: Logs
+    """Logarithm of each campaign's typical value."""
+    variances: Logs
+    """Of each, what its launches let expect; 0 where a lone launch tells nothing."""
+
+
+class Step(NamedTuple):
+    """A change of level."""
+
+    at: int
+    """Index of the first value of the new level."""
+    ratio: float
+    """The new level over the one before, geometric means."""
+    low: float
+    high: float
+    p_adjusted: float
+    """That the series does not change at all, adjusted over all series."""
+
+
+class _Scan(NamedTuple):
+    """The stretch of a series that differs most from the rest of it."""
+
+    first: int
+    end: int
+    p_value: float
+
+
+def steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL) -> list[list[Step]]:
+    """Return the changes of each series that are beyond the practical threshold."""
+    found = [_scan(one.logs, _expected(one)) for one in series]
+    if not found:
+        return []
+    adjusted = scipy.stats.false_discovery_control([one.p_value for one in found])
+    told = [scan.p_value for scan, p_adjusted in zip(found, adjusted, strict=True) if p_adjusted <= FALSE_DISCOVERIES]
+    bar = FALSE_DISCOVERIES * len(told) / len(found)
+    return [
+        _steps(one, bar, float(p_adjusted), threshold, confidence) if p_adjusted <= FALSE_DISCOVERIES else []
+        for one, p_adjusted in zip(series, adjusted, strict=True)
+    ]
+
+
+def _steps(one: Levels, bar: float, p_adjusted: float, threshold: float, confidence: float) -> list[Step]:
+    cuts = sorted(_divided(one.logs, _expected(one), bar))
+    while cuts:
+        cuts = _settled(one.logs, cuts)
+        levels = _Parts.of(one, cuts)
+        weakest = int(np.argmax(levels.p_values))
+        small = np.abs(levels.differences) <= math.log1p(threshold)
+        places = len(one.logs) - 2 * SHORTEST + 1
+        if places * levels.p_values[weakest] <= bar and not small.any():
+            half = scipy.stats.t.isf((1 - confidence) / 2, levels.degrees) * levels.errors
+            ends = np.exp([levels.differences, levels.differences - half, levels.differences + half]).T.tolist()
+            return [Step(at, ratio, low, high, p_adjusted) for at, (ratio, low, high) in zip(cuts, ends, strict=True)]
+        cuts.pop(int(np.argmin(np.abs(levels.differences))) if small.any() else weakest)
+    return []
+
+
+def _expected(one: Levels) -> float:
+    """Return the least variance that a value may be taken to have."""
+    return max(float(np.mean(one.variances)) if len(one.variances) else 0.0, FINEST_SPREAD**2)
+
+
+def _divided(logs: Logs, expected: float, bar: float) -> set[int]:
+    """Return where new levels begin, by dividing again and again what does not look like one level."""
+    found = _scan(logs, expected)
+    if found.p_value > bar or not _seldom(logs, expected):
+        return set()
+    cuts = sorted({found.first, found.end} - {0, len(logs)})
+    ends = zip([0, *cuts], [*cuts, len(logs)], strict=True)
+    return {*cuts, *(start + cut for start, end in ends for cut in _divided(logs[start:end], expected, bar))}
+
+
+def _settled(logs: Logs, cuts: list[int]) -> list[int]:
+    """Return the cuts, each moved to where it divides best what lies between its neighbours."""
+    moved = list(cuts)
+    for place in range(len(moved)):
+        start, end = [0, *moved][place], [*moved, len(logs)][place + 1]
+        part = logs[start:end] - logs[start:end].mean()
+        sums = np.cumsum(part)[SHORTEST - 1 : len(part) - SHORTEST]
+        left = np.arange(SHORTEST, len(part) - SHORTEST + 1)
+        moved[place] = start + SHORTEST + int(np.argmax(sums**2 * (1 / left + 1 / (len(part) - left))))
+    return moved
+
+
+def _scan(logs: Logs, expected: float) -> _Scan:
+    """Return the stretch that differs most from the rest, and the chance of it if nothing changed."""
+    if len(logs) < FEWEST:
+        return _Scan(0, len(logs), 1.0)
+    first, end = _stretches(len(logs))
+    sizes = _sizes(logs, expected)
+    most = int(np.argmax(sizes))
+    p_value = min(1.0, len(first) * 2 * float(scipy.stats.t.sf(sizes[most], len(logs) - 2)))
+    return _Scan(int(first[most]), int(end[most]), p_value)
+
+
+def _seldom(logs: Logs, expected: float) -> bool:
+    """Return whether the same values in another order seldom have a stretch that differs as much."""
+    shuffled = np.random.default_rng(SEED).permuted(np.tile(logs, (SHUFFLES, 1)), axis=1)
+    reached = _sizes(shuffled, expected).max(axis=-1) >= _sizes(logs, expected).max() - 1e-9
+    first, end = _stretches(len(logs))
+    inside = end - first
+    lone = np.count_nonzero(np.minimum(inside, len(logs) - inside) == SHORTEST) / math.comb(len(logs), SHORTEST)
+    return bool(reached.mean() <= SELDOM * lone)
+
+
+def _sizes(logs: Logs, expected: float) -> Logs:
+    """Return, of the last axis, how much each stretch differs from the rest: Student's t with its pooled variance."""
+    count = logs.shape[-1]
+    first, end = _stretches(count)
+    centred = logs - logs.mean(axis=-1, keepdims=True)
+    sums = np.concatenate([np.zeros((*logs.shape[:-1], 1)), np.cumsum(centred, axis=-1)], axis=-1)
+    shares = 1 / (end - first) + 1 / (count - end + first)
+    differences = (sums[..., end] - sums[..., first]) * shares  # The whole sums up to 0, so the rest is known.
+    whole = (centred**2).sum(axis=-1, keepdims=True)
+    variances = np.maximum((whole - differences**2 / shares) / (count - 2), expected)
+    sizes: Logs = np.abs(differences) / np.sqrt(variances * shares)
+    return sizes
+
+
+def _stretches(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return first and end of every stretch before and after which nothing or a whole level is left."""
+    first, end = np.triu_indices(count + 1, SHORTEST)
+    before = (first == 0) | (first >= SHORTEST)
+    after = count - end >= SHORTEST  # One that reaches the end is the rest of another that begins at the beginning.
+    return first[before & after], end[before & after]
+
+
+class _Parts(NamedTuple):
+    """Neighbouring levels of a series, compared by the scatter within all of them."""
+
+    differences: Logs
+    errors: Logs
+    degrees: int
+    p_values: Logs
+
+    @classmethod
+    def of(cls, one: Levels, cuts: Sequence[int]) -> _Parts:
+        """Return what each cut divides."""
+        parts = np.split(one.logs, cuts)
+        within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+        degrees = len(one.logs) - len(parts)
+        variance = max(within / degrees, _expected(one))
+        differences = np.diff([part.mean() for part in parts])
+        shares = [1 / len(left) + 1 / len(right) for left, right in itertools.pairwise(parts)]
+        errors = np.sqrt(variance * np.array(shares))
+        return cls(differences, errors, degrees, 2 * scipy.stats.t.sf(np.abs(differences) / errors, degrees))

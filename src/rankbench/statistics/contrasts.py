@@ -1,0 +1,153 @@
+"""Contrasts: what is said of figures of one launch against each other, and of how much of that launches are sure. Pure.
+
+A finding makes many statements at once: that one time is longer than others together, that a step is steeper than its
+neighbours. Each is a logarithm per launch that must be beyond a margin. All that one finding asks is judged together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy
+
+from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
+
+SURE = 0.01
+"""Largest adjusted p-value of what is told: a finding must not be one of the 5 % that comparisons may err in."""
+
+FEWEST_MODERATED = 10
+"""Contrasts whose scatter tells what is usual."""
+MOST_DEGREES = 100.0
+"""Degrees of freedom that what is usual is worth at most."""
+
+
+class Contrast(NamedTuple):
+    """A ratio over launches, and whether it is surely beyond its margin."""
+
+    key: tuple[Any, ...]
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    p_adjusted: float
+    sure: bool
+
+
+class Claim(NamedTuple):
+    """One case that should take no longer than others together, within each launch of each candidate."""
+
+    whole: str
+    parts: tuple[str, ...]
+    margin: float
+    """Ratio up to which nothing is said."""
+
+
+def within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFrame:
+    """Return the logarithms of wholes over the sums of their parts, per candidate and launch that has all figures.
+
+    Columns: claim (its number), candidate, block, log and margin, a logarithm too.
+    """
+    rows = [
+        (number, key, key_number > 0, len(claim.parts) + 1, math.log(claim.margin))
+        for number, claim in enumerate(claims)
+        for key_number, key in enumerate((claim.whole, *claim.parts))
+    ]
+    schema = {"claim": pl.Int64, "case": pl.String, "part": pl.Boolean, "needed": pl.Int64, "margin": pl.Float64}
+    asked = pl.DataFrame(rows, schema, orient="row")
+    figure = pl.col("figure_ns")
+    return (
+        asked.join(figures.filter(figure > 0), on="case")
+        .group_by("claim", "candidate", "block", "launch")
+        .agg(
+            whole=figure.filter(~pl.col("part")).sum(),
+            parts=figure.filter(pl.col("part")).sum(),
+            complete=pl.len() == pl.col("needed").first(),
+            margin=pl.col("margin").first(),
+        )
+        .filter("complete")
+        .select("claim", "candidate", "block", (pl.col("whole") / pl.col("parts")).log().alias("log"), "margin")
+        .sort("claim", "candidate", "block")
+    )
+
+
+def judged(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -> list[Contrast]:
+    """Judge the logarithms `log` of all launches with the same keys against their `margin`, ordered by the keys."""
+    log = pl.col("log")
+    table = logs.group_by(keys).agg(
+        log.len().alias("blocks"), log.mean(), log.std().alias("spread"), pl.col("margin").first()
+    )
+    table = table.sort(keys)
+    count, mean, spread, margin = (table[name].to_numpy() for name in ("blocks", "log", "spread", "margin"))
+    return contrasts(list(table.select(keys).iter_rows()), count, mean, spread, margin, confidence)
+
+
+def contrasts(
+    keys: Sequence[tuple[Any, ...]],
+    blocks: ArrayLike,
+    log: ArrayLike,
+    spread: ArrayLike,
+    margin: ArrayLike,
+    confidence: float = LEVEL,
+    *,
+    moderate: bool = True,
+) -> list[Contrast]:
+    """Return the contrasts with these means and standard deviations of logarithms over so many launches.
+
+    The p-value is Student's, one-sided, of a ratio that is not beyond its margin; they are adjusted over all of the
+    call (Benjamini and Hochberg, 1995). The interval is two-sided and of the ratio itself. The scatter of each is
+    moderated by that of all others (`moderated`), if wanted: of five launches alone it is hardly known.
+    """
+    count, mean = np.asarray(blocks), np.asarray(log, dtype=np.float64)
+    if not len(count):
+        return []
+    enough = count >= FEWEST_BLOCKS
+    own = np.maximum(np.nan_to_num(np.asarray(spread, dtype=np.float64)), FINEST_SPREAD)
+    scatter, degrees = moderated(own, np.where(enough, count - 1, 1), enough & moderate)
+    error = scatter / np.sqrt(np.maximum(count, 2))
+    p_value = np.where(enough, scipy.stats.t.sf((mean - np.asarray(margin)) / error, degrees), 1.0)
+    adjusted = scipy.stats.false_discovery_control(p_value)
+    half = np.where(enough, scipy.stats.t.isf((1 - confidence) / 2, degrees) * error, np.inf)
+    with np.errstate(over="ignore"):
+        rows = zip(keys, count, np.exp(mean), np.exp(mean - half), np.exp(mean + half), adjusted, strict=True)
+        return [
+            Contrast(key, int(n), float(ratio), float(low), float(high), float(p), bool(p <= SURE))
+            for key, n, ratio, low, high, p in rows
+        ]
+
+
+def moderated(spread: Numbers, degrees: NDArray[np.int64], known: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    """Return standard deviations drawn towards what is usual among all of them, and the degrees of freedom they have.
+
+    The variances are taken as drawn around a common one, the more closely the less they differ beyond what so few
+    launches explain; where they differ much, each stands for itself (Smyth, Statistical Applications in Genetics and
+    Molecular Biology 3(1), 2004).
+    """
+    if known.sum() < FEWEST_MODERATED:
+        return spread, degrees.astype(np.float64)
+    half = degrees[known] / 2
+    logs = 2 * np.log(spread[known]) - scipy.special.digamma(half) + np.log(half)
+    beyond = float(logs.var(ddof=1) - scipy.special.polygamma(1, half).mean())
+    prior = min(2 * _inverse_trigamma(beyond), MOST_DEGREES) if beyond > 0 else MOST_DEGREES
+    usual = math.exp(float(logs.mean()) + float(scipy.special.digamma(prior / 2)) - math.log(prior / 2))
+    both = degrees + prior
+    drawn = np.sqrt((prior * usual + degrees * spread**2) / both)
+    return np.where(known, drawn, spread), np.where(known, both, degrees)
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Return where the trigamma function has a value, by Newton's method; it falls all the way."""
+    at = 0.5 + 1 / value
+    for _ in range(50):
+        slope = float(scipy.special.polygamma(1, at))
+        at += slope * (1 - slope / value) / float(scipy.special.polygamma(2, at))
+    return at

@@ -1,0 +1,226 @@
+"""What a placement does to a case: the same case of one candidate at several placements, and what may explain it. Pure.
+
+Ratios are paired within blocks, as those between candidates are. What the machine does without MPI is compared in the
+same way, so that the two can be held against each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import numpy as np
+import polars as pl
+import scipy
+
+from rankbench.statistics import FEWEST_BLOCKS, LEVEL, compare, states
+from rankbench.statistics.places import HOST, seat
+from rankbench.statistics.shapes import JUMP, excesses
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankbench.model import Campaign, Case, Comparison, Cpu, Launch, Machine
+
+
+class PlacementEffect(NamedTuple):
+    """What one placement does to a case of one candidate, against another."""
+
+    candidate: str
+    line: str
+    """Key of the case without its placement."""
+    ratio: Comparison
+    """Its `base` and `other` are the names of the two placements."""
+
+
+class Jump(NamedTuple):
+    """Two sizes next to each other between which time changes as no smooth curve does."""
+
+    smaller_bytes: int
+    larger_bytes: int
+    factor: float
+    """Time at the larger size over that at the smaller one."""
+
+
+def placeless(case: Case) -> Case:
+    """Return the case without its placement."""
+    return msgspec.structs.replace(case, placement="")
+
+
+def same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
+    """Return the cases that were made at several placements: by what they have in common, and by placement.
+
+    They have as many ranks, or are between two ranks wherever the others are.
+    """
+    between_two = {operation.name for operation in campaign.operations if operation.between_two}
+    found: dict[tuple[str, int], dict[str, Case]] = {}
+    for case in campaign.cases:
+        ranks = 2 if case.operation in between_two else case.ranks
+        found.setdefault((placeless(case).key, ranks), {})[case.placement] = case
+    several = {key: cases for key, cases in found.items() if len(cases) > 1}
+    return {line if ranks == 2 else f"{line} {ranks}": cases for (line, ranks), cases in several.items()}
+
+
+def placement_effects(
+    figures: pl.DataFrame, campaign: Campaign, unlike: pl.DataFrame | None = None
+) -> list[PlacementEffect]:
+    """Return what each placement does to each case of each candidate, against each that the plan names before it.
+
+    Args:
+        figures: result of `launch_figures`, less what is not to be judged.
+        campaign: the campaign; its A/A twins take no part.
+        unlike: result of `states.unlike`.
+    """
+    lines = same_cases(campaign)
+    rows = [(case.key, line, place) for line, cases in lines.items() for place, case in cases.items()]
+    if not rows:
+        return []
+    placed = figures.join(pl.DataFrame(rows, ["case", "line", "placement"], orient="row"), on="case").drop("case")
+    pairs = list(itertools.combinations([placement.name for placement in campaign.plan.placements], 2))
+    found: list[PlacementEffect] = []
+    for name in (candidate.name for candidate in campaign.candidates if not candidate.control_of):
+        own = placed.filter(candidate=name).select("block", "launch", "figure_ns", case="line", candidate="placement")
+        planned = campaign.plan
+        ratios = compare(own, pairs, planned.threshold, confidence=planned.confidence, unlike=unlike)
+        found += (PlacementEffect(name, one.case, one) for one in ratios)
+    return found
+
+
+def turned(ratio: Comparison) -> Comparison:
+    """Return a comparison the other way round."""
+    return msgspec.structs.replace(
+        ratio,
+        base=ratio.other,
+        other=ratio.base,
+        ratio=1 / ratio.ratio,
+        low=1 / ratio.high,
+        high=1 / ratio.low if ratio.low else math.inf,
+    )
+
+
+def launch_ranges(figures: pl.DataFrame) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the least and the largest figure of any launch, by case and candidate."""
+    figure = pl.col("figure_ns")
+    table = figures.group_by("case", "candidate").agg(figure.min().alias("low"), figure.max().alias("high"))
+    return {(row["case"], row["candidate"]): (row["low"], row["high"]) for row in table.iter_rows(named=True)}
+
+
+# --- the machine without MPI ------------------------------------------------------------------------------------------
+
+
+def exchange_effects(
+    launches: Iterable[Launch], ranks: Collection[int], machine: Machine, threshold: float
+) -> list[Comparison]:
+    """Return how long a cache line takes between the CPUs of these ranks at one placement, against another.
+
+    Where a launch's own CPUs were not measured, as of a machine of many, CPUs that share the same stand for them.
+    """
+    known = [(one, exchange_ns(one, ranks, machine)) for one in launches]
+    rows = [("exchange", one.placement, one.block, one.number, time) for one, time in known if math.isfinite(time)]
+    schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
+    frame = pl.DataFrame(rows, schema, orient="row")
+    names = list(dict.fromkeys(one.placement for one, _ in known))
+    return compare(frame, list(itertools.permutations(names, 2)), threshold)
+
+
+def exchange_ns(launch: Launch, ranks: Collection[int], machine: Machine) -> float:
+    """Return the exchange time between the CPUs of these ranks around a launch, not a number where it is not known."""
+    facts = [fact for fact in launch.ranks if fact.rank in ranks]
+    if len({fact.host for fact in facts}) != 1 or facts[0].host != machine.host:
+        return math.nan
+    before, after = (states.exchanges(state) for state in (launch.before, launch.after))
+    measured = {pair: math.sqrt(before[pair] * after[pair]) for pair in before.keys() & after.keys()} or before or after
+    cpus = {fact.cpu for fact in facts}
+    own = {pair: time for pair, time in measured.items() if set(pair) <= cpus}
+    return states.mean(own or alike(measured, cpus, {cpu.number: cpu for cpu in machine.cpus}))
+
+
+def alike(measured: Mapping[tuple[int, int], float], cpus: set[int], known: Mapping[int, Cpu]) -> states.Exchanges:
+    """Return the exchange times of pairs of CPUs that share just what two others share."""
+    if len(cpus) > 2 or not cpus <= known.keys():
+        return {}
+    wanted = common(known, *sorted(cpus))
+    return {
+        pair: time for pair, time in measured.items() if set(pair) <= known.keys() and common(known, *pair) == wanted
+    }
+
+
+def common(known: Mapping[int, Cpu], one: int, two: int) -> set[str]:
+    """Return the kinds of what two CPUs share: `socket`, `NUMA node`, `L3`, `core`."""
+    first, second = known[one], known[two]
+    shared = {
+        "socket": first.socket == second.socket,
+        "NUMA node": first.numa == second.numa,
+        "core": first.core == second.core,
+        **{name: second.caches.get(name) == number for name, number in first.caches.items()},
+    }
+    return {name for name, same in shared.items() if same}
+
+
+def shared_kinds(launches: Iterable[Launch], ranks: Collection[int], machine: Machine) -> set[str] | None:
+    """Return the kinds of what all these ranks share: none where they share no host, None where launches disagree."""
+    cpus = {cpu.number: cpu for cpu in machine.cpus}
+    found: set[str] | None = None
+    for launch in launches:
+        seats = [seat(fact, cpus).units for fact in launch.ranks if fact.rank in ranks]
+        if len(seats) < len(ranks):
+            continue
+        kinds = {kind for kind, unit in seats[0].items() if all(one.get(kind) == unit for one in seats)}
+        if found not in (None, kinds):
+            return None
+        found = kinds
+    return found
+
+
+def copied_per_core(launches: Iterable[Launch]) -> float:
+    """Return the bytes a second that one core copies while all others copy too, not a number where nobody measured it.
+
+    Copying reads and writes, and the core counts both.
+    """
+    probes = [state for one in launches for state in (one.before, one.after) if state and state.cpus]
+    rates = [state.copy_bytes_per_s / len(state.cpus) / 2 for state in probes if state.copy_bytes_per_s]
+    return float(np.median(rates)) if rates else math.nan
+
+
+def one_host(kinds: set[str] | None) -> bool:
+    """Return whether ranks are known to be on one host."""
+    return kinds is not None and HOST in kinds
+
+
+# --- along the sizes --------------------------------------------------------------------------------------------------
+
+
+def jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
+    """Return the jumps of one candidate along the sizes, of which `cases` gives the keys.
+
+    A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by a quarter of the time or more, and
+    by more than its scatter over blocks (Student's interval, widened for the number of steps: Bonferroni).
+    """
+    sizes = sorted(size for size in cases if size)
+    keys = [cases[size] for size in sizes]
+    own = figures.filter(pl.col("case").is_in(keys), pl.col("figure_ns") > 0, candidate=candidate)
+    table = own.pivot("case", index="block", values="figure_ns", aggregate_function="first")
+    if len(sizes) < 3 or not set(keys) <= set(table.columns):
+        return []
+    logs = np.log(table.select(keys).drop_nulls().to_numpy())
+    if len(logs) < FEWEST_BLOCKS:
+        return []
+    return list(_jumps(sizes, logs))
+
+
+def _jumps(sizes: Sequence[int], logs: NDArray[np.float64]) -> Iterator[Jump]:
+    both = excesses(sizes, logs)
+    for step, (smaller, larger) in enumerate(itertools.pairwise(sizes)):
+        if any(_beyond(excess[:, step], len(sizes) - 1) for excess in both):
+            yield Jump(smaller, larger, float(np.exp((logs[:, step + 1] - logs[:, step]).mean())))
+
+
+def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
+    """Return whether a logarithm is beyond that of a jump, and its interval over blocks above nothing."""
+    mean = float(excess.mean())
+    error = float(excess.std(ddof=1)) / math.sqrt(len(excess))
+    return mean > math.log(JUMP) and mean > scipy.stats.t.isf((1 - LEVEL) / 2 / tries, len(excess) - 1) * error

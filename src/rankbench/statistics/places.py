@@ -1,0 +1,159 @@
+"""Where ranks sat, and what two of them share: host, socket, NUMA node, caches, core. Pure.
+
+A level is whatever divides the ranks into the same parts: where every socket has one L3 of its own, the two are one
+level, since no figure of these ranks can tell them apart. Levels come largest first.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rankbench.model import Cpu, Launch, Machine, RankFact
+
+HOST, SOCKET, NUMA, CORE = "host", "socket", "NUMA node", "core"
+CACHES = ("L5", "L4", "L3", "L2", "L1")
+KINDS = (HOST, SOCKET, NUMA, *CACHES, CORE)
+"""From the largest to the smallest, as far as it is the same on all machines."""
+NOWHERE = -1
+"""The level of two ranks that share nothing, not even their host."""
+Unit = tuple[str, int]
+"""A part of a machine: the host, and the system's number of it there."""
+
+
+class Seat(NamedTuple):
+    """Where a rank sat."""
+
+    host: str
+    cpu: int
+    units: dict[str, Unit]
+    """What it sat in, by kind, as far as that is known."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One division of the ranks."""
+
+    kinds: tuple[str, ...]
+    """What it is called, the largest first."""
+    units: dict[int, Unit]
+    """The part in which each rank is."""
+    within: str
+    """Kind of the next smaller parts; empty if none is known."""
+
+    @functools.cached_property
+    def shared(self) -> bool:
+        """Return whether any two ranks are in one part."""
+        return len(set(self.units.values())) < len(self.units)
+
+    @property
+    def name(self) -> str:
+        """Return what pairs have in common that share this and nothing smaller: `within one socket and L3`."""
+        if self.kinds == (HOST,):
+            return say("across {parts}", parts=plural(self.within)) if self.within else say("within one host")
+        return (
+            say("on one core")
+            if self.kinds == (CORE,)
+            else say("within one {kinds:and}", kinds=map(called, self.kinds))
+        )
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where all ranks of some launches sat."""
+
+    seats: dict[int, Seat]
+    """By rank, in the order of the machine; in that of the ranks where launches disagree."""
+    levels: list[Level]
+    """What any two ranks share, largest parts first."""
+    disputed: list[int]
+    """Ranks that were not at the same place in all launches: then there are no levels."""
+
+    def level(self, first: int, second: int) -> int:
+        """Return the number of the smallest level that two ranks share, or NOWHERE."""
+        common = (number for number, one in enumerate(self.levels) if one.units[first] == one.units[second])
+        return max(common, default=NOWHERE)
+
+    def name(self, level: int) -> str:
+        """Return what pairs of a level have in common."""
+        if level != NOWHERE:
+            return self.levels[level].name
+        return say("across hosts" if self.seats else "anywhere")
+
+    def seat(self, rank: int) -> str:
+        """Return where a rank sat, in words."""
+        one = self.seats.get(rank)
+        return f"{one.host} CPU {one.cpu}" if one and rank not in self.disputed else say("not known")
+
+
+def places(launches: Iterable[Launch], machine: Machine) -> Places:
+    """Return where ranks sat in these launches, which have the same ranks.
+
+    Caches are known of the machine itself. A CPU of another host is taken to share them as the machine's CPU of that
+    number does, if it is numbered alike: same core, socket and NUMA node.
+    """
+    cpus = {cpu.number: cpu for cpu in machine.cpus}
+    found: dict[int, list[Seat]] = {}
+    for fact in (fact for launch in launches for fact in launch.ranks):
+        found.setdefault(fact.rank, []).append(seat(fact, cpus))
+    first = {rank: found[rank][0] for rank in sorted(found)}
+    disputed = [rank for rank in first if any(one.units != first[rank].units for one in found[rank])]
+    if disputed:
+        return Places(first, [], disputed)
+    divided = divisions(first)
+    hosts = list(dict.fromkeys(one.host for one in first.values()))
+
+    def place(rank: int) -> tuple[object, ...]:
+        path = [one.units[rank] for one in divided]
+        return (hosts.index(first[rank].host), *(number for _, number in path), first[rank].cpu, rank)
+
+    ordered = {rank: first[rank] for rank in sorted(first, key=place)}
+    return Places(ordered, [one for one in divided if one.shared], [])
+
+
+def seat(fact: RankFact, cpus: Mapping[int, Cpu]) -> Seat:
+    """Return where a rank sat; what the system did not say is left out."""
+    told = {HOST: 0, SOCKET: fact.socket, NUMA: fact.numa, CORE: fact.core}
+    cpu = cpus.get(fact.cpu)
+    if cpu and (cpu.core, cpu.socket, cpu.numa) == (fact.core, fact.socket, fact.numa):
+        told |= cpu.caches
+    units = {kind: (fact.host, told[kind]) for kind in KINDS if told.get(kind, -1) >= 0}
+    return Seat(fact.host, fact.cpu, units)
+
+
+def divisions(seats: Mapping[int, Seat]) -> list[Level]:
+    """Return how each kind of part that is known of every rank divides them, the fewest parts first."""
+    kinds = [kind for kind in KINDS if all(kind in one.units for one in seats.values())]
+    parts = {kind: {rank: one.units[kind] for rank, one in seats.items()} for kind in kinds}
+    kinds.sort(key=lambda kind: len(set(parts[kind].values())))
+    merged = [list(alike) for _, alike in itertools.groupby(kinds, key=lambda kind: shape(parts[kind]))]
+    following = [*(alike[0] for alike in merged[1:]), ""]
+    return [
+        Level(tuple(kind for kind in alike if kind != HOST) or (HOST,), parts[alike[0]], within)
+        for alike, within in zip(merged, following, strict=True)
+    ]
+
+
+def shape(units: Mapping[int, Unit]) -> list[int]:
+    """Return a division without the names of its parts: each rank's part as the number in which it first appears."""
+    seen: dict[Unit, int] = {}
+    return [seen.setdefault(unit, len(seen)) for unit in units.values()]
+
+
+def called(kind: str) -> str:
+    """Return what one part of a kind is called; caches have their names."""
+    names = {HOST: say("host"), SOCKET: say("socket"), NUMA: say("NUMA node"), CORE: say("core")}
+    return names.get(kind, kind)
+
+
+def plural(kind: str) -> str:
+    """Return `sockets`, `L3 caches`."""
+    names = {HOST: say("hosts"), SOCKET: say("sockets"), NUMA: say("NUMA nodes"), CORE: say("cores")}
+    return names.get(kind) or say("{name} caches", name=kind)

@@ -1,0 +1,265 @@
+"""Rings of periodic grids: what each of them took, and what one more hop costs.
+
+A ring's rounds are timed by its first rank, at the edge of the grid, so that one case has a distribution for each edge
+rank. What a hop costs is the slope of the typical round time over the number of hops, block by block, since all cases
+of a block met the machine in the same minutes; its interval is Student's over blocks. A ring of one hop is a rank that
+sends to itself, which takes another way through a library: it is left out where there are two lengths without it. Cases
+with more ranks on a node than the node has cores never share a line with others unless the result says so; nor do cases
+of one node share one with cases of several.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import numpy as np
+import polars as pl
+import scipy
+
+from rankbench.language import say
+from rankbench.statistics.estimators import LAUNCH, launch_figures
+from rankbench.statistics.modes import modes_by_launch
+from rankbench.statistics.summaries import LEVEL, median_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rankbench.model import Campaign, Case
+    from rankbench.statistics.modes import Repeated
+
+KEY = ["case", "candidate", "edge"]
+SELF = 1
+"""Hops of a ring that is one rank alone."""
+EDGE = pl.col("series").alias("edge")
+
+
+class HopCost(NamedTuple):
+    """What one more hop costs a candidate, in cases that differ only in the grid."""
+
+    candidate: str
+    line: str
+    """Key of these cases, less what tells their grid."""
+    cases: list[str]
+    hops: list[int]
+    """The lengths of the rings that count."""
+    cost_ns: float
+    low_ns: float
+    high_ns: float
+    """Interval over blocks; not a number where there is one only."""
+    blocks: int
+    oversubscribed: bool
+    """Whether some of the cases had more ranks on a node than the node has cores."""
+    between_nodes: bool
+
+    @property
+    def basis(self) -> str:
+        """Return in words what the figure rests on."""
+        return say(
+            "line through {hops:and} hops"
+            if len(self.hops) != 2
+            else "difference between {hops:and} hops; one hop is a rank to itself"
+            if SELF in self.hops
+            else "difference between {hops:and} hops",
+            hops=list(map(str, self.hops)),
+        )
+
+
+def rings(
+    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+) -> pl.DataFrame:
+    """Return one row per candidate, case and edge rank, in the order of the campaign's cases and candidates.
+
+    Args:
+        campaign: its cases, machine and placements.
+        rank_samples: the store's samples of single ranks: of rings, those of each edge rank.
+        cases: the store's cases, which tell grid and hops.
+        confidence: of the interval of the typical value.
+    """
+    grids = _grids(cases)
+    if grids.is_empty():
+        return pl.DataFrame()
+    figures = _figures(rank_samples, grids["case"]).group_by(KEY).agg(pl.col("figure_ns"))
+    figures = figures.join(_pooled(rank_samples, grids["case"]), on=KEY)
+    told = figures.join(grids, on="case").with_columns(
+        pl.Series("typical", [_typical(one, confidence) for one in figures["figure_ns"]], dtype=_TYPICAL)
+    )
+    known = {case.key: about(campaign, case) for case in campaign.cases}
+    about_cases = pl.Series("about", [known[key] for key in told["case"]], dtype=_ABOUT)
+    order = {name: number for number, name in enumerate(one.name for one in campaign.candidates)}
+    places = {case.key: number for number, case in enumerate(campaign.cases)}
+    return (
+        told.with_columns(about_cases, launches=pl.col("figure_ns").list.len())
+        .unnest("typical", "about")
+        .with_columns(
+            pl.col("case").replace_strict(places).alias("place"),
+            pl.col("candidate").replace_strict(order).alias("turn"),
+        )
+        .sort("place", "edge", "turn")
+        .select(*COLUMNS)
+    )
+
+
+_TYPICAL = pl.Struct({"typical_ns": pl.Float64, "low_ns": pl.Float64, "high_ns": pl.Float64, "coverage": pl.Float64})
+_ABOUT = pl.Struct(
+    {
+        "direction": pl.String,
+        "size_bytes": pl.Int64,
+        "placement": pl.String,
+        "ranks": pl.Int64,
+        "nodes": pl.Int64,
+        "start": pl.String,
+        "oversubscribed": pl.Boolean,
+    }
+)
+POOLED = ("samples", "discarded", "min_ns", "median_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
+COLUMNS = (
+    *KEY,
+    "grid",
+    "hops",
+    *(field.name for field in _ABOUT.fields),
+    "launches",
+    *(field.name for field in _TYPICAL.fields),
+    *POOLED,
+)
+"""Those of `rings`: what it is of, how much is known, the typical value with its interval, and all samples together."""
+
+
+def about(campaign: Campaign, case: Case) -> dict[str, object]:
+    """Return what a ring's case is: which way round, where, on how many nodes, and whether cores were short."""
+    placement = next((one for one in campaign.plan.placements if one.name == case.placement), None)
+    usual = {
+        option.name: option.usual for one in campaign.operations if one.name == case.operation for option in one.options
+    }
+    return {
+        "direction": case.options.get("direction", usual.get("direction", "")),
+        "size_bytes": case.size_bytes,
+        "placement": case.placement,
+        "ranks": case.ranks,
+        "nodes": placement.nodes if placement else 1,
+        "start": case.start,
+        "oversubscribed": bool(placement and campaign.oversubscribed(placement.ranks_per_node)),
+    }
+
+
+def hop_costs(
+    campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+) -> list[HopCost]:
+    """Return what one more hop costs each candidate, line by line; nothing where there is one length of ring only."""
+    grids = _grids(cases)
+    if grids.is_empty():
+        return []
+    # Of rings side by side the usual one: the slowest would be the slower, the more there are.
+    rounds = (
+        _figures(rank_samples, grids["case"]).group_by("case", "candidate", "block").agg(pl.col("figure_ns").median())
+    )
+    of_block = rounds.join(grids.select("case", "hops"), on="case").partition_by("candidate", as_dict=True)
+    names = [one.name for one in campaign.candidates if not one.control_of]
+    known = set(grids["case"])
+    found = []
+    for (line, between), alike in _lines(campaign, known).items():
+        for name in names:
+            if (name,) in of_block:
+                found += list(_costs(name, line, alike, of_block[name,], confidence, between=between))
+    return found
+
+
+def _lines(campaign: Campaign, known: set[str]) -> dict[tuple[str, bool], dict[str, bool]]:
+    """Return the cases that differ only in their grid, each with whether cores were short, by line and by nodes."""
+    found: dict[tuple[str, bool], dict[str, bool]] = {}
+    for case in campaign.cases:
+        if case.key in known:
+            told = about(campaign, case)
+            options = {name: value for name, value in case.options.items() if name != "grid"}
+            line = msgspec.structs.replace(case, placement="", options=options).key
+            found.setdefault((line, int(str(told["nodes"])) > 1), {})[case.key] = bool(told["oversubscribed"])
+    return found
+
+
+def _costs(
+    name: str, line: str, alike: Mapping[str, bool], rounds: pl.DataFrame, confidence: float, *, between: bool
+) -> Iterator[HopCost]:
+    """Yield the cost among cases with a core per rank; and that among the others, with the rest where they need it."""
+    enough = [key for key, short in alike.items() if not short]
+    short = [key for key, is_short in alike.items() if is_short]
+    for keys in (enough, short if _lengths(rounds, short) > 1 else [*enough, *short] if short else []):
+        cost = _cost(rounds.filter(pl.col("case").is_in(keys)))
+        if cost is not None:
+            hops, counted, slopes = cost
+            told = [key for key in keys if key in counted]
+            some_short = any(alike[key] for key in told)
+            mean, half = float(np.mean(slopes)), _half(slopes, confidence)
+            yield HopCost(name, line, told, hops, mean, mean - half, mean + half, len(slopes), some_short, between)
+
+
+def _lengths(rounds: pl.DataFrame, keys: Sequence[str]) -> int:
+    return rounds.filter(pl.col("case").is_in(keys))["hops"].n_unique()
+
+
+def _cost(rounds: pl.DataFrame) -> tuple[list[int], set[str], list[float]] | None:
+    """Return lengths, cases and the slope of each block that has two lengths or more; nothing where no block has."""
+    lengths = sorted(set(rounds["hops"]))
+    counting = [hops for hops in lengths if hops != SELF] if len(lengths) > 2 or SELF not in lengths else lengths
+    kept = rounds.filter(pl.col("hops").is_in(counting))
+    slopes = [
+        float(np.polyfit(block["hops"].to_numpy(), block["figure_ns"].to_numpy(), 1)[0])
+        for block in kept.partition_by("block", maintain_order=True)
+        if block["hops"].n_unique() == len(counting) > 1
+    ]
+    return (counting, set(kept["case"]), slopes) if slopes else None
+
+
+def _half(slopes: Sequence[float], confidence: float) -> float:
+    """Return half of Student's interval of the mean; of one value it is not a number."""
+    if len(slopes) < 2:
+        return float("nan")
+    return float(scipy.stats.t.isf((1 - confidence) / 2, len(slopes) - 1) * np.std(slopes, ddof=1) / len(slopes) ** 0.5)
+
+
+def ring_modes(rank_samples: pl.LazyFrame, cases: pl.DataFrame) -> dict[tuple[str, ...], list[Repeated]]:
+    """Return the modes of every ring, by case, candidate and edge rank (as text)."""
+    grids = _grids(cases)
+    if grids.is_empty():
+        return {}
+    own = rank_samples.join(grids.lazy().select("case"), on="case", how="semi")
+    return modes_by_launch(own.with_columns(edge=pl.col("series").cast(pl.String)), KEY)
+
+
+def _grids(cases: pl.DataFrame) -> pl.DataFrame:
+    """Return grid and hops of every case of rings that went well somewhere."""
+    if "hops" not in cases.columns:
+        return pl.DataFrame()
+    return cases.filter(pl.col("hops") > 0).group_by("case", maintain_order=True).agg(pl.col("grid", "hops").first())
+
+
+def _figures(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
+    """Return the median of every launch's ring. Cases are read one by one: a million rounds of all have no room."""
+    parts = []
+    for case in cases:
+        of_case = own.filter(pl.col("case") == case)
+        for edge in of_case.select(pl.col("series").unique().sort()).collect()["series"]:
+            figures = launch_figures(of_case.filter(pl.col("series") == edge))
+            parts.append(figures.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)))
+    return pl.concat(parts)
+
+
+def _pooled(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
+    """Return what is taken over all samples of a ring."""
+    time = pl.col("time_ns").filter(~pl.col("discarded"))
+    quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
+    told = own.group_by("case", "candidate", EDGE).agg(
+        time.len().cast(pl.Int64).alias("samples"),
+        pl.col("discarded").sum().cast(pl.Int64),
+        time.min().alias("min_ns"),
+        time.median().alias("median_ns"),
+        time.mean().alias("mean_ns"),
+        time.max().alias("max_ns"),
+        *quantiles,
+    )
+    return pl.concat([told.filter(pl.col("case") == case).collect() for case in cases])
+
+
+def _typical(figures: Iterable[float], confidence: float) -> dict[str, float]:
+    values = np.array(list(figures), dtype=np.float64)
+    low, high, coverage = median_interval(values, confidence)
+    return {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}

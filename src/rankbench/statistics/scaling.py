@@ -1,0 +1,162 @@
+"""How a case changes with the number of nodes and of ranks on each: the same case at placements by numbers. Pure.
+
+Only placements such as `4x2` take part, and operations in which all ranks do: what is between two ranks does not scale,
+and rings are told of by their hops.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from rankbench.statistics import compare, states
+from rankbench.statistics.placements import placeless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankbench.model import Campaign, Case, Comparison, Placement
+
+STEEPER = 0.5
+"""Growth of a candidate is called steeper than another's if it is beyond theirs by more than this share."""
+
+
+class Site(NamedTuple):
+    """So many nodes with so many ranks on each."""
+
+    nodes: int
+    ranks_per_node: int
+
+    @property
+    def ranks(self) -> int:
+        """Return the ranks of all nodes."""
+        return self.nodes * self.ranks_per_node
+
+
+class Step(NamedTuple):
+    """A case at one number of nodes and at the next one, with as many ranks on each."""
+
+    line: str
+    """Key of the case without its placement."""
+    fewer: Site
+    more: Site
+
+
+class Growth(NamedTuple):
+    """How much longer each candidate takes at the larger number of nodes, and how they compare in that."""
+
+    step: Step
+    factor: dict[str, float]
+    """Time at more nodes over that at fewer, by candidate: geometric mean of the ratios within blocks."""
+    ratios: list[Comparison]
+    """Of these factors, paired within blocks; `case` says nothing."""
+
+
+def site(placement: Placement) -> Site | None:
+    """Return the numbers by which a placement is named, if it is."""
+    found = Site(placement.nodes, placement.ranks_per_node)
+    return found if placement.name == f"{found.nodes}x{found.ranks_per_node}" else None
+
+
+def sites(campaign: Campaign) -> dict[str, Site]:
+    """Return the numbers of the placements that are named by them."""
+    return {one.name: found for one in campaign.plan.placements if (found := site(one))}
+
+
+def scaled(campaign: Campaign) -> dict[str, dict[Site, Case]]:
+    """Return the cases that were made at several numbers of ranks: by what they have in common, and by both numbers."""
+    numbers = sites(campaign)
+    fixed = {one.name for one in campaign.operations if one.between_two or one.ranks_exactly or one.rings}
+    found: dict[str, dict[Site, Case]] = {}
+    for case in campaign.cases:
+        if case.placement in numbers and case.operation not in fixed:
+            found.setdefault(placeless(case).key, {})[numbers[case.placement]] = case
+    return {line: cases for line, cases in found.items() if len({one.ranks for one in cases}) > 1}
+
+
+def over_nodes(campaign: Campaign) -> set[str]:
+    """Return the keys of the cases that were made at several numbers of nodes: their placements are told as a scale."""
+    several = (cases for cases in scaled(campaign).values() if len({one.nodes for one in cases}) > 1)
+    return {case.key for cases in several for case in cases.values()}
+
+
+def oversubscribed(place: Site, campaign: Campaign) -> bool:
+    """Return whether a node has more ranks than cores."""
+    return campaign.oversubscribed(place.ranks_per_node)
+
+
+def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Iterator[Step]:
+    """Yield the steps from one number of nodes to the next.
+
+    From one node to two the way of messages changes, which is no matter of growth; and where ranks share cores, waiting
+    is measured.
+    """
+    for line, cases in lines.items():
+        places = sorted((one.ranks_per_node, one.nodes) for one in cases if not oversubscribed(one, campaign))
+        for ranks, alike in itertools.groupby(places, key=lambda one: one[0]):
+            for fewer, more in itertools.pairwise(nodes for _, nodes in alike if nodes > 1):
+                yield Step(line, Site(fewer, ranks), Site(more, ranks))
+
+
+def growths(
+    figures: pl.DataFrame,
+    campaign: Campaign,
+    lines: Mapping[str, Mapping[Site, Case]],
+    unlike: pl.DataFrame | None = None,
+) -> list[Growth]:
+    """Return how much longer each candidate takes after each step, against the others.
+
+    Args:
+        figures: result of `launch_figures`, less what is not to be judged.
+        campaign: the campaign; its A/A twins take no part.
+        lines: the cases, as `scaled` returns them.
+        unlike: result of `states.unlike`: two launches that met the machine in unlike states say nothing of growth.
+    """
+    made = list(steps(lines, campaign))
+    names = [one.name for one in campaign.candidates if not one.control_of]
+    factors = factors_of(figures, made, lines, states.NONE if unlike is None else unlike)
+    if factors.is_empty():
+        return []
+    pairs = list(itertools.combinations(names, 2))
+    ratios = compare(factors, pairs, STEEPER, confidence=campaign.plan.confidence)
+    means = factors.group_by("case", "candidate").agg(pl.col("figure_ns").log().mean().exp())
+    factor = {(row["case"], row["candidate"]): row["figure_ns"] for row in means.iter_rows(named=True)}
+    return [
+        Growth(
+            step,
+            {name: factor[str(number), name] for name in names if (str(number), name) in factor},
+            [one for one in ratios if one.case == str(number)],
+        )
+        for number, step in enumerate(made)
+    ]
+
+
+def factors_of(
+    figures: pl.DataFrame, made: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]], unlike: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the factor of each step, candidate and block as `compare` takes figures; a case is the step's number."""
+    rows = [
+        (str(number), lines[step.line][step.fewer].key, lines[step.line][step.more].key)
+        for number, step in enumerate(made)
+    ]
+    ends = pl.DataFrame(rows, {"step": pl.String, "fewer": pl.String, "more": pl.String}, orient="row")
+    positive = figures.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", "launch", "figure_ns")
+    both = (
+        ends.join(positive, left_on="fewer", right_on="case", maintain_order="left")
+        .join(positive, left_on=["more", "candidate", "block"], right_on=["case", "candidate", "block"], suffix="_more")
+        .join(
+            unlike.cast(positive.schema["launch"]),
+            left_on=["launch", "launch_more"],
+            right_on=unlike.columns,
+            how="anti",
+        )
+    )
+    return both.select(
+        "candidate",
+        "block",
+        pl.col("launch_more").alias("launch"),
+        (pl.col("figure_ns_more") / pl.col("figure_ns")).alias("figure_ns"),
+        case="step",
+    )

@@ -1,0 +1,141 @@
+"""From the bytes of a file to the lines that a tool printed, a block at a time: no line ends, colours or rank labels.
+
+What cannot be a tool's text is an error that names the file and the line: binary data, a line that never ends, a last
+line that was cut. Launchers can be told to put the rank before every line; such labels are taken away, and with them
+the lines of standard error that they tell apart.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from rankbench.model import RankbenchError
+from rankbench.suites import Line, NoFiguresError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+BLOCK_BYTES = 1 << 20
+"""Read at once; no more than two blocks are held."""
+LONGEST = 1 << 16
+"""Characters of a line."""
+MADE = functools.partial(tuple.__new__, Line)
+"""Makes a line as `Line` does, in half the time: of it there may be millions."""
+LOOKED_AT = 20
+"""Lines, not counting blank ones, by which a label that could be something else is known."""
+NO_TEXT = bytes({*range(32)} - set(b"\a\b\t\n\v\f\r\x1b"))
+"""Control characters that no terminal is sent."""
+CUT = "ends in the middle of a line; is it cut? end it with a newline if it is not"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_8 = b"\xef\xbb\xbf"
+ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-Z\\^_=>])")
+
+
+class Label(NamedTuple):
+    """What a launcher puts before a line; of one of standard error it matches a group `error`."""
+
+    pattern: re.Pattern[str]
+    sure: bool = True
+    """Whether nothing else looks like it."""
+
+
+LABELS = (
+    # Open MPI: `[1,0]<stdout>:`, since 5 `[prterun-host-123@1,0]<stdout>: `, both also with a time or a host.
+    Label(
+        re.compile(r"(?:[A-Z][^[<]{0,40})?(?:\[[^]\s]*\d,\d+\](?:\[[^]\s]*\])?)?<std(?:out|(?P<error>err|diag))>: ?")
+    ),
+    # Hydra, of MPICH and Intel MPI: `[0] `.
+    Label(re.compile(r"\[\d+\](?: |$)")),
+    # Slurm's srun, and flux: `0: `, ` 0: `. NetPIPE numbers its lines like this.
+    Label(re.compile(r" {0,6}\d{1,7}:(?: |$)"), sure=False),
+)
+
+
+def read(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file. Raises RankbenchError where it cannot be read, and where `lines` does."""
+    try:
+        with path.open("rb") as file:
+            yield from lines(file, str(path))
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def lines(file: BinaryIO, name: str) -> Iterator[Line]:
+    """Yield the lines of an open file that messages call `name`.
+
+    Raises RankbenchError at the line that is no text, and at the end of a file that is empty or was cut.
+    """
+    number, rest = 1, b""
+    label: Label | None = None
+    for block in _blocks(file, name):
+        _refuse_binary(block, name, number)
+        whole, end, rest = (rest + block).rpartition(b"\n")
+        texts = _texts(whole) if end else []
+        _refuse_endless(texts or _texts(rest), name, number)
+        label = _label(texts) if number == 1 else label
+        numbered = map(MADE, zip(itertools.count(number), texts))
+        yield from _without(label, numbered) if label else numbered
+        number += len(texts)
+    if rest:
+        raise RankbenchError(f"{name}:{number}: {CUT}")
+
+
+def _blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
+    block = file.read(BLOCK_BYTES)
+    if block.startswith(UTF_16):
+        raise RankbenchError(f"{name}:1: text in UTF-16; save it as UTF-8")
+    block = block.removeprefix(UTF_8)
+    if not block:
+        raise NoFiguresError(f"{name}: empty")
+    while block:
+        yield block
+        block = file.read(BLOCK_BYTES)
+
+
+def _refuse_binary(block: bytes, name: str, number: int) -> None:
+    """Raise RankbenchError where a block has control characters; `number` is that of its first line."""
+    if len(block.translate(None, NO_TEXT)) < len(block):
+        place = next(place for place, byte in enumerate(block) if byte in NO_TEXT)
+        line = number + block.count(b"\n", 0, place)
+        raise RankbenchError(f"{name}:{line}: not text (a byte of value {block[place]})")
+
+
+def _refuse_endless(texts: Sequence[str], name: str, number: int) -> None:
+    if max(map(len, texts), default=0) > LONGEST:
+        place = next(place for place, text in enumerate(texts) if len(text) > LONGEST)
+        raise RankbenchError(f"{name}:{number + place}: longer than {LONGEST:,} characters; no tool prints such a line")
+
+
+def _texts(whole: bytes) -> list[str]:
+    """Return complete lines without their ends; what is no UTF-8 in a comment is no reason to refuse them."""
+    text = whole.decode("utf-8", errors="replace")
+    if "\x1b" in text:
+        text = ESCAPE.sub("", text)
+    texts = text.split("\n")
+    return [text.rstrip("\r") for text in texts] if "\r" in text else texts
+
+
+def _label(texts: Iterable[str]) -> Label | None:
+    """Return the label that lines have: one that is sure on any of them, or the same one on most of the first."""
+    first = list(itertools.islice((text for text in texts if text.strip()), LOOKED_AT))
+    for label in LABELS:
+        found = [match.group().strip() for text in first if (match := label.pattern.match(text))]
+        most = Counter(found).most_common(1)[0][1] if found else 0
+        if most and (label.sure or 2 * most > len(first) > 1):
+            return label
+    return None
+
+
+def _without(label: Label, numbered: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines without the label, and none of standard error."""
+    for line in numbered:
+        match = label.pattern.match(line.text)
+        if match is None:
+            yield line
+        elif match.lastgroup != "error":
+            yield Line(line.number, line.text[match.end() :])

@@ -1,0 +1,709 @@
+"""Intel MPI Benchmarks, all components: a head for each run, then a table for each benchmark and number of processes.
+
+Their bandwidths count 10^6 bytes as a megabyte since version 2017, 2^20 before. Since then, too, ranks meet in a
+barrier between the calls of a collective. The head's version and command line say what held.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from rankbench.model import Foreign, Form, Meaning, Operation
+from rankbench.suites import Role, Row, Table, benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, varied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from rankbench.model import Plan
+    from rankbench.suites import Line, Text
+
+NAME = "imb"
+TITLE = "Intel MPI Benchmarks"
+
+# --- what the numbers mean ------------------------------------------------------------------------------------------
+
+BANDWIDTH, DEFECTS = "Mbytes/sec", "defects"
+MEGABYTE, OLD_MEGABYTE = 10**6, 1 << 20
+COUNTED = {
+    1.0: "the bytes of one message over the longest time",
+    2.0: "the bytes of a message sent and of one received over the longest time",
+    4.0: "the bytes of two messages sent and of two received over the longest time",
+}
+REPEATED = (
+    "1000 repetitions after some that do not count, fewer of sizes that would move more than 40 MB or take more than "
+    "10 s, or as -iter and -time say"
+)
+REPEATED_MT = "1000 repetitions after 100 that do not count, or as -repeat and -warmup say"
+REPEATED_P2P = "100000 repetitions after some that do not count, fewer of messages beyond 8 KiB"
+MEAN = "mean over ranks (t_min: the fastest rank, t_max: the slowest) of a rank's"
+SINGLY = f"{MEAN} mean time of a call; calls are timed one by one, and all ranks meet in MPI_Barrier between them"
+LOOP = f"{MEAN} time of a loop of calls, which follow each other at once, divided by their number"
+ORIGIN = "time of a loop of calls, which follow each other at once, divided by their number"
+SLOWER = f"{ORIGIN}, of the rank that took longest"
+THREADS = "mean over ranks and threads (t_min: the fastest, t_max: the slowest) of a thread's"
+THREADS_LOOP = f"{THREADS} time of a loop of calls, which follow each other at once, divided by their number"
+COMPUTING = (
+    "t_ovrl: mean time from a call's beginning to its completion with a computation in between, of the rank where it "
+    "is longest; t_pure: without the computation; t_CPU: the computation"
+)
+OVERLAPPED = "overlap: (t_pure + t_CPU - t_ovrl) over the longer of t_pure and t_CPU, cut to 0 to 100 %"
+SHARE = "; the size is that of the vector that is sent, of which every rank gets its share"
+APART = {
+    "non-aggregate": "each call is completed before the next",
+    "aggregate": "calls are completed together, after the last, and the time is divided by their number",
+}
+WINDOWS = (
+    "bytes of windows of messages, each acknowledged, from the ranks' first half to their second{back}, of all pairs "
+    "together, over the time of the rank that took longest"
+)
+TOTAL = f"{BANDWIDTH} and Msg/sec: all ranks' messages over the longest time"
+OVERLAP, ANY_SOURCE, FENCE = {"quantity": "overlap"}, {"receive": "any-source"}, {"epoch": "fence"}
+OverRanks = Literal["mean", "maximum", "one"]
+
+
+class Benchmark(NamedTuple):
+    """A benchmark in one of its modes."""
+
+    component: str
+    mode: str
+    """`aggregate`, `non-aggregate`, or nothing where there is one mode only."""
+    operation: Operation
+    options: dict[str, str]
+    """What it does, as options of the core."""
+
+
+def meaning(
+    text: str, over_ranks: OverRanks = "mean", *, repeated: str = REPEATED, counted: float = 0.0, **more: Any
+) -> Meaning:
+    """Return what a number is. `counted`: how often its bandwidth counts a message, where it prints one."""
+    printed = [f"{BANDWIDTH}: {COUNTED[counted]}"] if counted else []
+    fields = {
+        "over_calls": "mean",
+        "over_ranks": over_ranks,
+        "start": "none",
+        "text": "; ".join([text, *printed, repeated]),
+        "counted": counted or 1.0,
+        "megabyte": MEGABYTE if counted else 0,
+    }
+    return msgspec.convert(fields | more, Meaning)
+
+
+def row(
+    component: str,
+    spelt: str,
+    means: Meaning,
+    counterpart: str = "",
+    *,
+    mode: str = "",
+    options: dict[str, str] | None = None,
+    form: Form = "blocking",
+    **more: Any,
+) -> Benchmark:
+    """Return a benchmark; what else `suites.benchmark` takes can be given too."""
+    name = f"{component}-{spelt.lower()}" + ("-aggregate" if mode == "aggregate" else "")
+    title = f"{spelt} of IMB-{component.upper()}" + (f", {mode}" if mode else "")
+    overlap = (options or {}).get("quantity") == "overlap"
+    operation = benchmark(
+        NAME,
+        name,
+        spelt,
+        title,
+        means,
+        counterpart=counterpart,
+        forms=(form,),
+        overlap=overlap,
+        whole_vector=counterpart.startswith("reduce_scatter"),
+        **more,
+    )
+    return Benchmark(component, mode, operation, options or {})
+
+
+synchronised = functools.partial(meaning, start="library-barrier")
+message = functools.partial(row, kind="point-to-point")
+remote = functools.partial(row, kind="one-sided")
+pair = functools.partial(message, ranks_exactly=2)
+half = functools.partial(meaning, trip="half")
+
+ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
+OTHERS = ("allreduce", "reduce_scatter", "allgather", "allgatherv", "alltoall", "alltoallv")
+THREADED = ("AllReduce", "Bcast", "Reduce", "Gather", "Gatherv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv")
+
+
+def mpi1() -> Iterator[Benchmark]:
+    """Yield the collectives of IMB-MPI1."""
+    for call in (*ROOTED, *OTHERS, "reduce_scatter_block"):
+        text = SINGLY + SHARE * call.startswith("reduce_scatter")
+        yield row("mpi1", call.capitalize(), synchronised(text), call)
+    yield row("mpi1", "Reduce_local", synchronised(SINGLY), "reduce_local", kind="local")
+    yield row("mpi1", "Barrier", meaning(LOOP), "barrier", sized=False)
+
+
+def started() -> Iterator[Benchmark]:
+    """Yield the collectives of IMB-NBC and IMB-MPI4, with a computation and without."""
+    for call in (*ROOTED, *OTHERS):
+        yield from both("nbc", f"I{call}", f"I{call}_pure", call, "nonblocking")
+    for call in ("bcast", "alltoall", "reduce"):
+        name = call.capitalize()
+        yield from both("mpi4", f"{name}_persistent", f"{name}_pure_persistent", call, "persistent")
+    barrier = functools.partial(row, "nbc", counterpart="barrier", form="nonblocking", sized=False)
+    yield barrier(
+        "Ibarrier", meaning(f"{COMPUTING}; {OVERLAPPED}; calls follow each other at once", "maximum"), options=OVERLAP
+    )
+    yield barrier("Ibarrier_pure", meaning(LOOP))
+
+
+def both(component: str, spelt: str, pure: str, call: str, form: Form) -> Iterator[Benchmark]:
+    """Yield a benchmark with a computation during its calls, and the one without."""
+    share = SHARE * call.startswith("reduce_scatter")
+    text = f"{COMPUTING}; {OVERLAPPED}; all ranks meet in MPI_Barrier between calls{share}"
+    yield row(component, spelt, synchronised(text, "maximum"), call, form=form, options=OVERLAP)
+    yield row(component, pure, synchronised(SINGLY + share), call, form=form)
+
+
+def messages() -> Iterator[Benchmark]:
+    """Yield the point-to-point benchmarks of IMB-MPI1."""
+    latency = functools.partial(pair, "mpi1", counterpart="pingpong", metric="latency")
+    means = half(f"half of a round trip: half of the {SLOWER}", "maximum", counted=1.0)
+    for spelt in ("PingPong", "PingPongSpecificSource"):
+        yield latency(spelt, means)
+    yield latency("PingPongAnySource", means, options=ANY_SOURCE)
+    means = meaning(f"MPI_Isend, MPI_Recv and MPI_Wait on both ranks: {SLOWER}", "maximum", counted=1.0)
+    for spelt in ("PingPing", "PingPingSpecificSource"):
+        yield pair("mpi1", spelt, means, "pingping")
+    yield pair("mpi1", "PingPingAnySource", means, options=ANY_SOURCE)
+    yield message("mpi1", "Sendrecv", meaning(f"MPI_Sendrecv round a ring: {LOOP}", counted=2.0), "sendrecv")
+    text = f"MPI_Isend to both neighbours in a ring, MPI_Recv from both, MPI_Waitall: {LOOP}"
+    yield message("mpi1", "Exchange", meaning(text, counted=4.0), "exchange")
+
+
+def windows(component: str, one_way: str, both_ways: str, repeated: str) -> Iterator[Benchmark]:
+    """Yield the benchmarks whose value is a bandwidth."""
+    for spelt, back, counted, core in ((one_way, "", 1.0, ""), (both_ways, " and back", 2.0, "-bidirectional")):
+        text = WINDOWS.format(back=back)
+        means = meaning(text, "maximum", repeated=repeated, megabyte=MEGABYTE)
+        means = msgspec.structs.replace(means, counted=counted)
+        yield message(component, spelt, means, f"message-rate{core}", metric="bandwidth", form="nonblocking")
+
+
+def fenced() -> Iterator[Benchmark]:
+    """Yield the benchmarks of IMB-EXT."""
+    for mode, how in APART.items():
+        ext = functools.partial(remote, "ext", mode=mode, options=FENCE)
+        for call in ("Put", "Get"):
+            text = f"MPI_{call} and MPI_Win_fence between two ranks: {SLOWER}; {how}"
+            means = meaning(text, "maximum", counted=1.0)
+            yield ext(f"Unidir_{call}", means, same(call, mode), ranks_exactly=2)
+            yield ext(f"Bidir_{call}", means, ranks_exactly=2)
+        yield ext("Accumulate", meaning(f"MPI_Accumulate of all ranks to rank 0 and MPI_Win_fence: {LOOP}; {how}"))
+    text = f"MPI_Win_create, MPI_Win_fence, MPI_Put, MPI_Win_fence and MPI_Win_free: {LOOP}"
+    yield remote("ext", "Window", meaning(text))
+
+
+def same(call: str, mode: str) -> str:
+    """Return the operation of the core that measures a one-sided call: those complete each call."""
+    return call.lower() if mode == "non-aggregate" else ""
+
+
+def flushed() -> Iterator[Benchmark]:
+    """Yield the benchmarks of IMB-RMA between two ranks."""
+    for mode, how in APART.items():
+        rma = functools.partial(remote, "rma", mode=mode, ranks_exactly=2)
+        text = f"{{}} within one lock, ended by MPI_Win_flush{{}}: {ORIGIN}; {how}"
+        for call in ("Put", "Get"):
+            means = meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
+            yield rma(f"Unidir_{call.lower()}", means, same(call, mode))
+            both_ways = text.format(f"MPI_{call} of both ranks", "").replace(ORIGIN, SLOWER)
+            yield rma(f"Bidir_{call.lower()}", meaning(both_ways, "maximum", counted=1.0))
+            means = meaning(text.format(f"MPI_{call}", "_local"), "one", counted=1.0)
+            yield rma(f"{call}_local", means, same(call, mode), options={"epoch": "flush_local"})
+        for call in ("Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"):
+            means = meaning(text.format(f"MPI_{call}", ""), "one", counted=1.0)
+            yield rma(call, means, same(call, mode), sized="accumulate" in call.lower())
+
+
+def spread() -> Iterator[Benchmark]:
+    """Yield the other benchmarks of IMB-RMA, most of which complete all calls together."""
+    rma, together = functools.partial(remote, "rma"), APART["aggregate"]
+    for call in ("Put", "Get"):
+        means = meaning(f"rank 0's MPI_{call} with every other rank: {ORIGIN}; {together}", "one", counted=1.0)
+        for spelt in (f"One_{call.lower()}_all", f"{call}_all_local"):
+            yield rma(spelt, means)
+        text = f"every rank's MPI_{call} with every other rank: {LOOP}; {together}"
+        yield rma(f"All_{call.lower()}_all", meaning(text))
+        text = f"MPI_{call} with both neighbours in a ring, then MPI_Win_flush: {LOOP}"
+        yield rma(f"Exchange_{call.lower()}", meaning(text), f"{call.lower()}-exchange")
+    text = (
+        "t_pure: MPI_Put, MPI_Win_flush and MPI_Barrier while the target waits in the barrier, mean of a loop; t_ovrl: "
+        "while it computes for as long as that and then comes to the barrier"
+    )
+    yield rma("Truly_passive_put", meaning(text, "one"), ranks_exactly=2)
+
+
+def files() -> Iterator[Benchmark]:
+    """Yield the benchmarks of IMB-IO, of which the core has none."""
+    pointers = {"S": ("Indv", "Expl"), "P": ("Indv", "Expl", "Shared", "Priv"), "C": ("Indv", "Expl", "Shared")}
+    synced = {
+        "aggregate": "written data are synced at the end",
+        "non-aggregate": "written data are synced by each call",
+    }
+    for (who, places), verb, (mode, how) in itertools.product(pointers.items(), ("Write", "Read"), synced.items()):
+        io = functools.partial(row, "io", kind="file", mode=mode)
+        computing = meaning(f"{COMPUTING}, of 10 ms; {how}", "maximum")
+        for place in places:
+            yield io(f"{who}_{verb}_{place}", meaning(f"{LOOP}; {how}", counted=1.0))
+            yield io(f"{who}_I{verb}_{place}", computing, form="nonblocking", options=OVERLAP)
+    yield row("io", "Open_Close", meaning(f"MPI_File_open and MPI_File_close: {LOOP}"), kind="file", sized=False)
+
+
+def threaded() -> Iterator[Benchmark]:
+    """Yield the benchmarks of IMB-MT, all of whose threads call at once."""
+    mt = functools.partial(meaning, repeated=REPEATED_MT)
+    means = mt(f"half of a round trip, all pairs at once: {THREADS_LOOP}", counted=1.0, trip="half")
+    yield message("mt", "PingPongMT", means, "pingpong-pairs", metric="latency")
+    text = f"MPI_Isend, MPI_Recv and MPI_Wait on both ranks of a pair, all pairs at once: {THREADS_LOOP}"
+    yield message("mt", "PingPingMT", mt(text, counted=1.0))
+    far = "half the ranks away, or as -stride says"
+    yield message("mt", "SendRecvMT", mt(f"MPI_Sendrecv with ranks {far}: {THREADS_LOOP}", counted=2.0))
+    text = f"MPI_Isend to both ranks {far}, MPI_Recv from both, MPI_Waitall: {THREADS_LOOP}"
+    yield message("mt", "ExchangeMT", mt(text, counted=4.0))
+    yield from windows("mt", "UniBandMT", "BiBandMT", REPEATED_MT)
+    between = "with MPI_Barrier five times between them, unless -barrier says otherwise"
+    text = f"{THREADS} mean time of a call; calls are timed one by one, {between}"
+    for spelt in THREADED:
+        yield row("mt", f"{spelt}MT", mt(text, start="library-barrier"), spelt.lower())
+    yield row("mt", "BarrierMT", mt(THREADS_LOOP), "barrier", sized=False)
+
+
+def nearby() -> Iterator[Benchmark]:
+    """Yield the benchmarks of IMB-P2P."""
+    p2p = functools.partial(meaning, repeated=f"{TOTAL}; {REPEATED_P2P}", megabyte=MEGABYTE)
+    loop = f"mean over ranks of a rank's {ORIGIN}"
+    means = p2p(f"half of a round trip, all pairs at once: {loop}", trip="half")
+    yield message("p2p", "PingPong", means, "pingpong-pairs", metric="latency")
+    yield message("p2p", "PingPing", p2p(f"both ranks of a pair send and receive, all pairs at once: {loop}"))
+    means = p2p(f"MPI_Sendrecv_replace round a ring: {loop}")
+    yield message("p2p", "SendRecv_Replace", means, "sendrecv-replace")
+    means = p2p(f"MPI_Irecv and MPI_Send round a ring that is drawn anew for each call, while time runs: {loop}")
+    yield message("p2p", "Corandom", means, "random-pairs", options={"direction": "correlated"})
+    for spelt, what in (
+        ("Unirandom", "a message between two ranks that are drawn anew for each, while the others wait"),
+        ("Birandom", "a message each way between two ranks that are drawn anew for each call, while the others wait"),
+        ("Stencil2D", "messages to the four neighbours on a periodic grid, and from them"),
+        ("Stencil3D", "messages to the six neighbours on a periodic grid, and from them"),
+    ):
+        yield message("p2p", spelt, p2p(f"{what}: the sum of all ranks' times over the number of all messages"))
+
+
+BENCHMARKS = [
+    *itertools.chain(mpi1(), started(), messages(), windows("mpi1", "Uniband", "Biband", REPEATED)),
+    *itertools.chain(fenced(), flushed(), spread(), files(), threaded(), nearby()),
+]
+OPERATIONS = [each.operation for each in BENCHMARKS]
+
+
+def foreign_of(operation: Operation) -> Foreign:
+    """Return whose benchmark an operation is."""
+    return msgspec.convert(operation.foreign, Foreign)
+
+
+KNOWN: dict[str, list[Benchmark]] = {}
+"""By their names in small letters: IMB takes them in any."""
+for each in BENCHMARKS:
+    KNOWN.setdefault(foreign_of(each.operation).benchmark.lower(), []).append(each)
+
+
+def unknown(component: str, spelt: str, columns: Sequence[str], *, sized: bool) -> Benchmark:
+    """Return a benchmark that is not in the table, by its headings."""
+    value = columns[roles(columns)["value"]]
+    text = f"not known to rankbench: {value} as the heading says, as other tables of IMB the mean of a run's calls"
+    over_ranks: OverRanks = "mean" if value == "t_avg[usec]" else "maximum"
+    means = Meaning(over_calls="mean", over_ranks=over_ranks, start="not told", text=text, megabyte=MEGABYTE)
+    metric = "bandwidth" if value == BANDWIDTH else "time"
+    return row(component or "unknown", spelt, means, metric=metric, sized=sized)
+
+
+# --- a run ----------------------------------------------------------------------------------------------------------
+
+HEAD = re.compile(
+    r"#\s*Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d.*?), (?P<part>\S+) part(?P<gpu> \(GPU\))?"
+)
+COMMAND = "# Calling sequence was:"
+MOST_WORDS = 4096
+FACTS = {
+    "Date": "date",
+    "Machine": "machine",
+    "System": "system",
+    "Release": "release",
+    "Version": "kernel",
+    "MPI Version": "mpi_version",
+    "MPI Thread Environment": "thread_environment",
+}
+"""What the head's lines are called among a table's facts."""
+PARTS = {
+    "MPI-1": "mpi1",
+    "MPI-2": "ext",
+    "MPI-IO": "io",
+    "MPI-NBC": "nbc",
+    "MPI-RMA": "rma",
+    "RMA": "rma",
+    "MPI-4": "mpi4",
+    "MT": "mt",
+    "IMB-P2P": "p2p",
+}
+"""Components, as the head calls them."""
+OFF, ON = {"off", "0", "disable", "no"}, {"on", "1", "enable", "yes"}
+TODAY = (2021, 11)
+
+
+@dataclass
+class Run:
+    """What the head of a run tells."""
+
+    version: str = ""
+    part: str = ""
+    accelerated: bool = False
+    """Whether it is of the programs that put messages into the memory of an accelerator."""
+    told: dict[str, str] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+    """The command line."""
+    in_command: bool = False
+    datatypes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def component(self) -> str:
+        """Return the component's name, or nothing if none is known by what the head says."""
+        return PARTS.get(self.part, "")
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """Return the version in numbers, such as (2019, 6) of `2019 Update 6`; today's if it is not told."""
+        return tuple(int(each) for each in re.findall(r"\d{1,9}", self.version, re.ASCII)) or TODAY
+
+    @property
+    def early(self) -> bool:
+        """Return whether it is older than 2017, when the meaning of numbers changed."""
+        return self.number < (2017,)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return what the run tells about itself."""
+        return {**self.told, "command": " ".join(self.words)} if self.words else dict(self.told)
+
+    def said(self, option: str) -> str:
+        """Return what the command line says after an option, or nothing."""
+        return next((value.lower() for name, value in itertools.pairwise(self.words) if name.lower() == option), "")
+
+    def take(self, text: str) -> None:
+        """Take a line of the head."""
+        if text.startswith(COMMAND):
+            self.in_command = True
+        elif self.in_command:
+            self.take_command(text.removeprefix("#").split())
+        else:
+            name, _, value = text.removeprefix("#").partition(":")
+            self.take_fact(name.strip(), value.strip())
+
+    def take_command(self, words: list[str]) -> None:
+        """Take a line of the command line, which can go on in the next: what is empty ends it."""
+        self.words.extend(words[: MOST_WORDS - len(self.words)])
+        self.in_command = bool(words) or not self.words
+
+    def take_fact(self, name: str, value: str) -> None:
+        """Take a line with a name and what it is."""
+        if name in FACTS and value:
+            self.told.setdefault(FACTS[name], value)
+        elif name.startswith("MPI_Datatype"):
+            self.datatypes[name] = value.removeprefix("MPI_").lower()
+
+
+def changes(run: Run, found: Benchmark, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield how a benchmark is not as usual in a run: a name for it, its meaning, and what is added to the text."""
+    means = foreign_of(found.operation).meaning
+    sync = run.said("-sync")
+    if means.start == "library-barrier" and found.component != "mt":
+        if sync in OFF or (run.early and sync not in ON):
+            yield "unsynchronised", {"start": "none"}, "but here without the barrier: calls follow each other at once"
+        elif run.said("-imb_barrier") in ON:
+            yield "imb-barrier", {"start": "barrier"}, "but here by a barrier of IMB's own, made of MPI_Sendrecv"
+    if means.megabyte and run.early:
+        yield "before-2017", {"megabyte": OLD_MEGABYTE}, "a megabyte has 2^20 bytes"
+    value = columns[roles(columns, found.operation.metric)["value"]]
+    if means.over_ranks == "maximum" and value == "t_avg[usec]":
+        yield "groups", {"over_ranks": "mean"}, "but here t_avg, the mean over the ranks of all groups (-multi 0)"
+    if DEFECTS in columns:
+        yield "checked", {"data": "checked"}, "what was received is looked at within the loop, since built with -DCHECK"
+
+
+def as_run(run: Run, found: Benchmark, columns: Sequence[str]) -> Operation:
+    """Return a benchmark's operation as it is in a run."""
+    operation = found.operation
+    for name, change, text in changes(run, found, columns):
+        text = f"{foreign_of(operation).meaning.text}; {text}"
+        operation = varied(operation, name, text=text, **change)
+    return operation
+
+
+# --- a table --------------------------------------------------------------------------------------------------------
+
+BENCHMARK = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\S+)(?: \((?P<grid>\d+(?: x \d+)+)\))?$", re.ASCII)
+HEADINGS = re.compile(r"(?:Group\s+)?#(?:bytes|repetitions)\s")
+RANKS = re.compile(r"# #processes = (?P<ranks>\d{1,9})(?: \(threads: (?P<threads>[1-9]\d{0,8})\))?", re.ASCII)
+GROUPS = re.compile(r"# \( (?P<groups>\d{1,9}) groups of (?P<ranks>\d{1,9}) processes each", re.ASCII)
+IDLE = re.compile(r"# \( (?P<idle>\d{1,9}) additional process", re.ASCII)
+MODE = re.compile(r"#\s+MODE: (?P<mode>NON-AGGREGATE|AGGREGATE)\b")
+WINDOW = re.compile(r"# window_size = (?P<window>\d{1,9})", re.ASCII)
+END = "# All processes entering MPI_Finalize"
+CHECK_FAILED = "CHECK FAILURES"
+GIVEN_UP = re.compile(r"\s(?:time-out\.|out-of-mem\.|int-overflow\.?;)")
+GROUP, SIZE = "Group", "#bytes"
+ROLES: dict[str, Role] = {
+    "#repetitions": "repetitions",
+    "t_min[usec]": "minimum",
+    "t_max[usec]": "maximum",
+    "t_pure[usec]": "pure",
+    "t_CPU[usec]": "compute",
+    "overlap[%]": "overlap",
+    "Msg/sec": "rate",
+}
+TIMES = ("t_ovrl[usec]", "t_avg[usec]", "t[usec]")
+"""The value is the first of these that a table has."""
+
+
+@dataclass
+class Section:
+    """A table while it is read; with `-multi 1` it is one for each group of ranks."""
+
+    file: str
+    run: Run
+    line: int
+    spelt: str
+    ranks: int = 0
+    threads: int = 1
+    mode: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    headings: list[str] = field(default_factory=list)
+    drafts: Drafts = field(default_factory=Drafts)
+    wrong: str = ""
+    """What was said to be wrong with the row that comes next."""
+
+    @functools.cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Return the headings but for those of the group and the size."""
+        return tuple(each for each in self.headings if each not in {GROUP, SIZE})
+
+    @functools.cached_property
+    def benchmark(self) -> Benchmark:
+        """Return the benchmark, made from its headings if it is not known."""
+        same = KNOWN.get(self.spelt.lower(), [])
+        if not self.run.component and len({each.component for each in same}) > 1:
+            same = []
+        wanted = self.run.component or next((each.component for each in same), "")
+        found = [each for each in same if each.component == wanted and each.mode in {self.mode, ""}]
+        return found[0] if found else unknown(wanted, self.spelt, self.columns, sized=SIZE in self.headings)
+
+    @functools.cached_property
+    def operation(self) -> Operation:
+        """Return the benchmark's operation as it is in the run."""
+        return as_run(self.run, self.benchmark, self.columns)
+
+    def take(self, line: Line, text: str) -> None:
+        """Take a line, whose text is given without blanks around it."""
+        place = Place(self.file, line.number)
+        if begins_a_row(text):
+            self.take_row(place, text)
+        elif HEADINGS.match(text):
+            self.take_headings(place, text.split())
+        elif text.startswith("#"):
+            self.take_title(text)
+        else:
+            self.wrong = text if text.startswith(CHECK_FAILED) else self.wrong
+            self.drafts.hear(line)
+
+    def take_title(self, text: str) -> None:
+        """Take a line of what stands above the columns."""
+        if found := RANKS.match(text):
+            self.ranks, self.threads = int(found["ranks"]), int(found["threads"] or 1)
+        elif found := GROUPS.match(text):
+            self.ranks, self.options["groups"] = int(found["ranks"]), found["groups"]
+        elif found := IDLE.match(text):
+            self.facts["idle_ranks"] = found["idle"]
+        elif found := MODE.match(text):
+            self.mode = found["mode"].lower()
+        elif found := WINDOW.match(text):
+            self.options["window"] = found["window"]
+
+    def take_headings(self, place: Place, headings: list[str]) -> None:
+        """Take the line that names the columns."""
+        if self.headings:
+            raise place.error(f"headings again in the table of {self.spelt}, expected rows or '# Benchmarking'")
+        self.headings = headings
+        leading = [each for each in (GROUP, SIZE) if each in headings]
+        if headings != [*leading, *self.columns]:
+            raise place.error(f"columns of {self.spelt} in an order that is not IMB's: {' '.join(headings)[:200]}")
+        if "value" not in roles(self.columns):
+            known, shown = ", ".join((*TIMES, BANDWIDTH)), " ".join(headings)
+            raise place.error(f"no column of {self.spelt} is known: {shown[:200]} (known: {known})")
+
+    def take_row(self, place: Place, text: str) -> None:
+        """Take a row."""
+        if not self.headings:
+            raise place.error(f"a row of {self.spelt} before the line that names its columns, such as '{SIZE}'")
+        reason = GIVEN_UP.search(text)
+        group, row = self.given_up(place, text, reason.start()) if reason else self.measured(place, text)
+        self.drafts.add(group, functools.partial(self.table, group), row)
+        self.wrong = ""
+
+    def given_up(self, place: Place, text: str, reason: int) -> tuple[str, Row]:
+        """Return the group and the row of a size that IMB gave up; what is wrong begins at `reason`."""
+        cells = place.split(text[:reason], [GROUP, SIZE] if GROUP in self.headings else [SIZE])
+        size_bytes, wrong = self.size_of_one(place, cells[-1]), " ".join(text[reason:].split())
+        return self.group(place, cells), Row(place.line, size_bytes, (NONE,) * len(self.columns), wrong)
+
+    def measured(self, place: Place, text: str) -> tuple[str, Row]:
+        """Return the group and the row of a line of numbers."""
+        cells = place.split(text, self.headings)
+        first = len(cells) - len(self.columns)
+        numbers = tuple(map(place.number, cells[first:], self.columns))
+        size_bytes = self.size_of_one(place, cells[first - 1]) if SIZE in self.headings else 0
+        wrong = self.wrong or defects(self.columns, numbers)
+        return self.group(place, cells), Row(place.line, size_bytes, numbers, wrong)
+
+    def group(self, place: Place, cells: list[str]) -> str:
+        """Return the number of the group of ranks, or nothing where there are none."""
+        return str(place.size(cells[0], GROUP)) if self.headings[0] == GROUP else ""
+
+    def size_of_one(self, place: Place, cell: str) -> int:
+        """Return the size of a message, 0 where there is none: IMB-MT prints that of all threads together."""
+        size_bytes = place.size(cell, SIZE)
+        if size_bytes % self.threads:
+            raise place.error(f"{SIZE} is '{size_bytes}', expected a multiple of the {self.threads} threads")
+        return size_bytes // self.threads if self.operation.sized else 0
+
+    def table(self, group: str) -> Table:
+        """Return the table of a group, without rows."""
+        operation, columns = self.operation, self.columns
+        options = {**self.options, **self.benchmark.options, **self.implied(), **({"group": group} if group else {})}
+        found = roles(columns, operation.metric)
+        return Table(
+            operation=operation,
+            form=operation.form,
+            datatype=self.datatype(),
+            ranks=self.ranks,
+            options=dict(sorted(options.items())),
+            columns=columns,
+            roles=found,
+            scale=scale(columns[found["value"]], operation),
+            rows=[],
+            line=self.line,
+            version=self.run.version,
+            facts={**self.run.facts, **self.facts},
+        )
+
+    def implied(self) -> dict[str, str]:
+        """Return what else defines the numbers, by the run's version and command line."""
+        run, found = self.run, self.benchmark
+        name, counterpart = foreign_of(found.operation).benchmark, foreign_of(found.operation).counterpart
+        more = {"mode": self.mode, "off_cache": run.said("-off_cache")}
+        if run.accelerated:
+            more["memory"] = run.said("-mem_alloc_type") or "device"
+        if self.threads > 1:
+            more["threads"] = str(self.threads)
+        if found.component == "mpi1" and name in {"Uniband", "Biband"}:
+            more["window"] = run.said("-window_size") or ("256" if run.number >= (2021, 2) else "64")
+        if found.component == "mpi1" and name in {"PingPong", "PingPing"} and run.number < (2017, 1):
+            more |= ANY_SOURCE
+        if counterpart in ROOTED and found.component != "mt":
+            more["root"] = "rotating" if (run.said("-root_shift") or ("off", "on")[run.early]) in ON else ""
+        return {option: value for option, value in more.items() if value}
+
+    def datatype(self) -> str:
+        """Return the datatype in the core's words, or nothing if it is not told."""
+        name = self.spelt.lower()
+        if self.run.component == "p2p" or name == "compare_and_swap":
+            return "byte" if self.run.component == "p2p" else "int"
+        reduces = "accumulate" in name or name == "fetch_and_op" or re.match("i?(?:all)?reduce", name)
+        return self.run.datatypes.get("MPI_Datatype for reductions" if reduces else "MPI_Datatype", "")
+
+
+def roles(columns: Sequence[str], metric: str = "time") -> dict[Role, int]:
+    """Return which column is what: the value is a time if there is one, unless a bandwidth is measured."""
+    found: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(columns) if name in ROLES}
+    order = (BANDWIDTH, *TIMES) if metric == "bandwidth" else (*TIMES, BANDWIDTH)
+    value = next((name for name in order if name in columns), None)
+    return found if value is None else {"value": columns.index(value), **found}
+
+
+def scale(heading: str, operation: Operation) -> float:
+    """Return by what a value is multiplied to be nanoseconds or bytes per second."""
+    return float(foreign_of(operation).meaning.megabyte) if heading == BANDWIDTH else 1000.0
+
+
+def defects(columns: Sequence[str], numbers: Sequence[float]) -> str:
+    """Return what IMB found wrong with the data of a row."""
+    found = numbers[columns.index(DEFECTS)] if DEFECTS in columns else 0.0
+    return f"{DEFECTS}: {found:g}" if found else ""
+
+
+# --- a text ---------------------------------------------------------------------------------------------------------
+
+
+def recognises(head: Sequence[Line]) -> bool:
+    """Return whether the first lines of a text are IMB's."""
+    return any(HEAD.match(text) or BENCHMARK.match(text) for text in (line.text.strip() for line in head))
+
+
+def read(text: Text) -> Iterator[Table]:
+    """Yield the tables of a text. Raises RankbenchError where one is damaged."""
+    run, section = Run(), None
+    for line in text.lines:
+        stripped = line.text.strip()
+        if section and not stripped.startswith("#"):
+            section.take(line, stripped)
+            continue
+        head, title = HEAD.match(stripped), BENCHMARK.match(stripped)
+        if section and (head or title or stripped.startswith(END)):
+            yield from section.drafts.finish()
+            section = None
+        if head:
+            run = Run(head["version"], head["part"], bool(head["gpu"]))
+        elif title:
+            section = Section(text.file, run, line.number, title["name"])
+            section.options |= {"grid": title["grid"].replace(" ", "")} if title["grid"] else {}
+        elif section:
+            section.take(line, stripped)
+        else:
+            run.take(stripped)
+    if section:
+        yield from section.drafts.finish()
+
+
+# --- running it -------------------------------------------------------------------------------------------------------
+
+SIZES = "sizes.txt"
+"""In the folder of a launch."""
+
+
+def program(operation: Operation) -> str:
+    """Return the name of the program that has a benchmark."""
+    component = next(one.component for one in BENCHMARKS if one.operation.name == operation.name)
+    return f"IMB-{component.upper()}"
+
+
+def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan, folder: Path) -> list[str]:
+    """Return what the program is told: the benchmark on all ranks, sizes, and repetitions as the plan has samples."""
+    asked = [foreign_of(operation).benchmark, "-npmin", str(ranks)]
+    asked += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
+    if operation.sized:
+        path = folder / SIZES
+        path.write_text("".join(f"{size}\n" for size in sizes), encoding="utf-8")
+        asked += ["-msglen", str(path)]
+    return asked

@@ -1,0 +1,331 @@
+"""MPIPerf: a report of a benchmark for numbers of processes and of elements, or the report of each process.
+
+Which statistics it prints, and of what, its headings and its settings tell: runs that began together or one after the
+other, with or without the quarters at both ends, calls alone or with a computation in between.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from rankbench.model import Meaning
+from rankbench.suites import Row, Table, benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, unknown, varied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Operation
+    from rankbench.suites import Line, Role, Text
+
+NAME = "mpiperf"
+TITLE = "MPIPerf"
+VERSION = re.compile(r"# mpiperf (?P<version>\S+) report\s*")
+HEADING = re.compile(r"#(?: \[[A-Za-z][A-Za-z ]*\] *){3,}")
+SETTING = re.compile(r"# (?P<name>[A-Z][^:\[\]]*): ?(?P<value>.*?)\s*")
+HOST = re.compile(r"# \d+:(?P<host>\S+)\s*")
+CHARACTERISTICS = "# Characteristics of measurements:"
+END = "# Elapsed time:"
+DOUBLE_BYTES = 8
+COUNTS = ("TRuns", "CRuns", "FRuns")
+NEGATIVE = {"CI LB", "CI UB", "Overlap"}
+ROLES: dict[str, Role] = {
+    "Min": "minimum",
+    "Max": "maximum",
+    "StdErr": "error",
+    "BlockingTime": "pure",
+    "CompTime": "compute",
+    "Mean": "value",
+    "Total": "value",
+}
+SCALES = {"microseconds": 1e3, "seconds": 1e9}
+SECONDS_DECIMALS = 6
+USUAL_STEPS = 10
+
+SLOTS = (
+    "All processes begin each run at a time that was agreed on, on synchronised clocks; runs in which one began late "
+    "or outlasted its time slot do not count. Runs of a warm-up stage come first. They go on until 30 are valid "
+    "(option of the run; 100 at most). Count is of elements: bytes, and of reductions MPI_DOUBLE (MPI_SUM). The data "
+    "is not looked at."
+)
+TRIMMED = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="maximum",
+    start="window",
+    text="Mean over runs of the longest process's time, after the fastest 25 % and the slowest 25 % of the valid runs "
+    f"are dropped; Min, Max, StdErr and the interval are of what is left. {SLOTS}",
+)
+MASTER = replace(
+    TRIMMED,
+    over_ranks="one",
+    text="Mean over runs of the time that the call takes the master process alone, after the fastest 25 % and the "
+    f"slowest 25 % of the valid runs are dropped; Min, Max, StdErr and the interval are of what is left. {SLOTS}",
+)
+UNTRIMMED = "Mean over runs of the time, of all valid runs: nothing is dropped."
+PIPELINED = (
+    "Runs follow each other without any synchronisation: each process divides the time of the whole loop (100 runs "
+    "unless said) by their number, and the longest process's counts. One run before is not timed. Count is of "
+    "elements: bytes, and of reductions MPI_DOUBLE (MPI_SUM). The data is not looked at."
+)
+OF_A_PROCESS = "Of the one process that the option rank names: the mean over all valid runs; nothing is dropped."
+NONBLOCKING = Meaning(
+    over_calls="mean",
+    over_ranks="maximum",
+    start="window",
+    text="Mean over all valid runs of the longest process's time of the nonblocking call (Init) and MPI_Wait together; "
+    f"nothing is dropped. {SLOTS}",
+)
+OVERLAP = Meaning(
+    over_calls="mean",
+    over_ranks="maximum",
+    start="window",
+    text="Time of the nonblocking call, a computation with calls of MPI_Test in it, and MPI_Wait: of each process the "
+    "mean over all valid runs, of these the longest. The computation is as long as the option compute says, as a "
+    "multiple of the time without it (BlockingTime). Overlap is 1 - (Total - CompTime) / BlockingTime, as a fraction, "
+    f"of the process that has most. Nothing is dropped. {SLOTS}",
+)
+NOT_KNOWN = replace(
+    TRIMMED,
+    text=f"A benchmark that is not known to rankbench; sizes are counts of elements of unknown size. {TRIMMED.text}",
+)
+
+MOVED = [
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+]
+REDUCED = ["Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"]
+COLLECTIVES = [*MOVED, *REDUCED, "Barrier"]
+PATTERNS = {"WaitPatternUp": "wait-up", "WaitPatternDown": "", "WaitPatternNull": "wait-null"}
+WHOLE = {"Reduce_scatter", "Ireduce_scatter"}
+"""Their count is of the whole vector that is reduced, of which every process gets its part."""
+UNSIZED = {"Barrier", "Ibarrier", *PATTERNS}
+REDUCTIONS = {*REDUCED, *(f"I{name.lower()}" for name in REDUCED)}
+
+
+def _collective(name: str) -> Operation:
+    return _benchmark(name, name.lower(), f"MPI_{name}", TRIMMED)
+
+
+def _nonblocking(name: str, mode: str, meaning: Meaning) -> Operation:
+    spelt = f"I{name.lower()}"
+    help_ = f"MPI_{spelt} and MPI_Wait" + (", with a computation in between" if mode else "")
+    operation = _benchmark(spelt, f"{spelt.lower()}{mode}", help_, meaning, name.lower())
+    return replace(operation, forms=["nonblocking"], form="nonblocking")
+
+
+def _benchmark(spelt: str, name: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
+    if spelt in WHOLE:
+        meaning = replace(
+            meaning, text=f"Count is of the whole vector, of which each process gets a part. {meaning.text}"
+        )
+    same = "" if spelt in WHOLE else counterpart or name
+    return benchmark(NAME, name, spelt, help_, meaning, counterpart=same, sized=spelt not in UNSIZED)
+
+
+def _pair(spelt: str, help_: str, counterpart: str) -> Operation:
+    return benchmark(
+        NAME, spelt.lower(), spelt, help_, MASTER, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
+    )
+
+
+def _pattern(spelt: str, counterpart: str) -> Operation:
+    help_ = "processes wait and call nothing: what the measurement itself adds"
+    return benchmark(NAME, spelt.lower(), spelt, help_, TRIMMED, counterpart=counterpart, kind="self-test", sized=False)
+
+
+CALLS = {one: _collective(one) for one in COLLECTIVES}
+WITH_WAIT = {f"I{one.lower()}": _nonblocking(one, "", NONBLOCKING) for one in COLLECTIVES}
+WITH_COMPUTATION = {f"I{one.lower()}": _nonblocking(one, "-overlap", OVERLAP) for one in COLLECTIVES}
+OTHERS = {
+    "Send": _pair("Send", "MPI_Send alone, on its sender", ""),
+    "Sendrecv": _pair("Sendrecv", "MPI_Sendrecv between two processes", "sendrecv"),
+    **{spelt: _pattern(spelt, same) for spelt, same in PATTERNS.items()},
+}
+SPELT = CALLS.keys() | WITH_WAIT.keys() | OTHERS.keys()
+OPERATIONS = [*CALLS.values(), *WITH_WAIT.values(), *WITH_COMPUTATION.values(), *OTHERS.values()]
+
+
+class Run:
+    """What was told of a run before its rows."""
+
+    def __init__(self, line: int, version: str = "") -> None:
+        self.line = line
+        self.version = version
+        self.settings: dict[str, str] = {}
+        self.hosts: list[str] = []
+        self.columns: tuple[str, ...] = ()
+        self.steps: dict[tuple[str, ...], int] = {}
+        """How many computations there were already, by processes, count and rank."""
+
+    @property
+    def benchmark(self) -> str:
+        """Return its name as MPIPerf spells it."""
+        return self.settings.get("Benchmark", "")
+
+    def facts(self) -> dict[str, str]:
+        """Return what it tells of itself."""
+        told = {
+            name.lower(): value for name, value in self.settings.items() if name not in {"Benchmark", "Elapsed time"}
+        }
+        command = {"command": told.pop("command line")} if "command line" in told else {}
+        hosts = {"hosts": ", ".join(self.hosts)} if self.hosts else {}
+        return {**command, **hosts, **{name: value for name, value in told.items() if value}}
+
+
+class Fields(NamedTuple):
+    """A row by its headings."""
+
+    place: Place
+    by_heading: dict[str, str]
+
+
+def recognises(head: Sequence[Line]) -> bool:
+    """Return whether lines are a report of MPIPerf, or its report of each process."""
+    return any(VERSION.fullmatch(line.text) or line.text.startswith("# [Procs] [Count]") for line in head)
+
+
+def read(text: Text) -> Iterator[Table]:
+    """Yield a table for each number of processes, and each process or computation that is told apart."""
+    run: Run | None = None
+    drafts = Drafts()
+    for line in text.lines:
+        place = Place(text.file, line.number)
+        if begins := VERSION.fullmatch(line.text):
+            _refuse_open(text.file, run)
+            yield from drafts.finish()
+            run = Run(line.number, begins["version"])
+        elif line.text.startswith(END):
+            yield from drafts.finish()
+            run = None
+        elif line.text.startswith(CHARACTERISTICS) and (run is None or run.columns):
+            _refuse_open(text.file, run)
+            yield from drafts.finish()
+            run = Run(line.number)
+        elif line.text.startswith("#"):
+            _hear(run, line.text)
+        elif run and run.columns and begins_a_row(line.text):
+            fields = place.split(line.text, run.columns)
+            _add(drafts, run, Fields(place, dict(zip(run.columns, fields, strict=True))))
+        else:
+            drafts.hear(line)
+    _refuse_open(text.file, run)
+    yield from drafts.finish()
+
+
+def _refuse_open(file: str, run: Run | None) -> None:
+    """Refuse a report that does not end; that of each process has no end."""
+    if run and run.version:
+        raise Place(file, run.line).error(
+            f"the report that begins here has no end; is the file cut? If the run was ended, write {END} 0 sec. after "
+            "its rows"
+        )
+
+
+def _hear(run: Run | None, text: str) -> None:
+    """Note a setting, a host or the headings."""
+    if run is None:
+        return
+    if HEADING.fullmatch(text):
+        run.columns = tuple(re.findall(r"\[([^\]]+)\]", text))
+    elif host := HOST.fullmatch(text):
+        run.hosts.append(host["host"])
+    elif setting := SETTING.fullmatch(text):
+        run.settings[setting["name"]] = setting["value"]
+
+
+def _add(drafts: Drafts, run: Run, fields: Fields) -> None:
+    place, told = fields
+    procs, count = (place.size(told.get(name, ""), name) for name in ("Procs", "Count"))
+    options = {"rank": str(place.size(told["Rank"], "Rank"))} if "Rank" in told else {}
+    if "CompTime" in told:
+        options = {"compute": _compute(run, (told["Procs"], told["Count"], told.get("Rank", ""))), **options}
+    headings = tuple(name for name in run.columns if name not in {"Procs", "Count", "Rank"})
+    size = 0 if run.benchmark in UNSIZED else count * (DOUBLE_BYTES if run.benchmark in REDUCTIONS else 1)
+    row = Row(place.line, place.size(str(size), "Count in bytes"), _numbers(fields, headings))
+    make = partial(_table, run, fields, procs, options, headings)
+    drafts.add((procs, *options.items()), make, row)
+
+
+def _compute(run: Run, key: tuple[str, ...]) -> str:
+    """Return how long the computation is, as a multiple of the time without it; steps go from 0 to 2."""
+    asked = run.settings.get("Compute time iterations", "")
+    steps = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 9 and int(asked) else USUAL_STEPS
+    step = run.steps[key] = run.steps.get(key, -1) + 1
+    return "2" if steps == 1 else f"{2 * step / steps:g}"
+
+
+def _numbers(fields: Fields, headings: Sequence[str]) -> tuple[float, ...]:
+    """Return the figures; where no run was valid there are none but the numbers of runs."""
+    place, told = fields
+    counts = {name: float(place.size(told[name], name)) for name in headings if name in COUNTS}
+    if 0 in counts.values():
+        return tuple(counts.get(name, NONE) for name in headings)
+    return tuple(
+        counts[name] if name in counts else place.number(told[name], name, negative=name in NEGATIVE)
+        for name in headings
+    )
+
+
+def _table(run: Run, fields: Fields, procs: int, options: dict[str, str], headings: tuple[str, ...]) -> Table:
+    place, told = fields
+    roles: dict[Role, int] = {ROLES[name]: place_ for place_, name in enumerate(headings) if name in ROLES}
+    counts = [name for name in COUNTS if name in headings]
+    if "value" not in roles or not counts:
+        found = " ".join(f"[{name}]" for name in run.columns)
+        raise place.error(f"columns {found}, expected [Mean] or [Total] and one of [TRuns], [CRuns], [FRuns]")
+    roles["repetitions"] = headings.index(counts[-1])
+    operation = _operation(run, headings)
+    cache = {"cache": "defeated"} if run.settings.get("Cache defeat") == "on" else {}
+    return Table(
+        operation=operation,
+        form=operation.form,
+        datatype="double" if run.benchmark in REDUCTIONS else "byte" if run.benchmark in SPELT else "",
+        ranks=procs,
+        options={**cache, **options},
+        columns=headings,
+        roles=roles,
+        scale=_scale(run, told[headings[roles["value"]]]),
+        rows=[],
+        line=run.line,
+        version=run.version,
+        facts=run.facts(),
+    )
+
+
+def _operation(run: Run, headings: Sequence[str]) -> Operation:
+    """Return the benchmark, by its name and by what its columns and settings say that its figures are."""
+    name = run.benchmark
+    if "CompTime" in headings:
+        known = WITH_COMPUTATION.get(name)
+    else:
+        known = WITH_WAIT.get(name) if "Init" in headings else CALLS.get(name) or OTHERS.get(name)
+    operation = known or unknown(NAME, name or "unnamed", NOT_KNOWN)
+    if "Rank" in run.columns:
+        assert operation.foreign
+        whole = operation.foreign.meaning.text if "Init" in headings else SLOTS
+        return varied(operation, "process", over_calls="mean", over_ranks="one", text=f"{OF_A_PROCESS} {whole}")
+    if "FRuns" in headings:
+        kept = run.settings.get("Statistical analysis of data (removing outliers)") == "off"
+        return varied(operation, "untrimmed", over_calls="mean", text=f"{UNTRIMMED} {SLOTS}") if kept else operation
+    if "Mean" in headings:
+        return varied(operation, "pipelined", over_calls="mean", start="none", text=PIPELINED)
+    return operation
+
+
+def _scale(run: Run, field: str) -> float:
+    """Return what makes nanoseconds; the report of each process tells its unit by its decimals only."""
+    told = SCALES.get(run.settings.get("Time scale", ""))
+    decimals = len(field.partition(".")[2])
+    return told or SCALES["seconds" if decimals == SECONDS_DECIMALS else "microseconds"]

@@ -1,0 +1,301 @@
+"""NCCL tests: each row has the figures of a call out of place, then those of the same call in place.
+
+They time collectives of NCCL between GPUs, which are no calls of MPI: nothing of the core is the same. MPI only starts
+the processes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from rankbench.model import Meaning
+from rankbench.suites import Row, Table, benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, unknown, varied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Operation
+    from rankbench.suites import Line, Role, Text
+
+NAME = "nccl_tests"
+TITLE = "NCCL tests"
+VERSION = re.compile(r"# nccl-tests version (?P<version>\S+)(?: nccl-headers=\d+ nccl-library=(?P<library>\d+))?\s*")
+PROGRAM = re.compile(r"# Collective test starting: (?P<program>\S+)\s*")
+SETTINGS = re.compile(r"# nThreads? \d+ nGpus \d+ .*")
+SETTING = re.compile(
+    r"(?P<name>nThreads?|nGpus|minBytes|maxBytes|step|warmup iters|agg iters|iters|validation|graph|unalign):? "
+    r"(?P<value>\d+)"
+)
+RANK = re.compile(
+    r"#\s+Rank\s+\d+(?: Group\s+(?P<group>\d+))?\s+Pid\s+\d+ on\s+(?P<host>\S+)\s+device\s+\d+ "
+    r"(?:\[\S*\] )?(?P<device>.*?)\s*"
+)
+HEADING = re.compile(r"#\s+size\s+count\s+type\b.*\b(?:cpu)?time\s+algbw\s+busbw\b.*")
+FOOT = re.compile(r"# (?P<name>Out of bounds values|Avg bus bandwidth)\s*: (?P<value>.*?)\s*")
+END = "# Avg bus bandwidth"
+NAMED = re.compile(
+    r"all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?allv?|send_?recv|hypercube|scatter|gather|reduce"
+)
+LEADING = ("size", "count", "type", "redop", "root")
+TYPE_BYTES = {
+    "int8": 1,
+    "uint8": 1,
+    "char": 1,
+    "f8e4m3": 1,
+    "f8e5m2": 1,
+    "fp8_e4m3": 1,
+    "fp8_e5m2": 1,
+    "half": 2,
+    "float16": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "int": 4,
+    "float": 4,
+    "int64": 8,
+    "uint64": 8,
+    "double": 8,
+}
+DATATYPES = {"int32": "int", "int8": "byte", "uint8": "byte", "char": "byte"}
+ROLES: dict[str, Role] = {"time": "value", "cputime": "value", "i_min": "minimum", "i_max": "maximum", "i_p99": "p99"}
+WRONG = "#wrong"
+NOT_LOOKED_AT = "N/A"
+MICROSECOND_NS = 1e3
+USUAL_ROOTS = {"-1", "0"}
+NO_REDUCTION = {"", "none"}
+
+TIMED = (
+    "Microseconds per call: the calls of all timed iterations (20 unless said) are put into the GPU's stream one after "
+    "the other, and their whole time until the stream is empty, by the processor's clock, is divided by their number. "
+    "Of the processes' times the mean is printed, unless -a asked for another, which the output does not tell."
+)
+BANDWIDTHS = (
+    "algbw and busbw are 10^9 bytes per second: size divided by time, and that times a factor of the collective and "
+    "the number of ranks. Untimed iterations come first, as many as the settings say. The "
+    "column size is of the larger of a rank's buffers; a row's size is what the count of the call says, which is one "
+    "rank's block of an allgather, a reduce_scatter or an alltoall. Ranks are GPUs, and the call is one of NCCL."
+)
+CHECKED = Meaning(
+    over_calls="mean", over_ranks="mean", start="none", data="checked", text=f"{TIMED} {BANDWIDTHS} Data is looked at."
+)
+CPU_TIME = (
+    "Microseconds per call until the processor has put it into the GPU's stream (option -C): not until it is done. Of "
+    "the processes' times the mean is printed, unless -a asked for another."
+)
+NOT_KNOWN = replace(CHECKED, text=f"A test that is not known to rankbench. {CHECKED.text}")
+
+
+def _benchmark(program: str, call: str, kind: Literal["collective", "point-to-point"] = "collective") -> Operation:
+    return benchmark(NAME, program.removesuffix("_perf"), program, f"{call} between GPUs", CHECKED, kind=kind)
+
+
+OPERATIONS = [
+    _benchmark("all_reduce_perf", "ncclAllReduce"),
+    _benchmark("all_gather_perf", "ncclAllGather"),
+    _benchmark("reduce_scatter_perf", "ncclReduceScatter"),
+    _benchmark("broadcast_perf", "ncclBroadcast"),
+    _benchmark("reduce_perf", "ncclReduce"),
+    _benchmark("alltoall_perf", "ncclSend and ncclRecv, or ncclAlltoAll, of every rank to every rank"),
+    _benchmark("alltoallv_perf", "ncclSend and ncclRecv of unequal blocks of every rank to every rank"),
+    _benchmark("gather_perf", "ncclSend of all ranks to one"),
+    _benchmark("scatter_perf", "ncclSend of one rank to all"),
+    _benchmark("sendrecv_perf", "ncclSend to the next rank and ncclRecv from the one before", "point-to-point"),
+    _benchmark("hypercube_perf", "an allgather of ncclSend and ncclRecv along a hypercube"),
+]
+PROGRAMS = {one.foreign.benchmark: one for one in OPERATIONS if one.foreign}
+
+
+class Run:
+    """What was told of a run before its rows."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.version = ""
+        self.program = ""
+        self.facts: dict[str, str] = {}
+        self.settings: dict[str, str] = {}
+        self.groups: list[str] = []
+        self.hosts: dict[str, str] = {}
+        self.devices: dict[str, str] = {}
+        """Each once, in the order in which they are told."""
+        self.columns: tuple[str, ...] = ()
+
+    @property
+    def leading(self) -> int:
+        """Return how many columns say what a row is of."""
+        return sum(name in LEADING for name in self.columns)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Return the headings of the figures of one call."""
+        return self.columns[self.leading : self.leading + (len(self.columns) - self.leading) // 2]
+
+
+class Fields(NamedTuple):
+    """What a row is of."""
+
+    datatype: str
+    reduction: str
+    root: str
+    in_place: bool
+
+
+def recognises(head: Sequence[Line]) -> bool:
+    """Return whether lines are those of an NCCL test."""
+    return any(SETTINGS.fullmatch(line.text) or HEADING.fullmatch(line.text) for line in head)
+
+
+def read(text: Text) -> Iterator[Table]:
+    """Yield a table of calls out of place and one of those in place, for each datatype, reduction and root of a run."""
+    run: Run | None = None
+    drafts = Drafts()
+    for line in text.lines:
+        place = Place(text.file, line.number)
+        if VERSION.fullmatch(line.text) or (SETTINGS.fullmatch(line.text) and (run is None or run.settings)):
+            _refuse_open(text.file, run)
+            run = Run(line.number)
+        elif run is None and (PROGRAM.fullmatch(line.text) or HEADING.fullmatch(line.text)):
+            run = Run(line.number)
+        if line.text.startswith("#"):
+            _hear(run, line.text, place)
+            if line.text.startswith(END):
+                yield from drafts.finish()
+                run = None
+        elif run and run.columns and begins_a_row(line.text):
+            _add(drafts, run, line, place)
+        else:
+            drafts.hear(line)
+    _refuse_open(text.file, run)
+
+
+def _refuse_open(file: str, run: Run | None) -> None:
+    if run and run.columns:
+        raise Place(file, run.line).error(
+            f"the test that begins here has no end; is the file cut? If it was ended, write {END} : 0 after its rows"
+        )
+
+
+def _hear(run: Run | None, text: str, place: Place) -> None:
+    """Note what a line that begins with # tells."""
+    if run is None:
+        return
+    if version := VERSION.fullmatch(text):
+        run.version = version["version"]
+        run.facts |= {"nccl": version["library"]} if version["library"] else {}
+    elif program := PROGRAM.fullmatch(text):
+        run.program = program["program"]
+    elif SETTINGS.fullmatch(text):
+        run.settings = {one["name"]: one["value"] for one in SETTING.finditer(text)}
+        run.facts |= run.settings
+    elif rank := RANK.fullmatch(text):
+        run.groups.append(rank["group"] or "0")
+        run.hosts[rank["host"]] = run.devices[rank["device"]] = ""
+        run.facts |= {"hosts": ", ".join(run.hosts), "devices": ", ".join(run.devices)}
+    elif HEADING.fullmatch(text):
+        run.columns = _columns(text, place)
+    elif foot := FOOT.fullmatch(text):
+        run.facts[foot["name"].lower()] = foot["value"]
+
+
+def _columns(text: str, place: Place) -> tuple[str, ...]:
+    """Return the headings, without that of the time of day, which stands in two fields at the end of a row."""
+    columns = tuple(text.removeprefix("#").split())
+    plain = tuple(name for name in columns if name != "timestamp")
+    figures = [name for name in plain if name not in LEADING]
+    half = len(figures) // 2
+    if (
+        len(figures) % 2
+        or figures[:half] != figures[half:]
+        or plain[: len(plain) - len(figures)] != tuple(name for name in LEADING if name in plain)
+    ):
+        raise place.error(f"columns {' '.join(columns)}, expected size, count and type, then the same figures twice")
+    return columns
+
+
+def _add(drafts: Drafts, run: Run, line: Line, place: Place) -> None:
+    stamped = "timestamp" in run.columns
+    columns = tuple(name for name in run.columns if name != "timestamp")
+    fields = place.split(line.text, (*columns, "date", "time of day") if stamped else columns)
+    told = dict(zip(columns[: run.leading], fields, strict=False))
+    size, count = (place.size(told[name], name) for name in ("size", "count"))
+    each = TYPE_BYTES.get(told["type"])
+    bytes_ = place.size(str(count * each), "count in bytes") if each else size
+    for half, in_place in enumerate((False, True)):
+        begin = run.leading + half * len(run.figures)
+        figures = dict(zip(run.figures, fields[begin : begin + len(run.figures)], strict=True))
+        numbers = tuple(_number(place, field, name) for name, field in figures.items())
+        of = Fields(told["type"], told.get("redop", ""), told.get("root", "-1"), in_place)
+        row = Row(line.number, bytes_, (float(size), *numbers), _wrong(figures))
+        checked = NOT_LOOKED_AT not in figures.values()
+        drafts.add((*of, checked), partial(_table, run, of, place, checked=checked), row)
+
+
+def _number(place: Place, field: str, name: str) -> float:
+    return NONE if field == NOT_LOOKED_AT and name in {WRONG, "error"} else place.number(field, name)
+
+
+def _wrong(figures: dict[str, str]) -> str:
+    """Return what the test says is wrong with the data; `error` of older ones is how far reductions are off."""
+    wrong = figures.get(WRONG, NOT_LOOKED_AT)
+    return "" if wrong == NOT_LOOKED_AT or float(wrong) == 0 else f"{wrong} wrong values"
+
+
+def _table(run: Run, of: Fields, place: Place, *, checked: bool) -> Table:
+    roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.figures, 1) if name in ROLES}
+    return Table(
+        operation=_operation(run, place, checked=checked),
+        form="blocking",
+        datatype=DATATYPES.get(of.datatype, of.datatype),
+        ranks=run.groups.count(run.groups[0]) if run.groups else 0,
+        options=_options(run, of),
+        columns=("size", *run.figures),
+        roles=roles,
+        scale=MICROSECOND_NS,
+        rows=[],
+        line=run.line,
+        version=run.version,
+        facts=run.facts,
+    )
+
+
+def _operation(run: Run, place: Place, *, checked: bool) -> Operation:
+    """Return the benchmark, which older versions do not name: then the file's name tells it."""
+    program = run.program or _named(place)
+    operation = PROGRAMS.get(program) or PROGRAMS.get(program.removesuffix("_mpi")) or unknown(NAME, program, NOT_KNOWN)
+    if not checked:
+        text = f"{TIMED} {BANDWIDTHS} Data is not looked at."
+        operation = varied(operation, "unchecked", data="not checked", text=text)
+    if "cputime" in run.figures:
+        operation = varied(operation, "cputime", text=f"{CPU_TIME} {BANDWIDTHS}")
+    return operation
+
+
+def _named(place: Place) -> str:
+    found = NAMED.findall(Path(place.file).name.lower())
+    if len(set(found)) != 1:
+        raise place.error(
+            "the test does not tell which collective it is, nor does the file's name; name it after the program, such "
+            f"as all_reduce_perf.txt (allowed: {', '.join(PROGRAMS)})"
+        )
+    plain = found[0].replace("_", "")
+    return next(name for name in PROGRAMS if name.removesuffix("_perf").replace("_", "") == plain)
+
+
+def _options(run: Run, of: Fields) -> dict[str, str]:
+    groups = len(set(run.groups))
+    graph = run.settings.get("graph", "0")
+    together = run.settings.get("agg iters", "1")
+    return {
+        **({"aggregated": together} if together != "1" else {}),
+        **({"buffers": "in-place"} if of.in_place else {}),
+        **({"graph": graph} if graph != "0" else {}),
+        **({"groups": str(groups)} if groups > 1 else {}),
+        **({"reduction": of.reduction} if of.reduction not in NO_REDUCTION else {}),
+        **({"root": of.root} if of.root not in USUAL_ROOTS else {}),
+    }

@@ -1,0 +1,880 @@
+"""OSU micro-benchmarks 5.x to 7.x: a title, lines that begin with `#`, a line of headings, a row for each message size.
+
+    # OSU MPI Allreduce Latency Test v7.4
+    # Datatype: MPI_CHAR.
+    # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+    1                       0.90              0.88              0.92        1000
+
+Titles are read loosely, since they differ from version to version; a number is read as it stands or not at all. What a
+number means does not stand in the output: it is told here, for the options that a program has unless told otherwise.
+Only in what rankbench writes in OSU's shape it stands in a line `# Meaning: {...}`, and is read from there.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from rankbench.model import Meaning, RankbenchError
+from rankbench.suites import Line, Row, Table, benchmark
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+    from pathlib import Path
+
+    from rankbench.model import Form, Operation, Plan
+    from rankbench.suites import Role, Text
+
+NAME = "osu"
+TITLE = "OSU micro-benchmarks"
+
+MEGABYTE = 10**6
+NOISE_LINES = 20
+MOST_FACTS = 100
+CACHED = 100
+"""Titles and headings whose reading is kept, as each stands in a file many times."""
+LONGEST_TOLD = 2000
+"""Characters of a line that may be a title, headings or a meaning."""
+LARGEST = 1 << 62
+
+
+# --- what its benchmarks are, and what their numbers mean ---------------------------------------------------------
+
+LATENCY_LOOP = "10,000 times, above 8 KiB 1,000 times, after 100 and 10 that do not count"
+WINDOW_LOOP = "100 windows of 64 messages, above 8 KiB 20 of them, after 10 and 2 that do not count"
+COLLECTIVE_LOOP = "1,000 calls, above 8 KiB 100, after 100 and 10 that do not count"
+MB = "1 MB is 10^6 bytes"
+IN_THE_LIBRARY = (
+    "time inside the library, from one MPI_Wtime to the next, with MPI_Barrier after each call, outside of it"
+)
+REDUCED = "; numbers of MPI_FLOAT are added, since 7 of MPI_CHAR unless the output says otherwise"
+
+GIVEN = "the size is what each rank gives"
+VECTOR = f"the size is each rank's whole vector{REDUCED}"
+BLOCK = "the size is the block from each rank to each"
+COLLECTIVES = {
+    "allgather": GIVEN,
+    "allgatherv": GIVEN,
+    "allreduce": VECTOR,
+    "alltoall": BLOCK,
+    "alltoallv": BLOCK,
+    "alltoallw": BLOCK,
+    "barrier": "there is no size",
+    "bcast": "the size is what the root, rank 0, sends",
+    "gather": f"{GIVEN} to the root, rank 0",
+    "gatherv": f"{GIVEN} to the root, rank 0",
+    "reduce": f"{VECTOR}; the root is rank 0",
+    "reduce_scatter": f"the size is each rank's whole vector, of which every rank gets its share{REDUCED}",
+    "reduce_scatter_block": f"the size is each rank's whole vector, of which every rank gets its share{REDUCED}",
+    "scatter": "the size is the block that each rank gets from the root, rank 0",
+    "scatterv": "the size is the block that each rank gets from the root, rank 0",
+    "neighbor_allgather": "the size is what each rank sends to every neighbour",
+    "neighbor_allgatherv": "the size is what each rank sends to every neighbour",
+    "neighbor_alltoall": "the size is the block from each rank to each of its neighbours",
+    "neighbor_alltoallv": "the size is the block from each rank to each of its neighbours",
+    "neighbor_alltoallw": "the size is the block from each rank to each of its neighbours",
+}
+"""MPI's collective calls, and what a size is of them."""
+OTHERWISE_SIZED = {"reduce_scatter", "reduce_scatter_block"}
+"""Whose size is p times the block that the core's is."""
+REDUCING = {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block"}
+REDUCING |= {"acc_latency", "get_acc_latency", "cas_latency", "fop_latency"}
+
+
+def _collective(call: str, form: Form, meaning: Meaning) -> Operation:
+    spelt = {"blocking": call, "nonblocking": f"i{call}", "persistent": f"{call}_persistent"}[form]
+    neighbours = call.startswith("neighbor")
+    return benchmark(
+        NAME,
+        spelt,
+        f"osu_{spelt}",
+        f"MPI_{call.capitalize()}, {form}, by OSU",
+        meaning,
+        # Neighbours are those of a grid that the output does not tell.
+        counterpart="" if neighbours or call in OTHERWISE_SIZED else call,
+        kind="neighbourhood" if neighbours else "collective",
+        forms=(form,),
+        sized=call != "barrier",
+        overlap=form == "nonblocking",
+    )
+
+
+def _blocking(call: str) -> Operation:
+    start: Literal["none", "library-barrier"] = "none" if call == "barrier" else "library-barrier"
+    loop = "time of a call, one after the other" if call == "barrier" else IN_THE_LIBRARY
+    text = f"mean over ranks of each rank's mean {loop}; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
+    return _collective(call, "blocking", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
+
+
+def _nonblocking(call: str) -> Operation:
+    text = (
+        f"Overall is the mean over ranks of each rank's mean time of the call, a computation that takes as long as the "
+        f"communication alone does, and MPI_Wait, with MPI_Barrier after it; Pure Comm. is the same of call and "
+        f"MPI_Wait alone; Overlap is the share of it that the computation hid; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
+    )
+    meaning = Meaning(over_calls="mean", over_ranks="mean", start="library-barrier", text=text)
+    return _collective(call, "nonblocking", meaning)
+
+
+def _persistent(call: str) -> Operation:
+    start: Literal["not told", "library-barrier"] = "not told" if call == "barrier" else "library-barrier"
+    text = (
+        f"mean over ranks of each rank's mean time of MPI_Start and MPI_Wait, less what MPI_{call.capitalize()}_init "
+        f"takes, which is called before; {COLLECTIVE_LOOP}; {COLLECTIVES[call]}"
+    )
+    return _collective(call, "persistent", Meaning(over_calls="mean", over_ranks="mean", start=start, text=text))
+
+
+def _half_trip(
+    name: str, text: str, *, counterpart: str = "", form: Form = "blocking", pairs: bool = False
+) -> Operation:
+    meaning = Meaning(
+        over_calls="mean",
+        over_ranks="mean" if pairs else "one",
+        start="none",
+        trip="half",
+        text=f"half of the mean time of a message and its answer, which is as long; {text}; {LATENCY_LOOP}",
+    )
+    return benchmark(
+        NAME,
+        name,
+        f"osu_{name}",
+        f"half a round trip, {text}, by OSU",
+        meaning,
+        counterpart=counterpart,
+        metric="latency",
+        kind="point-to-point",
+        forms=(form,),
+        ranks_exactly=0 if pairs else 2,
+    )
+
+
+def _windows(
+    name: str,
+    text: str,
+    *,
+    counterpart: str = "",
+    form: Form = "nonblocking",
+    kind: str = "point-to-point",
+    counted: float = 1.0,
+    many: bool = False,
+    metric: Literal["bandwidth", "rate"] = "bandwidth",
+) -> Operation:
+    meaning = Meaning(
+        over_calls="mean",
+        over_ranks="mean" if many else "one",
+        start="none",
+        counted=counted,
+        megabyte=MEGABYTE if metric == "bandwidth" else 0,
+        text=f"all bytes by all time, {text}; {WINDOW_LOOP}; {MB}",
+    )
+    return benchmark(
+        NAME,
+        name,
+        "osu_mbw_mr" if metric == "rate" else f"osu_{name}",
+        f"{text}, by OSU",
+        meaning,
+        counterpart=counterpart,
+        metric=metric,
+        kind=kind,
+        forms=(form,),
+        ranks_exactly=0 if many else 2,
+    )
+
+
+def _remote(name: str, counterpart: str, text: str, *, pairs: bool = False) -> Operation:
+    meaning = Meaning(
+        over_calls="mean",
+        over_ranks="mean" if pairs else "one",
+        start="none",
+        text=f"mean time of {text} and what completes it, as the output's `Synchronization` tells; {LATENCY_LOOP}",
+    )
+    return benchmark(
+        NAME,
+        name,
+        f"osu_{name}",
+        f"{text}, by OSU",
+        meaning,
+        counterpart=counterpart,
+        kind="one-sided",
+        ranks_exactly=0 if pairs else 2,
+    )
+
+
+ANSWERED = "windows of MPI_Isend until the receiver's short answer"
+BOTH_WAYS = "bytes of both directions count"
+PUT_HALF = "; with fences or post and start half of a put there and one back"
+START_UP = Meaning(
+    over_calls="single",
+    over_ranks="mean",
+    start="none",
+    text="mean over ranks of the time of MPI_Init, once in a launch, in whole milliseconds; min and max are of ranks",
+)
+OPERATIONS: list[Operation] = [
+    *(_blocking(call) for call in COLLECTIVES),
+    *(_nonblocking(call) for call in COLLECTIVES),
+    *(_persistent(call) for call in COLLECTIVES if call != "reduce_scatter_block" and not call.startswith("neighbor")),
+    _half_trip("latency", "MPI_Send and MPI_Recv", counterpart="pingpong"),
+    _half_trip("latency_persistent", "MPI_Start and MPI_Wait", counterpart="pingpong", form="persistent"),
+    _half_trip("latency_mt", "with threads that receive, and since 5.6 threads that send, at each end in turn"),
+    _half_trip("latency_mp", "with processes forked beside both ranks"),
+    _half_trip("partitioned_latency", "by partitioned communication", form="persistent"),
+    _half_trip("multi_lat", "all pairs at once, mean over ranks", counterpart="pingpong-pairs", pairs=True),
+    _windows("bw", ANSWERED, counterpart="bandwidth"),
+    _windows("bw_persistent", "windows of MPI_Start until an answer", counterpart="bandwidth", form="persistent"),
+    _windows("bibw", f"windows each way; {BOTH_WAYS}", counterpart="bandwidth-bidirectional", counted=2.0),
+    _windows(
+        "bibw_persistent",
+        f"windows of MPI_Start each way; {BOTH_WAYS}",
+        counterpart="bandwidth-bidirectional",
+        form="persistent",
+        counted=2.0,
+    ),
+    _windows("mbw_mr", f"{ANSWERED}, all pairs together, by their mean time", counterpart="message-rate", many=True),
+    _windows(
+        "mbw_mr-rate",
+        "messages per second of all pairs: their bandwidth by the size",
+        counterpart="message-rate",
+        many=True,
+        metric="rate",
+    ),
+    _windows("bw_fan_in", "windows from all other nodes to one node, bytes of all together", many=True),
+    _windows("bw_fan_out", "windows from one node to all others, bytes of all together", many=True),
+    _remote("put_latency", "put", f"one MPI_Put{PUT_HALF}"),
+    _remote("get_latency", "get", "one MPI_Get"),
+    _remote("acc_latency", "accumulate", "one MPI_Accumulate of MPI_SUM"),
+    _remote("get_acc_latency", "get_accumulate", "one MPI_Get_accumulate of MPI_SUM"),
+    _remote("cas_latency", "compare_and_swap", "one MPI_Compare_and_swap; the size is the number's"),
+    _remote("fop_latency", "fetch_and_op", "one MPI_Fetch_and_op of MPI_SUM; the size is the number's"),
+    _remote("get_multi_lat", "", "one MPI_Get, all pairs of ranks at once, mean over pairs", pairs=True),
+    _windows("put_bw", "windows of MPI_Put", counterpart="put-bandwidth", form="blocking", kind="one-sided"),
+    _windows("get_bw", "windows of MPI_Get", counterpart="get-bandwidth", form="blocking", kind="one-sided"),
+    _windows(
+        "put_bibw",
+        f"windows of MPI_Put each way; {BOTH_WAYS}",
+        counterpart="put-bidirectional",
+        form="blocking",
+        kind="one-sided",
+        counted=2.0,
+    ),
+    _windows(
+        "get_mbw",
+        "windows of MPI_Get, all pairs together, with MPI_Barrier before each; a second number without a heading is "
+        "10^6 times the messages per second",
+        form="blocking",
+        kind="one-sided",
+        many=True,
+    ),
+    benchmark(NAME, "init", "osu_init", "MPI_Init, by OSU", START_UP, counterpart="init", kind="process", sized=False),
+]
+PROGRAMS = {operation.name.removeprefix(f"{NAME}-"): operation for operation in OPERATIONS}
+
+
+# --- what its titles and headings say -----------------------------------------------------------------------------
+
+TITLE_LINE = re.compile(r"#\s*OSU\s+(\S.{0,200}?)(?:\s+Test){1,2}(?:\s+v?(\d[\w.+-]{0,30}))?", re.IGNORECASE)
+ACCELERATOR = re.compile(r"-((?:CUDA|OPENACC|ROCM|SYCL|MANAGED)(?: MANAGED)?)\b", re.IGNORECASE)
+TITLES = {
+    "latency": "latency",
+    "latency persistent": "latency_persistent",
+    "multi-threaded latency": "latency_mt",
+    "multi-process latency": "latency_mp",
+    "partitioned latency": "partitioned_latency",
+    "multi latency": "multi_lat",
+    "bandwidth": "bw",
+    "bandwidth persistent": "bw_persistent",
+    "bi-directional bandwidth": "bibw",
+    "bi-directional bandwidth persistent": "bibw_persistent",
+    "multiple bandwidth / message rate": "mbw_mr",
+    "bandwidth congestion in": "bw_fan_in",
+    "bandwidth congestion out": "bw_fan_out",
+    "put latency": "put_latency",
+    "get latency": "get_latency",
+    "accumulate latency": "acc_latency",
+    "get_accumulate latency": "get_acc_latency",
+    "compare_and_swap latency": "cas_latency",
+    "fetch_and_op latency": "fop_latency",
+    "get multi latency": "get_multi_lat",
+    "put bandwidth": "put_bw",
+    "get bandwidth": "get_bw",
+    "put bi-directional bandwidth": "put_bibw",
+    "get multiple bandwidth bandwidth": "get_mbw",
+}
+"""Programs by their titles, but for collectives, whose titles are made of the words below and the call's name."""
+CALL_WORDS = {
+    "all-to-all": "alltoall",
+    "all-to-allv": "alltoallv",
+    "all-to-allw": "alltoallw",
+    "broadcast": "bcast",
+    "neighborhood": "neighbor",
+}
+OTHER_WORDS = {"latency", "personalized", "exchange", "non-blocking", "persistent"}
+SAME_TITLE = {"bw": ("bw_fan_in", "bw_fan_out"), "ialltoallv": ("ialltoallw",)}
+"""Programs of some versions that print the title of another one: only the name of a file tells them apart."""
+HEADLESS = "get_mbw"
+"""Has a column without a heading."""
+
+SIZE = re.compile(r"#?\s*Size(?:\s\s+|\t|$)")
+FIRST_HEADING = re.compile(r"(?:Avg Latency|Latency|Overall|Bandwidth) ?\(|MB/s\b")
+WITHOUT_UNIT = r"(?:Iterations|Validation|Transmit Size|MB/s|Messages/s)(?!\S)"
+HEADING = re.compile(rf"(?<![^\s)])(?:{WITHOUT_UNIT}|[^\s(]++(?: [^\s(]++)*+ ?\([^\s()]+\))")
+VALIDATION, TRANSMITTED = "Validation", "Transmit Size"
+VERDICTS = {"Pass": "", "Fail": "validation failed"}
+UNITS = {
+    "us": ("time", 1e3),
+    "ms": ("time", 1e6),
+    "s": ("time", 1e9),
+    "MB/s": ("bandwidth", 1e6),
+    "Messages/s": ("rate", 1.0),
+}
+QUANTITIES = {"time": {"time", "latency"}, "bandwidth": {"bandwidth"}, "rate": {"rate"}}
+"""Metrics of operations by what a unit is of."""
+ROLES: dict[str, Role] = {
+    "Min Latency": "minimum",
+    "Max Latency": "maximum",
+    "Iterations": "repetitions",
+    "Compute": "compute",
+    "Pure Comm.": "pure",
+    "Overlap": "overlap",
+    "Messages/s": "rate",
+    "P50 Tail": "p50",
+    "P90 Tail": "p90",
+    "P95 Tail": "p95",
+    "P99 Tail": "p99",
+}
+PERCENTILES: set[Role] = {"p50", "p90", "p95", "p99"}
+UNDEFINED: set[Role | None] = {"overlap", "rate"}
+"""Quotients, which are printed as `nan` where something was divided by nothing."""
+
+WINDOWS = re.compile(r"#(?:\s+\d{1,9})+")
+SECTIONS = {"# Uni-directional Bandwidth (MB/sec)": "mbw_mr", "# Message Rate Profile": "mbw_mr-rate"}
+SECTION_UNITS = {"mbw_mr": "MB/s", "mbw_mr-rate": "Messages/s"}
+WITHOUT_RATE = {"mbw_mr-rate": "mbw_mr"}
+DATATYPE = re.compile(r"#\s*Datatype:\s*(\w{1,60})\.?")
+PAIRS = re.compile(r"#\s*\[ pairs: (\d{1,9}) \] \[ window size: (\w{1,20}) \]")
+BUFFERS = re.compile(
+    r"#\s*(?:Send Buffer|Rank 0 Memory) on (.{1,40}) and (?:Receive Buffer|Rank 1 Memory) on (.{1,40})"
+)
+TOLD = re.compile(r"(?:#\s*(?=.*:)|(?=Dimensions size|Time took))([A-Z][\w. -]{0,60}?)\s*[:=]\s*(\S.{0,200})")
+"""`# Window creation: MPI_Win_allocate`, `Dimensions size = 4`."""
+MEANING = re.compile(r"#\s*Meaning:\s*(\{.*\})")
+"""What rankbench says of its own numbers."""
+OPTIONS = {
+    "window creation": "allocation",
+    "window": "allocation",
+    "synchronization": "synchronisation",
+    "pairs": "pairs",
+    "dimensions size": "dimensions",
+    "number of sender threads": "sender threads",
+    "number of receiver threads": "receiver threads",
+    "number of forked processes in sender": "sender processes",
+    "number of forked processes in receiver": "receiver processes",
+}
+START_UP_LINE = re.compile(
+    r"nprocs: (\d{1,9}), min: (\S{1,40}?)(?: ms)?, max: (\S{1,40}?)(?: ms)?, avg: (\S{1,40}?)(?: ms)?"
+)
+ROWLIKE = re.compile(r"[-+]?(?:\.?\d|nan\b|inf(?:inity)?\b)|(?:Pass|Fail)$", re.IGNORECASE | re.ASCII)
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+WHOLE = re.compile(r"\d{1,19}", re.ASCII)
+NO_ROW = re.compile(r"(?!)")
+PLAIN_SIZE, PLAIN_NUMBER = r"(\d{1,18})", r" +(\d{1,99}(?:\.\d{1,99})?)"
+"""Of rows in which nothing has to be looked at."""
+SINGLE_NUMBER = re.compile(PLAIN_SIZE + PLAIN_NUMBER, re.ASCII)
+SINGLE = 2
+"""Words in a row of one number."""
+SIZES = {str(1 << power): 1 << power for power in range(41)} | {"0": 0}
+"""Those that nearly all rows have, by how they are spelt."""
+
+
+def recognises(head: Sequence[Line]) -> bool:
+    """Return whether one of the lines is a title of OSU, or what its osu_init prints."""
+    short = (line.text.strip() for line in head if len(line.text) <= LONGEST_TOLD)
+    return any(_title(text) or START_UP_LINE.fullmatch(text) for text in short)
+
+
+def read(text: Text) -> Iterator[Table]:
+    """Yield the tables of a text. Raises RankbenchError at a row that is damaged, or whose columns are not known."""
+    reader = _Reader(text.file)
+    single, rows = reader.single, reader.rows
+    head: list[Line] = []
+    new, sizes = tuple.__new__, SIZES  # It makes a row as `Row` does, in half the time: there may be millions.
+    for line in text.lines:
+        number, words = line
+        parts = words.split()
+        # Nearly all lines are a size and a number that can be nothing else; the reader looks at those that are not.
+        if single and len(parts) == SINGLE and (size := sizes.get(parts[0])) is not None and words.isascii():
+            try:
+                value = float(parts[1])
+            except ValueError:
+                value = math.nan
+            if value < LARGEST and "-" not in words and "_" not in words:
+                rows.append(new(Row, (number, size, (value,), "")))
+                continue
+        if not parts:
+            continue
+        if parts[0][0] == "#":
+            head.append(line)
+            single = False
+            continue
+        yield from reader.take_head(head)
+        head = []
+        if not reader.take_row(line, parts):
+            yield from reader.take(line)
+        single, rows = reader.single, reader.rows
+    yield from reader.take_head(head)
+    yield from reader.end()
+
+
+@dataclass
+class _Run:
+    """What is known of the run of a benchmark whose lines are being read."""
+
+    title: str
+    program: str
+    line: int
+    version: str
+    options: dict[str, str]
+    facts: dict[str, str]
+    meaning: Meaning | None = None
+    """What the file itself says of its numbers."""
+    datatype: str = ""
+    operation: Operation | None = None
+    """None as long as the line that tells the columns did not come."""
+    scale: float = 0.0
+    headings: list[str] = field(default_factory=list)
+    """Of the numbers, without the size."""
+    sized: bool = False
+    checked: bool = False
+    roles: dict[Role, int] = field(default_factory=dict)
+    plain: re.Pattern[str] = NO_ROW
+    """Matches a row in which there is nothing unusual, if rows are a size and numbers and no more."""
+    rows: list[Row] = field(default_factory=list)
+    noise: list[Line] = field(default_factory=list)
+
+    @property
+    def columns(self) -> list[str]:
+        """Return all headings but that of the validation."""
+        return ["Size", *self.headings] if self.sized else self.headings
+
+    @property
+    def width(self) -> int:
+        """Return the number of words in a row."""
+        return self.sized + len(self.headings) + self.checked
+
+    def again(self, line: int) -> _Run:
+        """Return a run of the same program whose columns are not known yet."""
+        options, facts = dict(self.options), dict(self.facts)
+        return _Run(self.title, self.program, line, self.version, options, facts, self.meaning, self.datatype)
+
+    def like(self, line: int) -> _Run:
+        """Return a run that begins as this one, and whose columns are the same."""
+        run = self.again(line)
+        run.operation, run.scale, run.headings = self.operation, self.scale, list(self.headings)
+        run.sized, run.checked, run.roles, run.plain = self.sized, self.checked, self.roles, self.plain
+        return run
+
+
+class _Reader:
+    """Takes lines one after the other and makes tables of them."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.name = f"{PurePath(file).name}."
+        self.run: _Run | None = None
+        self.options: dict[str, str] = {}
+        """Those that stand before the title of the run that they are of."""
+        self.facts: dict[str, str] = {}
+        self.heads: dict[tuple[str, ...], _Run] = {}
+        """Runs by the lines with which they began: many in a file begin alike."""
+
+    @property
+    def single(self) -> bool:
+        """Return whether rows are a size and one number."""
+        return bool(self.run and self.run.plain is SINGLE_NUMBER)
+
+    @property
+    def rows(self) -> list[Row]:
+        """Return the rows of the run, to which further ones may be added."""
+        return self.run.rows if self.run else []
+
+    def take_row(self, line: Line, parts: list[str]) -> bool:
+        """Take the words of a line if they are a row. Raises RankbenchError where they are a damaged one."""
+        run, number = self.run, line.number
+        if run and (row := run.plain.fullmatch(line.text)):
+            size, *numbers = row.groups()
+            run.rows.append(Row(number, int(size), tuple(map(float, numbers))))
+            return True
+        if not run or not parts or not ROWLIKE.match(parts[0]):
+            return False
+        if not (run.operation and len(parts) == run.width) and not all(map(ROWLIKE.match, parts)):
+            return False
+        if not run.operation:
+            raise self._error(number, "a row, and before it no line that tells the columns, as `# Size  Latency (us)`")
+        if run.rows and not run.sized:
+            raise self._error(number, f"a second row, where {run.title} has one")
+        if run.program == HEADLESS and not run.rows and len(parts) == run.width + 1:
+            run.headings.append("")
+            run.plain = NO_ROW
+        run.rows.append(self._row(run, number, parts))
+        return True
+
+    def _row(self, run: _Run, number: int, parts: list[str]) -> Row:
+        """Return a row. Raises RankbenchError where it is damaged."""
+        verdicts = [part for part in parts if run.checked and part in VERDICTS]
+        texts = [part for part in parts if part not in verdicts]
+        if len(texts) != len(run.columns) or len(verdicts) != run.checked:
+            told = ", ".join([*run.columns, *([VALIDATION] if run.checked else [])])
+            raise self._error(number, f"{len(parts)} values, where the columns are: {told}")
+        size = self._whole(number, "Size", texts.pop(0)) if run.sized else 0
+        numbers = [self._number(number, *pair) for pair in zip(run.headings, texts, strict=True)]
+        if TRANSMITTED in run.headings:
+            place = run.headings.index(TRANSMITTED)
+            size, numbers[place] = self._whole(number, TRANSMITTED, texts[place]), float(size)
+        return Row(number, size, tuple(numbers), VERDICTS[verdicts[0]] if verdicts else "")
+
+    def _whole(self, number: int, heading: str, text: str) -> int:
+        if not WHOLE.fullmatch(text) or int(text) > LARGEST:
+            raise self._error(number, f"{heading} is {text[:40]!r}; a whole number of bytes would be right")
+        return int(text)
+
+    def _number(self, number: int, heading: str, text: str) -> float:
+        if _role(heading) in UNDEFINED and text.lower() in {"nan", "-nan"}:
+            return math.nan
+        if not NUMBER.fullmatch(text) or math.isinf(float(text)):
+            raise self._error(number, f"{heading or 'the last value'} is {text[:40]!r}; a number from 0 would be right")
+        return float(text)
+
+    def _error(self, number: int, wrong: str) -> RankbenchError:
+        return RankbenchError(f"{self.file}:{number}: {wrong}")
+
+    def take_head(self, head: Sequence[Line]) -> Iterator[Table]:
+        """Take lines that begin with `#`, with nothing but blank ones between, and yield what they end."""
+        if not head:
+            return
+        texts = tuple([line.text for line in head])
+        alone = not (self.options or self.facts)
+        if alone and (known := self.heads.get(texts)):
+            yield from self.end()
+            self.run = known.like(head[0].number)
+            return
+        for line in head:
+            yield from self.take(line)
+        run = self.run
+        if alone and run and run.line == head[0].number and run.operation and len(self.heads) < CACHED:
+            self.heads[texts] = run.like(run.line)
+
+    def take(self, line: Line) -> Iterator[Table]:
+        """Take a line that is no row and not blank, and yield what it ends."""
+        text = line.text.strip() if len(line.text) <= LONGEST_TOLD else ""
+        if title := _title(text):
+            yield from self.end()
+            self._begin(line.number, title)
+        elif text.startswith("nprocs:"):
+            version = self.run.version if self.run else ""
+            yield from self.end()
+            yield self._start_up(line.number, text, version)
+        elif self.run and _ends_rows(self.run.program, text):
+            yield from self._continue(line.number, text)
+        elif not self._hear(line.number, text) and self.run and len(self.run.noise) < NOISE_LINES:
+            self.run.noise.append(line)
+
+    def end(self) -> Iterator[Table]:
+        """Yield what was read of a run to its end."""
+        run, self.run = self.run, None
+        if run and run.rows:
+            yield from _tables(run)
+
+    def _begin(self, number: int, title: _Title) -> None:
+        if title.accelerator:
+            self.options["accelerator"] = title.accelerator
+        others = SAME_TITLE.get(title.program, ())
+        program = next((other for other in others if f"osu_{other}." in self.name), title.program)
+        self.run = _Run(title.text, program, number, title.version, self.options, self.facts)
+        self.options, self.facts = {}, {}
+
+    def _continue(self, number: int, text: str) -> Iterator[Table]:
+        """Take a line with which the table of another datatype or quantity may begin."""
+        run = self.run
+        if run and run.rows:
+            again = run.again(number)
+            yield from self.end()
+            self.run = run = again
+        if run and (datatype := DATATYPE.fullmatch(text)):
+            run.datatype = datatype[1]
+            run.program = WITHOUT_RATE.get(run.program, run.program)
+        elif run and text in SECTIONS:
+            run.program = SECTIONS[text]
+        elif run:
+            self._understand(run, number, text)
+
+    def _understand(self, run: _Run, number: int, text: str) -> None:
+        """Keep what the columns are. Raises RankbenchError where they are not those of the program."""
+        found = _columns(run.program, run.title, text)
+        if found.operation is None:
+            told = ", ".join(_headings(run.program, text)[1])
+            raise self._error(number, f"{run.title} with columns that are not known: {told}")
+        run.operation, run.scale, run.headings = found.operation, found.scale, list(found.headings)
+        run.sized, run.checked, run.roles, run.plain = found.sized, found.checked, found.roles, found.plain
+
+    def _hear(self, number: int, text: str) -> bool:
+        """Keep what a line tells; return whether it tells anything. Raises RankbenchError at a broken meaning."""
+        told = MEANING.fullmatch(text)
+        if not told or not self.run or self.run.rows:
+            return self._keep(text)
+        try:
+            self.run.meaning = msgspec.json.decode(told[1], type=Meaning)
+        except msgspec.DecodeError as error:
+            raise self._error(number, f"a line Meaning that rankbench did not write: {error}") from None
+        if self.run.meaning.counted <= 0 or self.run.meaning.megabyte not in {0, MEGABYTE}:
+            raise self._error(number, "a line Meaning whose bytes are counted as rankbench does not count them")
+        return True
+
+    def _keep(self, text: str) -> bool:
+        """Keep what a line tells of the run, or of the next one if rows have come; return whether it tells anything."""
+        run = self.run if self.run and not self.run.rows else self
+        if pairs := PAIRS.fullmatch(text):
+            run.options |= {"pairs": pairs[1], "window": pairs[2]}
+        elif buffers := BUFFERS.fullmatch(text):
+            run.options["buffers"] = f"{buffers[1]}, {buffers[2]}"
+        elif (told := TOLD.fullmatch(text)) and len(run.facts) < MOST_FACTS:
+            key = told[1].lower()
+            kept = run.options if key in OPTIONS else run.facts
+            kept[OPTIONS.get(key, key)] = told[2]
+        return text.startswith("#") or bool(told)
+
+    def _start_up(self, number: int, text: str, version: str) -> Table:
+        """Return what osu_init tells in one line."""
+        found = START_UP_LINE.fullmatch(text)
+        if not found:
+            raise self._error(
+                number, "not as osu_init prints it; `nprocs: 2, min: 18 ms, max: 22 ms, avg: 20 ms` would be"
+            )
+        columns = ("min", "max", "avg")
+        numbers = tuple(self._number(number, *pair) for pair in zip(columns, found.groups()[1:], strict=True))
+        return Table(
+            operation=PROGRAMS["init"],
+            form="blocking",
+            datatype="",
+            ranks=int(found[1]),
+            options={},
+            columns=columns,
+            roles={"minimum": 0, "maximum": 1, "value": 2},
+            scale=1e6,
+            rows=[Row(number, 0, numbers)],
+            line=number,
+            version=version,
+        )
+
+
+@functools.lru_cache(CACHED)
+def _plain(numbers: int) -> re.Pattern[str]:
+    """Return what matches rows of a size and so many numbers, in which nothing has to be looked at."""
+    return re.compile(PLAIN_SIZE + PLAIN_NUMBER * numbers, re.ASCII)
+
+
+@functools.lru_cache(CACHED)
+def _unit(heading: str) -> str:
+    """Return what stands in brackets, or all of it."""
+    return re.sub(r".*\(|\).*", "", heading)
+
+
+@functools.lru_cache(CACHED)
+def _ends_rows(program: str, text: str) -> bool:
+    """Return whether a line tells a datatype, a quantity or columns: whatever follows is another table."""
+    return bool(DATATYPE.fullmatch(text) or text in SECTIONS or _headings(program, text)[1])
+
+
+@functools.lru_cache(CACHED)
+def _headings(program: str, text: str) -> tuple[bool, list[str]]:
+    """Return whether there is a size and what else the columns are; nothing where a line does not tell columns."""
+    if program in SECTION_UNITS and WINDOWS.fullmatch(text):
+        return True, text[1:].split()
+    size = SIZE.match(text)
+    rest = text[size.end() :] if size else text.lstrip("# ")
+    if not size and not FIRST_HEADING.match(rest):
+        return False, []
+    found = HEADING.findall(rest)
+    if found and not HEADING.sub("", rest).strip():
+        return bool(size), found
+    return bool(size), re.split(r"\s\s+", rest) if size else []
+
+
+class _Columns(NamedTuple):
+    """What a line of headings tells."""
+
+    operation: Operation | None
+    """None where the program has no such columns."""
+    scale: float
+    headings: list[str]
+    """Of the numbers, without the size and the validation."""
+    sized: bool
+    checked: bool
+    roles: dict[Role, int]
+    plain: re.Pattern[str]
+
+
+@functools.lru_cache(CACHED)
+def _columns(program: str, title: str, text: str) -> _Columns:
+    """Return what the columns of a program's table are."""
+    sized, told = _headings(program, text)
+    checked, headings = VALIDATION in told, [heading for heading in told if heading != VALIDATION]
+    unit = SECTION_UNITS.get(program) if _by_window(headings) else _unit(told[0])
+    quantity, scale = UNITS.get(unit or "", ("", 0.0))
+    roles = _roles(headings)
+    operation: Operation | None = PROGRAMS.get(program) or _unknown(title, roles, quantity, sized=sized)
+    if operation and (operation.sized != sized or operation.metric not in QUANTITIES.get(quantity, ())):
+        operation = None
+    plain = NO_ROW
+    if sized and not checked and TRANSMITTED not in headings:
+        plain = SINGLE_NUMBER if len(headings) == 1 else _plain(len(headings))
+    return _Columns(operation, scale, headings, sized, checked, roles, plain)
+
+
+def _by_window(headings: Sequence[str]) -> bool:
+    """Return whether there is a column for each size of window."""
+    return bool(headings) and headings[0].isdecimal()
+
+
+class _Title(NamedTuple):
+    """What the title of a run tells."""
+
+    text: str
+    program: str
+    version: str
+    accelerator: str
+
+
+@functools.lru_cache(CACHED)
+def _title(text: str) -> _Title | None:
+    """Return what a line tells that is a title."""
+    title = TITLE_LINE.fullmatch(text)
+    if not title:
+        return None
+    accelerator = ACCELERATOR.search(title[1])
+    program = _program(ACCELERATOR.sub("", title[1]))
+    return _Title(title[1], program, title[2] or "", accelerator[1].upper() if accelerator else "")
+
+
+def _program(title: str) -> str:
+    """Return which program prints a title, without `osu_`; nothing where none is known to."""
+    plain = re.sub(r"^mpi[\s_]+", "", " ".join(title.lower().split()))
+    words = plain.split()
+    call = "_".join(CALL_WORDS.get(word, word) for word in words if word not in OTHER_WORDS)
+    spelt = f"{'i' * ('non-blocking' in words)}{call}{'_persistent' * ('persistent' in words)}"
+    return TITLES.get(plain) or (spelt if spelt in PROGRAMS else "")
+
+
+def _unknown(title: str, roles: Container[Role], quantity: str, *, sized: bool) -> Operation:
+    """Return a row for a benchmark that is not known, from its title and headings."""
+    meaning = Meaning(
+        over_calls="mean",
+        over_ranks="mean",
+        start="not told",
+        megabyte=MEGABYTE if quantity == "bandwidth" else 0,
+        text=f"not known to rankbench: what the output calls {title}; taken for a mean over calls and ranks",
+    )
+    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "unknown"
+    metric: Literal["time", "bandwidth", "rate"] = "time"
+    if quantity in {"bandwidth", "rate"}:
+        metric = "rate" if quantity == "rate" else "bandwidth"
+    form: Form = "nonblocking" if "pure" in roles else "blocking"
+    return benchmark(
+        NAME,
+        slug,
+        title,
+        f"{title}, by OSU",
+        meaning,
+        metric=metric,
+        kind="other",
+        forms=(form,),
+        sized=sized,
+    )
+
+
+def _role(heading: str) -> Role | None:
+    return next((role for start, role in ROLES.items() if heading.startswith(start)), None)
+
+
+def _roles(headings: list[str]) -> dict[Role, int]:
+    """Return which column is what. Percentiles beside an overlap are left out: of which of the times is not told."""
+    found: dict[Role, int] = {
+        role: place for place, heading in enumerate(headings) if place and (role := _role(heading))
+    }
+    unclear = PERCENTILES if "pure" in found else set()
+    return {"value": 0, **{role: place for role, place in found.items() if role not in unclear}}
+
+
+def _tables(run: _Run) -> Iterator[Table]:
+    """Yield the table of a run, or one for each size of window, if there is a column for each."""
+    assert run.operation
+    operation = _of_rankbench(run.operation, run.meaning) if run.meaning else run.operation
+    pairs = run.options.get("pairs", "")
+    table = Table(
+        operation=operation,
+        form=operation.form,
+        datatype=_datatype(run),
+        ranks=operation.ranks_exactly or 2 * int(pairs if WHOLE.fullmatch(pairs) else 0),
+        options=_options(run),
+        columns=tuple("Size" if heading == TRANSMITTED else heading for heading in run.headings),
+        roles=run.roles,
+        scale=run.scale,
+        rows=run.rows,
+        line=run.line,
+        version=run.version,
+        facts=run.facts,
+        noise=tuple(run.noise),
+    )
+    by_window = _by_window(run.headings)
+    for place, window in enumerate(run.headings) if by_window else ():
+        options = dict(sorted((table.options | {"window": window}).items()))
+        rows = [row._replace(numbers=row.numbers[place : place + 1]) for row in run.rows]
+        yield table._replace(options=options, columns=(window,), roles={"value": 0}, rows=rows)
+    if not by_window:
+        yield table
+
+
+def _of_rankbench(operation: Operation, meaning: Meaning) -> Operation:
+    """Return a benchmark whose numbers rankbench wrote in OSU's shape: they mean what it says of them."""
+    assert operation.foreign
+    written = replace(operation.foreign, benchmark=f"{operation.foreign.benchmark} of rankbench", meaning=meaning)
+    start = meaning.start.replace(" ", "-")
+    help_ = f"{operation.help}; written by rankbench"
+    return replace(operation, name=f"{operation.name}-of-rankbench", help=help_, start=start, foreign=written)
+
+
+def _options(run: _Run) -> dict[str, str]:
+    made = {"validation": "yes"} if run.checked else {}
+    if "pure" in run.roles:
+        made["quantity"] = "overlap"
+    return dict(sorted((run.options | made).items()))
+
+
+def _datatype(run: _Run) -> str:
+    """Return the core's name of a datatype; characters that are only moved are bytes, those that are added are not."""
+    name = run.datatype.removeprefix("MPI_").lower()
+    calculates = run.program in REDUCING or run.program.removeprefix("i").removesuffix("_persistent") in REDUCING
+    return "byte" if name == "char" and not calculates else name
+
+
+# --- running it -----------------------------------------------------------------------------------------------------
+
+NO_REPETITIONS = {"osu_init"}
+
+
+def program(operation: Operation) -> str:
+    """Return the name of the program that has a benchmark."""
+    assert operation.foreign
+    return operation.foreign.benchmark
+
+
+def arguments(operation: Operation, sizes: Sequence[int], _ranks: int, plan: Plan, _folder: Path) -> list[str]:
+    """Return what the program is told: from the least size to the largest, by factors of two, and how often."""
+    repeated = [] if program(operation) in NO_REPETITIONS else ["-i", str(plan.sampling.good)]
+    return [*repeated, "-m", f"{min(sizes)}:{max(sizes)}"] if operation.sized else repeated

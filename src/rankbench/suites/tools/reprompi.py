@@ -1,0 +1,397 @@
+"""ReproMPI: a row for each call, a summary of each size, or start and end of each process; settings as `#@name=value`.
+
+What a figure is depends on four things that settings and headings tell: which figure of the calls of a size, the time
+by each process's own clock or by a common one, how processes begin together, and which call. Each has its own name.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from rankbench.model import Meaning
+from rankbench.suites import Row, Table, benchmark
+from rankbench.suites.fields import NONE, NUMBER, Drafts, Place, begins_a_row, slug, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Operation
+    from rankbench.suites import Line, Role, Text
+
+NAME = "reprompi"
+TITLE = "ReproMPI"
+SETTING = re.compile(r"#@(?P<name>\w+)=(?P<value>.*?)\s*")
+COMMAND = re.compile(r"#Command-[Ll]ine [Aa]rguments:\s*(?P<command>.*?)\s*")
+CALL = re.compile(r"#\t(?P<call>[A-Za-z]\w*)\s*")
+HEADING = re.compile(r"\s*(?:process\s+)?test(?:\s+nrep)?\s+(?:count|msize_bytes)(?:\s+\w+)+\s*")
+STARTED = re.compile(r"# Benchmark started at (?P<started>.*?)\s*")
+CALLS = "#MPI calls:"
+END = "# Execution time:"
+SECOND_NS = 1e9
+LEADING = {"process", "test", "count", "msize_bytes"}
+"""Columns that say what a row is of."""
+COMMON_CLOCK = {"gl_tstart_sec", "gl_tend_sec"}
+ROLES: dict[str, Role] = {
+    "mean_sec": "mean",
+    "median_sec": "median",
+    "min_sec": "minimum",
+    "max_sec": "maximum",
+    "stddev_sec": "deviation",
+    "valid_nrep": "repetitions",
+}
+DATATYPES = {"MPI_BYTE": "byte", "MPI_INT": "int", "MPI_FLOAT": "float", "MPI_DOUBLE": "double"}
+
+Figure = Literal["", "median", "mean", "min"]
+FIGURES: dict[Figure, tuple[Literal["single", "median", "mean", "minimum"], str]] = {
+    "": ("single", "Each figure is of one call."),
+    "median": ("median", "Median over the valid calls of a size."),
+    "mean": ("mean", "Mean over the valid calls of a size."),
+    "min": ("minimum", "Least of the valid calls of a size."),
+}
+RUNTIMES: dict[str, tuple[Literal["maximum", "span", "one"], str]] = {
+    "local": ("maximum", "A call counts with the longest of the processes' times, each by its own clock."),
+    "global": ("span", "A call lasts from the first process's start until the last one's end, on synchronised clocks."),
+    "process": ("one", "The time is that of the process which the option process names, its end less its start."),
+}
+Beginning = Literal["none", "barrier", "library-barrier", "window", "roundtime", "not told"]
+BEGINNINGS: dict[str, tuple[Beginning, str]] = {
+    "MPI_Barrier": ("library-barrier", "MPI_Barrier comes before each call."),
+    "Double_MPI_Barrier": ("library-barrier", "MPI_Barrier comes twice before each call."),
+    "dissem_barrier": ("barrier", "A dissemination barrier of ReproMPI's own comes before each call."),
+    "window": (
+        "window",
+        "Calls begin at agreed times on synchronised clocks, one window apart; late ones and those that outlast their "
+        "window do not count.",
+    ),
+    "roundtime": (
+        "roundtime",
+        "When the next call begins is agreed on after each one, on synchronised clocks, for as long as a given time "
+        "lasts; late ones do not count.",
+    ),
+    "None": ("none", "Calls follow each other."),
+}
+ALL = "No call is left out as a warm-up. A size is the count of elements times their extent. The data is not looked at."
+USUAL = "local", "MPI_Barrier"
+"""Of what a benchmark's name says nothing."""
+
+
+COLLECTIVES = [
+    "Allgather",
+    "Allreduce",
+    "Alltoall",
+    "Barrier",
+    "Bcast",
+    "Exscan",
+    "Gather",
+    "Reduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Scan",
+    "Scatter",
+]
+BLOCKS = {
+    f"MPI_{name}" for name in ("Allgather", "Alltoall", "Gather", "Reduce_scatter", "Reduce_scatter_block", "Scatter")
+}
+REDUCTIONS = {
+    f"MPI_{name}" for name in ("Allreduce", "Exscan", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan")
+}
+UNSIZED = {"MPI_Barrier", "BBarrier", "Empty"}
+GUIDELINES = [
+    "GL_Allgather_as_Allreduce",
+    "GL_Allgather_as_Alltoall",
+    "GL_Allgather_as_GatherBcast",
+    "GL_Allreduce_as_ReduceBcast",
+    "GL_Allreduce_as_ReducescatterAllgatherv",
+    "GL_Allreduce_as_ReducescatterblockAllgather",
+    "GL_Bcast_as_ScatterAllgather",
+    "GL_Gather_as_Allgather",
+    "GL_Gather_as_Reduce",
+    "GL_Reduce_as_Allreduce",
+    "GL_Reduce_as_ReducescatterGatherv",
+    "GL_Reduce_as_ReducescatterblockGather",
+    "GL_Reduce_scatter_as_Allreduce",
+    "GL_Reduce_scatter_as_ReduceScatterv",
+    "GL_Reduce_scatter_block_as_ReduceScatter",
+    "GL_Scan_as_ExscanReducelocal",
+    "GL_Scatter_as_Bcast",
+]
+"""Collectives that are made of others."""
+BLOCK = "The count is of one process's block."
+AT_ONCE = "Two processes send to each other at once, and each waits until both its messages are through."
+EXCHANGES = {
+    "Sendrecv": ("an exchange by MPI_Sendrecv", "sendrecv"),
+    "Isend_Recv": ("an exchange by MPI_Isend and MPI_Recv", ""),
+    "Isend_Irecv": ("an exchange by MPI_Isend and MPI_Irecv", ""),
+    "Send_Irecv": ("an exchange by MPI_Irecv and MPI_Send", ""),
+}
+ROUND_TRIP = "Send_Recv"
+NOTES = {
+    **dict.fromkeys(BLOCKS, BLOCK),
+    **dict.fromkeys(EXCHANGES, AT_ONCE),
+    ROUND_TRIP: "The time is that of a whole round trip between two processes.",
+}
+
+
+def _meaning(call: str, figure: Figure, runtime: str, beginning: str) -> Meaning:
+    over_calls, figures = FIGURES[figure]
+    over_ranks, clocks = RUNTIMES[runtime]
+    not_told: tuple[Beginning, str] = "not told", f"How processes begin is called {beginning!r}."
+    start, begins = BEGINNINGS.get(beginning, not_told)
+    return Meaning(
+        over_calls=over_calls,
+        over_ranks=over_ranks,
+        start=start,
+        trip="round" if call == ROUND_TRIP else "call",
+        text=" ".join(filter(None, (figures, clocks, begins, NOTES.get(call, ""), ALL))),
+    )
+
+
+def _collective(name: str, counterpart: str = "") -> Operation:
+    meaning = _meaning(name, "", *USUAL)
+    plain = slug(name.removeprefix("MPI_"))
+    return benchmark(NAME, plain, name, name, meaning, counterpart=counterpart, sized=name not in UNSIZED)
+
+
+def _pair(name: str, help_: str, counterpart: str) -> Operation:
+    meaning = _meaning(name, "", *USUAL)
+    return benchmark(
+        NAME, slug(name), name, help_, meaning, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
+    )
+
+
+SINGLE = {
+    **{f"MPI_{name}": _collective(f"MPI_{name}", name.lower()) for name in COLLECTIVES},
+    **{name: _collective(name) for name in (*GUIDELINES, "BBarrier", "Empty")},
+    ROUND_TRIP: _pair(ROUND_TRIP, "a round trip by MPI_Send and MPI_Recv", "pingpong"),
+    **{name: _pair(name, *told) for name, told in EXCHANGES.items()},
+}
+PAIRS = {ROUND_TRIP, *EXCHANGES}
+
+
+def _varied(operation: Operation, figure: Figure, runtime: str, beginning: str) -> Operation:
+    """Return a benchmark with other figures, another way to tell the time of a call, or another one to begin it."""
+    assert operation.foreign
+    meaning = _meaning(operation.foreign.benchmark, figure, runtime, beginning)
+    marks = [figure, runtime if runtime != USUAL[0] else "", slug(beginning) if beginning != USUAL[1] else ""]
+    name = "-".join([operation.name, *filter(None, marks)])
+    return replace(operation, name=name, start=meaning.start, foreign=replace(operation.foreign, meaning=meaning))
+
+
+OPERATIONS = [
+    one for first in SINGLE.values() for one in (first, *(_varied(first, name, *USUAL) for name in FIGURES if name))
+]
+
+
+class Run:
+    """What was told of a run, and its calls that do not count."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.facts: dict[str, str] = {}
+        self.settings: dict[str, str] = {}
+        self.calls: set[str] = set()
+        self.columns: tuple[str, ...] = ()
+        self.invalid: list[Fields] = []
+        self.valid: set[tuple[str, str, int]] = set()
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Return the headings of the figures; of a process the time is added that its start and end say."""
+        told = tuple(name for name in self.columns if name not in LEADING)
+        return (*told, "runtime_sec") if "process" in self.columns else told
+
+
+class Fields(NamedTuple):
+    """A row, taken apart."""
+
+    call: str
+    process: str
+    row: Row
+    place: Place
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return what tells its table apart."""
+        return self.call, self.process
+
+
+def recognises(head: Sequence[Line]) -> bool:
+    """Return whether lines are ReproMPI's."""
+    return any(line.text.startswith(("#@reproMPI", "#@procsync=")) or COMMAND.fullmatch(line.text) for line in head)
+
+
+def read(text: Text) -> Iterator[Table]:
+    """Yield a table for each call of a run, and each process where those are told apart."""
+    run: Run | None = None
+    drafts = Drafts()
+    for line in text.lines:
+        if line.text.startswith("#"):
+            if _begins(run, line.text):
+                _refuse_open(text.file, run)
+                run = Run(line.number)
+            _hear(run, line.text)
+            if line.text.startswith(END) and run:
+                yield from _finish(drafts, run)
+                run = None
+        elif run and "test" in line.text and HEADING.fullmatch(line.text):
+            run.columns = tuple(line.text.split())
+            _check(run, Place(text.file, line.number))
+        elif run and run.columns and _is_row(run, line.text):
+            _add(drafts, run, _fields(run, line, Place(text.file, line.number)))
+        else:
+            drafts.hear(line)
+    _refuse_open(text.file, run)
+
+
+def _begins(run: Run | None, text: str) -> bool:
+    """Return whether a line begins a run: its command line, or in a file of rows alone its calls or settings."""
+    told = text.startswith((CALLS, "#@"))
+    return COMMAND.fullmatch(text) is not None or (told and (run is None or bool(run.columns)))
+
+
+def _refuse_open(file: str, run: Run | None) -> None:
+    if run and run.columns:
+        raise Place(file, run.line).error(
+            f"the run that begins here has no end; is the file cut? If it was ended, write {END} 0s after its rows"
+        )
+
+
+def _hear(run: Run | None, text: str) -> None:
+    """Note a setting, a call that is measured, the command line or the date."""
+    if run is None:
+        return
+    if setting := SETTING.fullmatch(text):
+        run.settings[setting["name"]] = run.facts[setting["name"]] = setting["value"]
+    elif call := CALL.fullmatch(text):
+        run.calls.add(call["call"])
+    elif command := COMMAND.fullmatch(text):
+        run.facts["command"] = command["command"]
+    elif started := STARTED.fullmatch(text):
+        run.facts["started"] = started["started"]
+
+
+def _check(run: Run, place: Place) -> None:
+    """Refuse headings in which there is no time."""
+    if "process" in run.columns:
+        needed = {"loc_tstart_sec", "loc_tend_sec"}
+    else:
+        needed = {"runtime_sec"} & set(run.columns) or {_figure(run.columns) + "_sec"}
+    if not needed <= set(run.columns) or len(set(run.columns)) < len(run.columns):
+        raise place.error(
+            f"columns {' '.join(run.columns)}, expected runtime_sec, or one of median_sec, mean_sec and min_sec, or "
+            "with a column process loc_tstart_sec and loc_tend_sec, and none twice"
+        )
+
+
+def _figure(columns: Sequence[str]) -> Figure:
+    """Return the summary's figure that stands for a size: the median where there is one."""
+    return next((name for name in FIGURES if name and f"{name}_sec" in columns), "")
+
+
+def _is_row(run: Run, text: str) -> bool:
+    """Return whether a line is a row: it names a call, or all but the name of one are numbers."""
+    fields = text.split()
+    at = run.columns.index("test")
+    name, others = fields[at : at + 1], [*fields[:at], *fields[at + 1 :]]
+    return (
+        any(one in run.calls or one in SINGLE for one in name)
+        or begins_a_row(text)
+        or (len(fields) == len(run.columns) and all(NUMBER.fullmatch(one) for one in others))
+    )
+
+
+def _fields(run: Run, line: Line, place: Place) -> Fields:
+    told = dict(zip(run.columns, place.split(line.text, run.columns), strict=True))
+    call = told["test"]
+    if not re.fullmatch(r"[A-Za-z]\w*", call, re.ASCII):
+        raise place.error(f"test is {call!r}, expected the name of a call")
+    numbers = {
+        name: place.number(told[name], name, negative=name in COMMON_CLOCK)
+        for name in run.columns
+        if name not in LEADING
+    }
+    process = str(place.size(told["process"], "process")) if "process" in told else ""
+    if process:
+        numbers["runtime_sec"] = round(numbers["loc_tend_sec"] - numbers["loc_tstart_sec"], 10)
+        if numbers["runtime_sec"] < 0:
+            raise place.error("loc_tend_sec is before loc_tstart_sec, expected the end of the call after its start")
+    if numbers.get("valid_nrep") == 0:
+        numbers = {name: NONE if name.endswith("_sec") else number for name, number in numbers.items()}
+    row = Row(line.number, _size(run, call, told, place), tuple(numbers.values()))
+    return Fields(call, process, row, place)
+
+
+def _size(run: Run, call: str, told: dict[str, str], place: Place) -> int:
+    """Return the message size in bytes; counts are of elements, whose extent the settings tell."""
+    if "msize_bytes" in told:
+        size = place.size(told["msize_bytes"], "msize_bytes")
+    else:
+        extent = place.size(run.settings.get("datatype_extent_bytes", ""), "the setting #@datatype_extent_bytes above")
+        size = place.size(str(place.size(told["count"], "count") * extent), "count in bytes")
+    return 0 if call in UNSIZED else size
+
+
+def _add(drafts: Drafts, run: Run, fields: Fields) -> None:
+    """Add a row, unless it is a call that does not count."""
+    if "errorcode" in run.columns and fields.row.numbers[run.figures.index("errorcode")] != 0:
+        run.invalid.append(fields._replace(row=fields.row._replace(numbers=(NONE,) * len(run.figures))))
+        return
+    run.valid.add((*fields.key, fields.row.size_bytes))
+    drafts.add(fields.key, partial(_table, run, fields), fields.row)
+
+
+def _finish(drafts: Drafts, run: Run) -> Iterator[Table]:
+    """Yield the tables of a run; a size of which no call counts has a row without figures."""
+    for fields in run.invalid:
+        if (*fields.key, fields.row.size_bytes) not in run.valid:
+            run.valid.add((*fields.key, fields.row.size_bytes))
+            drafts.add(fields.key, partial(_table, run, fields), fields.row)
+    if run.invalid:
+        run.facts["left out"] = f"{len(run.invalid)} calls that began late or outlasted their window"
+    yield from drafts.finish()
+
+
+def _table(run: Run, fields: Fields) -> Table:
+    figure = _figure(run.columns)
+    time = f"{figure}_sec" if figure else "runtime_sec"
+    roles: dict[Role, int] = {ROLES[name]: index for index, name in enumerate(run.figures) if name in ROLES}
+    processes = run.settings.get("nprocs", "0")
+    version = run.settings.get("reproMPIcommitSHA1", "")
+    datatype = run.settings.get("datatype", "")
+    return Table(
+        operation=_operation(run, fields, figure),
+        form="blocking",
+        datatype=DATATYPES.get(datatype, datatype.removeprefix("MPI_").lower()),
+        ranks=2 if fields.call in PAIRS else fields.place.size(processes, "the setting #@nprocs above"),
+        options=_options(run, fields),
+        columns=run.figures,
+        roles={"value": run.figures.index(time), **roles},
+        scale=SECOND_NS,
+        rows=[],
+        raw=not figure,
+        line=run.line,
+        version="" if version == "unknown" else version,
+        facts=run.facts,
+    )
+
+
+def _operation(run: Run, fields: Fields, figure: Figure) -> Operation:
+    first = SINGLE.get(fields.call) or unknown(NAME, fields.call, _meaning(fields.call, "", *USUAL))
+    runtime = "process" if fields.process else run.settings.get("runtime_type", USUAL[0])
+    if runtime not in RUNTIMES:
+        raise fields.place.error(f"the setting #@runtime_type above is {runtime!r}, expected local or global")
+    return _varied(first, figure, runtime, run.settings.get("procsync", USUAL[1]))
+
+
+def _options(run: Run, fields: Fields) -> dict[str, str]:
+    reduction = run.settings.get("operation", "").removeprefix("MPI_").lower()
+    root = run.settings.get("root_proc", "0")
+    return {
+        **({"process": fields.process} if fields.process else {}),
+        **({"reduction": reduction} if reduction and fields.call in REDUCTIONS else {}),
+        **({"root": root} if root != "0" else {}),
+    }

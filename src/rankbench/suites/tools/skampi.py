@@ -1,0 +1,278 @@
+"""SKaMPI's .sko: results by name, each row with its loop variables, size, three figures and a time for each process.
+
+SKaMPI runs programs in a language of its own. The names of results are those of the programs that come with it; whoever
+writes another can name it as they like, and the file does not tell what it calls.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from rankbench.model import Meaning
+from rankbench.suites import Row, Table, benchmark
+from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, slug, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Operation
+    from rankbench.suites import Line, Role, Text
+
+NAME = "skampi"
+TITLE = "SKaMPI"
+BEGIN = re.compile(r'\s*#?\s*begin result "(?P<name>.*)"\s*')
+END = re.compile(r'\s*#?\s*end result "(?P<name>.*)"\s*')
+VERSION = re.compile(r"#\s*SKaMPI Version\s+(?P<version>\S.*?)\s*")
+STARTED = re.compile(r"#\s*Started at\s+(?P<started>\S.*?)\s*")
+VARIABLE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)= (?P<value>\S+)")
+SERIES = re.compile(r"-(?:length|procs|nodes)(?:-short|-long)?$")
+"""How results of one call are told apart that loop over sizes, or over processes with a short or a long message."""
+PROCESSES = {"procs", "nodes", "tasks"}
+FIGURES = ("mean", "standard error", "repetitions")
+ROLES: dict[Role, int] = {"value": 0, "error": 1, "repetitions": 2}
+NO_TIME = "---"
+QUANTILES = 16
+"""Of more processes than these not each one's time is printed, but as many quantiles."""
+MICROSECOND_NS = 1e3
+
+STATISTICS = (
+    "Microseconds (unless the program called set_unit). Of all valid repetitions the fastest quarter and the slowest "
+    "quarter are dropped, and the mean and its standard error are of the rest; repetitions, which are printed before "
+    "anything is dropped, go on until the standard error is small enough (8 to 16 or 32 with the programs that come "
+    "with SKaMPI, which use MPI_INT and MPI_SUM). A column for each process is the mean of its times in the same "
+    "repetitions; of more than 16 processes it is 16 quantiles. The data is not looked at."
+)
+COLLECTIVE = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="maximum",
+    start="window",
+    text="Time from a start that was agreed on until the last process has returned; late starts and repetitions that "
+    f"outlast their window do not count. {STATISTICS}",
+)
+ROUND_TRIP = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="maximum",
+    start="none",
+    trip="round",
+    text="Time of a whole round trip between the two processes that are farthest apart; both measure one, the second "
+    f"beginning with its answer, and the longer one counts. A repetition is a single round trip. {STATISTICS}",
+)
+BOTH_WAYS = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="maximum",
+    start="none",
+    text=f"Time of one call in which two processes send to each other at once; the longer of the two. {STATISTICS}",
+)
+ONE_SIDED = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="maximum",
+    start="window",
+    text="Time of the call or epoch that the name tells, of those processes that take part; what was opened before and "
+    f"closed after it only SKaMPI's source tells. {STATISTICS}",
+)
+CLOCK = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="one",
+    start="none",
+    text=f"Time of MPI_Wtime, called as often in a row as the variable iters says, on one process. {STATISTICS}",
+)
+NOT_KNOWN = Meaning(
+    over_calls="trimmed mean",
+    over_ranks="maximum",
+    start="not told",
+    text="A measurement of a SKaMPI program that is not known to rankbench: the output tells neither what is called "
+    f"nor how processes begin together. {STATISTICS}",
+)
+
+
+def _collective(spelt: str, help_: str, counterpart: str = "", note: str = "", *, sized: bool = True) -> Operation:
+    meaning = replace(COLLECTIVE, text=f"{note} {COLLECTIVE.text}".strip())
+    name = slug(spelt.removeprefix("MPI_"))
+    return benchmark(NAME, name, spelt, help_, meaning, counterpart=counterpart, sized=sized)
+
+
+def _pair(spelt: str, help_: str, meaning: Meaning, counterpart: str = "") -> Operation:
+    return benchmark(
+        NAME, slug(spelt), spelt, help_, meaning, counterpart=counterpart, kind="point-to-point", ranks_exactly=2
+    )
+
+
+def _one_sided(spelt: str) -> Operation:
+    return benchmark(NAME, slug(spelt), spelt, f"{spelt} of SKaMPI's one-sided program", ONE_SIDED, kind="one-sided")
+
+
+BY_HAND = "made by hand of other calls:"
+WHOLE = "The size is that of the whole vector that is reduced, of which every process gets its part."
+OPERATIONS = [
+    _pair("Pingpong_Send_Recv", "a round trip by MPI_Send and MPI_Recv", ROUND_TRIP, "pingpong"),
+    _pair("Pingpong_Send_Iprobe_Recv", "a round trip whose messages are awaited by MPI_Iprobe", ROUND_TRIP),
+    _pair("Pingpong_Send_Irecv", "a round trip by MPI_Send, MPI_Irecv and MPI_Wait", ROUND_TRIP),
+    _pair("Pingpong_Send_Recv_AnyTag", "a round trip by MPI_Send and MPI_Recv of any tag", ROUND_TRIP),
+    _pair("Pingpong_Ssend_Recv", "a round trip by MPI_Ssend and MPI_Recv", ROUND_TRIP),
+    _pair("Pingpong_Isend_Recv", "a round trip by MPI_Isend, MPI_Wait and MPI_Recv", ROUND_TRIP),
+    _pair("Pingpong_Issend_Recv", "a round trip by MPI_Issend, MPI_Wait and MPI_Recv", ROUND_TRIP),
+    _pair("Pingpong_Bsend_Recv", "a round trip by MPI_Bsend and MPI_Recv", ROUND_TRIP),
+    _pair("Pingpong_Sendrecv", "an exchange by MPI_Sendrecv", BOTH_WAYS, "sendrecv"),
+    _pair("Pingpong_Sendrecv_replace", "an exchange by MPI_Sendrecv_replace", BOTH_WAYS, "sendrecv-replace"),
+    _collective("MPI_Bcast", "MPI_Bcast", "bcast"),
+    _collective("Bcast_using_Send_Recv", f"a broadcast {BY_HAND} a binary tree of MPI_Send and MPI_Recv"),
+    _collective("MPI_Barrier", "MPI_Barrier", "barrier", sized=False),
+    _collective("MPI_Reduce", "MPI_Reduce", "reduce"),
+    _collective("MPI_Allreduce", "MPI_Allreduce", "allreduce"),
+    _collective("Allreduce_using_Reduce_Bcast", f"an allreduce {BY_HAND} MPI_Reduce and MPI_Bcast"),
+    _collective("MPI_Reduce_scatter", "MPI_Reduce_scatter", note=WHOLE),
+    _collective("Reduce_Scatterv", f"a reduce_scatter {BY_HAND} MPI_Reduce and MPI_Scatterv", note=WHOLE),
+    _collective("MPI_Alltoall", "MPI_Alltoall", "alltoall"),
+    _collective("Alltoall_using_Isend_Irecv", f"an alltoall {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
+    _collective("MPI_Alltoallv", "MPI_Alltoallv with equal counts", "alltoallv"),
+    _collective("Alltoallv_using_Isend_Irecv", f"an alltoallv {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
+    _collective("MPI_Gather", "MPI_Gather", "gather"),
+    _collective("Gather_using_Send_Recv", f"a gather {BY_HAND} MPI_Send and, in the order of processes, MPI_Recv"),
+    _collective("Gather_using_Isend_Irecv_Waitall", f"a gather {BY_HAND} MPI_Isend, MPI_Irecv and MPI_Waitall"),
+    _collective("MPI_Gatherv", "MPI_Gatherv with equal counts", "gatherv"),
+    _collective("MPI_Allgather", "MPI_Allgather", "allgather"),
+    _collective("MPI_Allgatherv", "MPI_Allgatherv with equal counts", "allgatherv"),
+    _collective("MPI_Scatter", "MPI_Scatter", "scatter"),
+    _collective("MPI_Scatterv", "MPI_Scatterv with equal counts", "scatterv"),
+    _collective("MPI_Scan", "MPI_Scan", "scan"),
+    _collective("MPI_Comm_split", "MPI_Comm_split into processes of even and of odd rank", sized=False),
+    _collective("MPI_Comm_dup", "MPI_Comm_dup", "comm_dup", sized=False),
+    benchmark(
+        NAME, "wtime", "MPI_Wtime_avg", "what MPI_Wtime costs", CLOCK, kind="local", sized=False, ranks_exactly=1
+    ),
+    *map(
+        _one_sided,
+        (
+            *("MPI_Win_fence_open", "MPI_Win_fence_close", "MPI_Win_fence_close-noput", "MPI_Win_fence_openclose"),
+            *("MPI_Win_start", "MPI_Win_start with MPI_MODE_NOCHECK", "MPI_Win_start with delayed MPI_Win_post"),
+            *(
+                "Pingpong_Put_Put_fence",
+                "MPI_Put callduration",
+                "MPI_Put_dedicated",
+                "MPI_Put_passive",
+                "MPI_Put_fence",
+            ),
+            *("MPI_Put_maxlatency", "Combining_short_Puts_fence", "Combining_measure_large_Put"),
+            *("MPI_Accumulate MPI_REPLACE", "MPI_Accumulate MPI_MAX", "MPI_Accumulate MPI_SUM"),
+        ),
+    ),
+]
+KNOWN = {one.foreign.benchmark: one for one in OPERATIONS if one.foreign}
+
+
+class Result(NamedTuple):
+    """What stands at the head of a result."""
+
+    name: str
+    line: int
+    version: str
+    facts: dict[str, str]
+
+
+class Fields(NamedTuple):
+    """A row, taken apart."""
+
+    variables: dict[str, str]
+    size_bytes: int
+    numbers: tuple[float, ...]
+
+
+def recognises(head: Sequence[Line]) -> bool:
+    """Return whether lines are SKaMPI's."""
+    return any(VERSION.fullmatch(line.text) or BEGIN.fullmatch(line.text) for line in head)
+
+
+def read(text: Text) -> Iterator[Table]:
+    """Yield a table for each result, and for each number of processes and value of other loop variables in it."""
+    version = ""
+    facts: dict[str, str] = {}
+    result: Result | None = None
+    drafts = Drafts()
+    for line in text.lines:
+        if begin := BEGIN.fullmatch(line.text):
+            _refuse_open(text.file, result)
+            result = Result(begin["name"], line.number, version, {**facts, "measurement": begin["name"]})
+        elif END.fullmatch(line.text):
+            result = None
+            yield from drafts.finish()
+        elif found := VERSION.fullmatch(line.text):
+            version, facts = found["version"], {}
+        elif found := STARTED.fullmatch(line.text):
+            facts["started"] = found["started"]
+        elif result and (VARIABLE.match(line.text) or begins_a_row(line.text)):
+            _add(drafts, result, _fields(line, Place(text.file, line.number)), line.number)
+        elif not line.text.lstrip().startswith("#"):
+            drafts.hear(line)
+    _refuse_open(text.file, result)
+
+
+def _refuse_open(file: str, result: Result | None) -> None:
+    if result:
+        end = f'# end result "{result.name}"'
+        raise Place(file, result.line).error(
+            f"the result that begins here has no end; is the file cut? If the run was ended, write {end} after its rows"
+        )
+
+
+def _fields(line: Line, place: Place) -> Fields:
+    """Return the variables of a row, its size, and its figures, then a time for each process."""
+    rest = line.text
+    variables = {}
+    while found := VARIABLE.match(rest):
+        variables[found["name"]] = found["value"]
+        rest = rest[found.end() :]
+    fields = rest.split()
+    if len(fields) <= len(FIGURES):
+        raise place.error(
+            f"{len(fields)} columns after the loop variables, expected {len(FIGURES) + 1} or more "
+            f"(size, {', '.join(FIGURES)}, then times of processes); is it cut?"
+        )
+    numbers = [place.number(field, name) for field, name in zip(fields[1:], FIGURES, strict=False)]
+    times = fields[len(FIGURES) + 1 :]
+    numbers += [NONE if field == NO_TIME else place.number(field, "time of a process") for field in times]
+    _check_processes(place, variables, len(times))
+    return Fields(variables, place.size(fields[0], "size"), tuple(numbers))
+
+
+def _check_processes(place: Place, variables: dict[str, str], times: int) -> None:
+    for name in sorted(PROCESSES & variables.keys()):
+        if times > place.size(variables[name], name):
+            raise place.error(f"times of {times} processes where {name}= {variables[name]}, expected no more than that")
+
+
+def _add(drafts: Drafts, result: Result, fields: Fields, line: int) -> None:
+    """Add a row to the table of its processes and loop variables; one that is but the size in elements is left out."""
+    options = {
+        name: value
+        for name, value in sorted(fields.variables.items())
+        if name not in PROCESSES and not (name == "count" and fields.size_bytes)
+    }
+    times = len(fields.numbers) - len(FIGURES)
+    told = [int(fields.variables[name]) for name in sorted(PROCESSES & fields.variables.keys())]
+    ranks = told[0] if told else times if times < QUANTILES else 0
+    make = partial(_table, result, ranks, options, times)
+    drafts.add((ranks, times, *options.items()), make, Row(line, fields.size_bytes, fields.numbers))
+
+
+def _table(result: Result, ranks: int, options: dict[str, str], times: int) -> Table:
+    operation = KNOWN.get(result.name) or KNOWN.get(SERIES.sub("", result.name))
+    if operation is None:
+        operation = unknown(NAME, SERIES.sub("", result.name), NOT_KNOWN)
+    return Table(
+        operation=operation,
+        form="blocking",
+        datatype="",
+        ranks=ranks,
+        options=options,
+        columns=(*FIGURES, *(f"process {number}" for number in range(times))),
+        roles=ROLES,
+        scale=MICROSECOND_NS,
+        rows=[],
+        line=result.line,
+        version=result.version,
+        facts=result.facts,
+    )

@@ -1,0 +1,282 @@
+"""What two campaigns have in common: who is matched with whom, and what differs between them. Pure."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from rankbench.language import say
+from rankbench.model import RankbenchError, Record
+from rankbench.statistics import states
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rankbench.model import Campaign, Candidate, Launch, Library
+
+UNKNOWN = "unknown"
+"""The family of a library that no family recognised."""
+
+
+LIBRARY = "library"
+
+
+class Match(Record, frozen=True):
+    """A candidate then, the one now that it is held against, and why these two."""
+
+    old: str
+    new: str
+    by: Literal["name", "family", "request"]
+
+
+class Difference(NamedTuple):
+    """A circumstance that is not what it was."""
+
+    what: str
+    then: str
+    now: str
+
+    def __str__(self) -> str:
+        """Return `kernel 6.1 then, 6.8 now`."""
+        none = say("none")
+        return say("{what} {then} then, {now} now", what=named(self.what), then=self.then or none, now=self.now or none)
+
+    @property
+    def arrow(self) -> str:
+        """Return `kernel 6.1 → 6.8`; of a library `openmpi 5.0.10 → 5.0.11`."""
+        if self.what == LIBRARY:
+            family, _, version = self.now.partition(" ")
+            return f"{self.then} → {version if self.then.startswith(family + ' ') else self.now}"
+        none = say("none")
+        return f"{named(self.what)} {self.then or none} → {self.now or none}"
+
+
+def named(what: str) -> str:
+    """Return what a circumstance is called."""
+    return {
+        "host": say("host"),
+        "CPU": say("CPU"),
+        "cores": say("cores"),
+        "sockets": say("sockets"),
+        "kernel": say("kernel"),
+        "distribution": say("distribution"),
+        "virtualisation": say("virtualisation"),
+        "version of the core": say("version of the core"),
+        "sources of the core": say("sources of the core"),
+        "time source": say("time source"),
+        "synchronisation of clocks": say("synchronisation of clocks"),
+        "limits of a case": say("limits of a case"),
+        LIBRARY: say("library"),
+        "it says": say("it says"),
+        "compiler": say("compiler"),
+        "settings": say("settings"),
+    }.get(what, what)
+
+
+# --- who is matched with whom -----------------------------------------------------------------------------------------
+
+
+def matches(old: Campaign, new: Campaign, wanted: Mapping[str, str]) -> list[Match]:
+    """Return whom to hold against whom, in the new campaign's order: as asked, by name, and last by family.
+
+    A family matches where one candidate of it is left on either side, or one with the same settings.
+    """
+    found = [Match(old=resolved(old, one), new=resolved(new, two), by="request") for one, two in wanted.items()]
+    then, now = _left(old, found, "old"), _left(new, found, "new")
+    found += [Match(old=name, new=name, by="name") for name in now if name in then]
+    for alike in (_family_and_settings, _family):
+        then, now = _left(old, found, "old"), _left(new, found, "new")
+        found += _only(then, now, lambda one, alike=alike: alike(old, one), lambda one, alike=alike: alike(new, one))  # type: ignore[misc]
+    places = {name: place for place, name in enumerate(candidates(new))}
+    return sorted(found, key=lambda one: places[one.new])
+
+
+def asked(texts: Iterable[str]) -> dict[str, str]:
+    """Return what `OLD=NEW` says, by OLD."""
+    parts = {text: text.partition("=") for text in texts}
+    for text, (old, _, new) in parts.items():
+        if not old or not new:
+            raise RankbenchError(f"--match {text}: expected OLD=NEW, a candidate of either campaign")
+    return {old: new for old, _, new in parts.values()}
+
+
+def resolved(campaign: Campaign, wanted: str) -> str:
+    """Return the candidate of that name, or the only one of that library or family."""
+    libraries = {library.name: library for library in campaign.libraries}
+    names = [candidate.name for candidate in campaign.candidates]
+    fitting = [
+        candidate.name
+        for candidate in campaign.candidates
+        if wanted in {candidate.library, libraries[candidate.library].family} and not candidate.control_of
+    ]
+    if wanted in names or len(fitting) == 1:
+        return wanted if wanted in names else fitting[0]
+    if fitting:
+        raise RankbenchError(f"{wanted} fits several candidates: {', '.join(fitting)}; name one of them")
+    raise RankbenchError(f"no candidate {wanted} in campaign {campaign.name}; {suggestion(wanted, names)}")
+
+
+def candidates(campaign: Campaign) -> list[str]:
+    """Return the names of a campaign's candidates without the A/A twin."""
+    return [one.name for one in campaign.candidates if not one.control_of]
+
+
+def _left(campaign: Campaign, found: Iterable[Match], side: str) -> list[str]:
+    taken = {getattr(one, side) for one in found}
+    return [name for name in candidates(campaign) if name not in taken]
+
+
+def _only(
+    then: Sequence[str], now: Sequence[str], of_then: Callable[[str], object], of_now: Callable[[str], object]
+) -> Iterator[Match]:
+    """Yield those that alone on their sides are of one kind; those of no kind match nobody."""
+    for name in now:
+        kind = of_now(name)
+        here, there = [one for one in now if of_now(one) == kind], [one for one in then if of_then(one) == kind]
+        if kind and len(here) == len(there) == 1:
+            yield Match(old=there[0], new=name, by="family")
+
+
+def _family(campaign: Campaign, name: str) -> str:
+    family = library(campaign, name).family
+    return "" if family == UNKNOWN else family
+
+
+def _family_and_settings(campaign: Campaign, name: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    family = _family(campaign, name)
+    return (family, tuple(sorted(candidate(campaign, name).settings.items()))) if family else None
+
+
+def candidate(campaign: Campaign, name: str) -> Candidate:
+    """Return the candidate of that name."""
+    return next(one for one in campaign.candidates if one.name == name)
+
+
+def library(campaign: Campaign, name: str) -> Library:
+    """Return the library of the candidate of that name."""
+    wanted = candidate(campaign, name).library
+    return next(one for one in campaign.libraries if one.name == wanted)
+
+
+# --- what else differs ------------------------------------------------------------------------------------------------
+
+
+def of_machine(campaign: Campaign) -> dict[str, str]:
+    """Return what the machine is."""
+    machine = campaign.machine
+    return {
+        "host": machine.host,
+        "CPU": machine.cpu,
+        "cores": str(machine.cores),
+        "sockets": str(machine.sockets),
+        "kernel": machine.kernel,
+        "distribution": machine.distribution,
+        "virtualisation": machine.virtual,
+    }
+
+
+def of_rankbench(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
+    """Return what measured."""
+    cores = dict.fromkeys(launch.facts.core for launch in launches if launch.facts)
+    sources = dict.fromkeys(one.core_sha256[:12] for one in campaign.receipts)
+    return {
+        "rankbench": campaign.rankbench,
+        "version of the core": ", ".join(cores),
+        "sources of the core": ", ".join(sources),
+    }
+
+
+def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
+    """Return how was measured, as far as it is no part of a case."""
+    planned = campaign.plan
+    sources = dict.fromkeys(launch.facts.source for launch in launches if launch.facts)
+    limits = say("{n} good samples, {limit:g} s", n=planned.sampling.good, limit=planned.case_limit_s)
+    return {
+        "time source": ", ".join(sources) or planned.clock,
+        "synchronisation of clocks": planned.synchronisation,
+        "limits of a case": limits,
+    }
+
+
+def of_candidate(campaign: Campaign, launches: Iterable[Launch], name: str) -> dict[str, str]:
+    """Return what a candidate is made of; what the library says of itself only where the version does not tell it."""
+    own, made = candidate(campaign, name), library(campaign, name)
+    said = (one.facts.library_version for one in launches if one.facts and one.candidate == name)
+    compilers = [one.compiler for one in campaign.receipts if one.library == own.library]
+    return {
+        LIBRARY: f"{made.family} {made.version}",
+        "it says": next(said, "").strip().split("\n")[0],
+        "compiler": ", ".join(compilers),
+        "settings": " ".join(f"{key}={value}" for key, value in sorted(own.settings.items())),
+    }
+
+
+def differences(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
+    """Return what is not what it was."""
+    return [Difference(what, then[what], now[what]) for what in then if then[what] != now[what]]
+
+
+def of_library(then: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
+    """Return in what a candidate is not what it was. Another version of course calls itself otherwise."""
+    found = differences(then, now)
+    return [one for one in found if one.what != "it says" or all(other.what != LIBRARY for other in found)]
+
+
+# --- the state of the machine -----------------------------------------------------------------------------------------
+
+
+class Probes(Record, frozen=True, omit_defaults=True):
+    """What the machine took without MPI, now over then, as ratios of times; nothing where it is not known."""
+
+    exchange: float | None = None
+    """Of handing a cache line from one CPU to another."""
+    copy: float | None = None
+    """Of copying."""
+
+    @property
+    def known(self) -> list[float]:
+        """Return the ratios that are known."""
+        return [one for one in (self.exchange, self.copy) if one]
+
+    def explain(self, ratio: float) -> bool:
+        """Return whether a ratio of times is no larger than theirs, in the same direction."""
+        return min([1.0, *self.known]) <= ratio <= max([1.0, *self.known])
+
+
+def probes(then: Iterable[Launch], now: Iterable[Launch]) -> Probes:
+    """Return how the raw probes of two campaigns compare: medians over their launches."""
+    before, after = list(then), list(now)
+    copy = [_copy(one) for one in (before, after)]
+    return Probes(
+        exchange=_exchange(before, after),
+        copy=copy[0] / copy[1] if copy[0] and copy[1] else None,
+    )
+
+
+def _exchange(then: Iterable[Launch], now: Iterable[Launch]) -> float | None:
+    """Return the mean ratio over pairs of CPUs that both measured; of other pairs, that of their means."""
+    one, two = level(then), level(now)
+    if not one or not two:
+        return None
+    common = sorted(one.keys() & two.keys())
+    if not common:
+        return states.mean(two) / states.mean(one)
+    return math.exp(sum(math.log(two[pair] / one[pair]) for pair in common) / len(common))
+
+
+def level(launches: Iterable[Launch]) -> states.Exchanges:
+    """Return the exchange times of a campaign, by pair of CPUs: medians over launches."""
+    times: dict[tuple[int, int], list[float]] = {}
+    for met in states.met(launches):
+        for pair, time_ns in met.level.items():
+            times.setdefault(pair, []).append(time_ns)
+    return {pair: median(found) for pair, found in times.items()}
+
+
+def _copy(launches: Iterable[Launch]) -> float:
+    """Return the bytes that all CPUs copied in a second, 0 where nobody knows."""
+    measured = [one.copy_bytes_per_s for launch in launches for one in (launch.before, launch.after) if one]
+    known = [one for one in measured if one]
+    return median(known) if known else 0.0

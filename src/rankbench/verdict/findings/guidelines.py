@@ -1,0 +1,298 @@
+"""A call that takes longer than what it could be made of: then a library does its users a disservice.
+
+The rules are self-consistent performance guidelines (Traeff, Gropp and Thakur: Self-consistent MPI performance
+guidelines, IEEE Transactions on Parallel and Distributed Systems 21(5), 2010). Figures of parts are added, though each
+begins with all ranks at once: that makes parts together rather too slow than too fast.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.statistics.contrasts import Claim, judged, within_launches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Case, Operation
+    from rankbench.statistics.contrasts import Contrast
+    from rankbench.verdict.evidence import Evidence
+
+TITLE = "Slower than its parts"
+
+RULES = (
+    # A specialised call against a general one that does as much.
+    "gather(n) <= allgather(n)",
+    "scatter(n) <= bcast(n p)",
+    "reduce(n) <= allreduce(n)",
+    "allgather(n) <= alltoall(n)",
+    "allgather(n) <= allreduce(n p)",
+    "reduce_scatter_block(n) <= allreduce(n p)",
+    "reduce_scatter(n) <= allreduce(n p)",
+    "barrier(n) <= allreduce(1)",
+    # Equal blocks against blocks of any size.
+    "gather(n) <= gatherv(n)",
+    "scatter(n) <= scatterv(n)",
+    "allgather(n) <= allgatherv(n)",
+    "alltoall(n) <= alltoallv(n)",
+    "alltoallv(n) <= alltoallw(n)",
+    "reduce_scatter_block(n) <= reduce_scatter(n)",
+    "neighbor_allgather(n) <= neighbor_allgatherv(n)",
+    "neighbor_alltoall(n) <= neighbor_alltoallv(n)",
+    "neighbor_alltoallv(n) <= neighbor_alltoallw(n)",
+    # A call against several that do the same one after the other.
+    "allreduce(n) <= reduce(n) + bcast(n)",
+    "allreduce(n) <= reduce_scatter_block(n/p) + allgather(n/p)",
+    "allgather(n) <= gather(n) + bcast(n p)",
+    "bcast(n) <= scatter(n/p) + allgather(n/p)",
+    "reduce(n) <= reduce_scatter_block(n/p) + gather(n/p)",
+    "reduce_scatter_block(n) <= reduce(n p) + scatter(n)",
+    "reduce_scatter(n) <= reduce(n p) + scatterv(n)",
+    "scan(n) <= exscan(n) + reduce_local(n)",
+    # Neighbours against messages from point to point.
+    "neighbor_allgather(n) <= neighbor_alltoall(n)",
+    "neighbor_alltoall(n) <= halo(n)",
+    "neighbor_alltoallv(n) <= halo(n)",
+    "ring-neighbor(n) <= ring(n)",
+    "sendrecv(n) <= exchange(n)",
+)
+"""Sizes are message sizes as operations define them: n, times or by the p ranks, or the smallest that was measured."""
+FORMS = {"persistent": 1.0, "nonblocking": 1.25}
+"""Forms that should take no longer than blocking calls, or not this much longer where they are waited for at once."""
+PLAIN = ("byte", "int", "float", "double")
+"""Datatypes that are alike to calls that only move them."""
+MOST_TOLD = 3
+
+
+class Part(NamedTuple):
+    """An operation, and its message size told by that of the whole."""
+
+    operation: str
+    size: str
+
+
+class Rule(NamedTuple):
+    """A whole that should take no longer than its parts one after the other."""
+
+    whole: str
+    parts: list[Part]
+
+    @property
+    def told(self) -> str:
+        """Return the parts in words."""
+        return " + ".join(one.operation for one in self.parts)
+
+
+class Breach(NamedTuple):
+    """A rule that a candidate surely breaks in one case, or in one of those in which the rule could be tested."""
+
+    rule: str
+    case: Case
+    parts: list[Case]
+    ratio: Contrast
+
+
+class Asked(NamedTuple):
+    """A rule with cases to test it by."""
+
+    about: str
+    """What findings are divided by, beside the candidate."""
+    rule: str
+    case: Case
+    parts: list[Case]
+    margin: float
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a warning per candidate and operation that is surely slower than its parts, and per form than blocking."""
+    cases = known(evidence)
+    margin = 1 + evidence.campaign.plan.threshold
+    asked = [*by_rules(evidence, cases, margin), *by_forms(cases, margin)]
+    claims = [Claim(one.case.key, tuple(part.key for part in one.parts), one.margin) for one in asked]
+    told = judged(within_launches(evidence.figures, claims), ["claim", "candidate"], evidence.campaign.plan.confidence)
+    own = [one for one in told if one.key[1] in evidence.names]
+    tested: dict[tuple[str, str], list[tuple[Asked, Contrast]]] = {}
+    for one in own:
+        number, candidate = one.key
+        tested.setdefault((candidate, asked[number].about), []).append((asked[number], one))
+    for (candidate, about), results in tested.items():
+        if any(ratio.sure for _, ratio in results):
+            yield _finding(evidence, candidate, about, results)
+
+
+# --- which cases may be held against which ----------------------------------------------------------------------------
+
+
+def known(evidence: Evidence) -> dict[str, Case]:
+    """Return the cases that rules can be tested by, by what identifies them when datatype and root are left out."""
+    found: dict[str, Case] = {}
+    for one in evidence.main:
+        case = one.case
+        if case.quantity == "time" and case.key not in evidence.pairs_of_ranks and not evidence.short_of_cores(case):
+            found.setdefault(identity(case, evidence.operation[case.operation]), case)
+    return found
+
+
+def identity(case: Case, operation: Operation) -> str:
+    """Return a case's key; where no root is, with that of none."""
+    return case.key if operation.rooted else msgspec.structs.replace(case, memory=rootless(case)).key
+
+
+def rootless(case: Case) -> object:
+    """Return the memory of a case less its root."""
+    return msgspec.structs.replace(case.memory, root=0)
+
+
+@cache
+def rules() -> list[Rule]:
+    """Return the rules as read."""
+    found = []
+    for text in RULES:
+        (whole, _), *parts = re.findall(r"([\w-]+)\(([^)]+)\)", text)
+        found.append(Rule(whole, [Part(*part) for part in parts]))
+    return found
+
+
+def by_rules(evidence: Evidence, cases: dict[str, Case], margin: float) -> Iterator[Asked]:
+    """Yield the rules with each whole that has all its parts."""
+    sizes: dict[str, list[int]] = {}
+    for case in cases.values():
+        sizes.setdefault(case.operation, []).append(case.size_bytes)
+    for rule in rules():
+        for case in (one for one in cases.values() if one.operation == rule.whole):
+            parts = [part_of(evidence, cases, sizes, case, part) for part in rule.parts]
+            if all(parts):
+                call = case.operation if case.form == "blocking" else f"{case.form} {case.operation}"
+                yield Asked(call, rule.told, case, [one for one in parts if one], margin)
+
+
+def part_of(
+    evidence: Evidence, cases: dict[str, Case], sizes: dict[str, list[int]], whole: Case, part: Part
+) -> Case | None:
+    """Return the case that is a part of another: as large as the rule says, and alike in everything that both have."""
+    operation = evidence.operation.get(part.operation)
+    size = size_of(part, whole, sizes)
+    if not operation or not size or whole.form not in operation.forms:
+        return None
+    names = {option.name for option in operation.options}
+    alike = msgspec.structs.replace(
+        whole,
+        operation=part.operation,
+        size_bytes=size,
+        start=operation.start if operation.kind == "local" else whole.start,
+        options={name: value for name, value in whole.options.items() if name in names},
+    )
+    types = datatypes(evidence.operation[whole.operation], operation, whole.datatype)
+    same = (msgspec.structs.replace(alike, datatype=one) for one in types)
+    return next((cases[key] for one in same if (key := identity(one, operation)) in cases), None)
+
+
+def size_of(part: Part, whole: Case, sizes: dict[str, list[int]]) -> int:
+    """Return the message size of a part, 0 where there is none."""
+    if part.size == "1":
+        return min(filter(None, sizes.get(part.operation, ())), default=0)
+    if part.size == "n/p":
+        return 0 if whole.size_bytes % whole.ranks else whole.size_bytes // whole.ranks
+    return whole.size_bytes * (whole.ranks if part.size == "n p" else 1)
+
+
+def datatypes(whole: Operation, part: Operation, wanted: str) -> list[str]:
+    """Return the datatypes in which a part may be: what is only moved is the same as bytes and as numbers."""
+    reducing = all(any(option.name == "reduction" for option in one.options) for one in (whole, part))
+    plain = wanted in PLAIN and part.datatype in PLAIN and not reducing
+    return [wanted, part.datatype] if plain else [wanted]
+
+
+def by_forms(cases: dict[str, Case], margin: float) -> Iterator[Asked]:
+    """Yield the cases of other forms that were measured blocking, too."""
+    by_key = {case.key: case for case in cases.values()}
+    for case in cases.values():
+        blocking = by_key.get(msgspec.structs.replace(case, form="blocking").key)
+        if case.form in FORMS and blocking:
+            yield Asked(case.form, "blocking", case, [blocking], margin * FORMS[case.form])
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def _finding(evidence: Evidence, candidate: str, about: str, results: list[tuple[Asked, Contrast]]) -> Finding:
+    breaches = [Breach(one.rule, one.case, one.parts, ratio) for one, ratio in results if ratio.sure]
+    of_form = about in FORMS
+    told = _of_form(evidence, candidate, about, breaches, len(results)) if of_form else None
+    return Finding(
+        kind="guidelines",
+        title=say(
+            "{name}: {about} calls take longer than blocking ones"
+            if of_form
+            else "{name}: {about} takes longer than what it could be made of",
+            name=candidate,
+            about=about,
+        ),
+        text=told or " ".join(_by_rule(evidence, candidate, about, breaches, results)),
+        advice=say(
+            "Until the library mends it, use blocking calls there."
+            if of_form
+            else "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
+        ),
+        cases=list(dict.fromkeys(case.key for one in breaches for case in (one.case, *one.parts))),
+        severity="warning",
+    )
+
+
+def _by_rule(
+    evidence: Evidence,
+    candidate: str,
+    about: str,
+    breaches: Sequence[Breach],
+    results: Sequence[tuple[Asked, Contrast]],
+) -> Iterator[str]:
+    for rule, group in groupby(sorted(breaches, key=lambda one: one.rule), key=lambda one: one.rule):
+        own = list(group)
+        tested = sum(one.rule == rule for one, _ in results)
+        yield say(
+            "In {n} of {all:count case} {name} takes longer for {about} than for {rule}, {worst}.",
+            n=len(own),
+            all=tested,
+            name=candidate,
+            about=about,
+            rule=rule,
+            worst=_worst(evidence, max(own, key=lambda one: one.ratio.ratio)),
+        )
+
+
+def _worst(evidence: Evidence, one: Breach) -> str:
+    return say(
+        "at worst {ratio:ratio} as long ({low:ratio} to {high:ratio}; {case})",
+        ratio=one.ratio.ratio,
+        low=one.ratio.low,
+        high=one.ratio.high,
+        case=evidence.full_title(one.case),
+    )
+
+
+def _of_form(evidence: Evidence, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> str:
+    worst: dict[str, Breach] = {}
+    for one in sorted(breaches, key=lambda one: -one.ratio.ratio):
+        worst.setdefault(one.case.operation, one)
+    told = "; ".join(_worst(evidence, one) for one in list(worst.values())[:MOST_TOLD])
+    if len(worst) > MOST_TOLD:
+        told = say("{told}, and {n:count more operation}", told=told, n=len(worst) - MOST_TOLD)
+    return say(
+        "In {n} of {all:count case} {about} calls of {name} take longer than blocking ones by more than {allowed:.0%}: "
+        "{told}."
+        if FORMS[about] > 1
+        else "In {n} of {all:count case} {about} calls of {name} take longer than blocking ones: {told}.",
+        n=len(breaches),
+        all=tested,
+        about=about,
+        name=candidate,
+        allowed=FORMS[about] - 1,
+        told=told,
+    )

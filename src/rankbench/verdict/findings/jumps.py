@@ -1,0 +1,223 @@
+"""Steps along the sizes that no smooth curve has: switches of protocol or algorithm, and caches that are full."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.statistics import shapes
+from rankbench.verdict.evidence import Evidence, listed
+from rankbench.verdict.lines import Line, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rankbench.model import Case
+    from rankbench.statistics.contrasts import Contrast
+    from rankbench.statistics.shapes import Step
+
+TITLE = "Jumps along the sizes"
+
+
+class Limit(NamedTuple):
+    """A setting of a library that says up to which size messages go the short way, and what it is by default."""
+
+    family: str
+    version: str
+    """How the versions begin of which the default is known."""
+    setting: str
+    size_bytes: int
+    inside: bool
+    """Whether it is of messages inside a node; else of those across nodes."""
+
+
+LIMITS = (
+    Limit("openmpi", "5.0", "btl_sm_eager_limit", 4096, inside=True),
+    Limit("openmpi", "4.1", "btl_vader_eager_limit", 4096, inside=True),
+    Limit("openmpi", "5.0", "btl_tcp_eager_limit", 65536, inside=False),
+    Limit("openmpi", "4.1", "btl_tcp_eager_limit", 65536, inside=False),
+    Limit("mpich", "5.0", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD", 8192, inside=True),
+    Limit("mpich", "5.0", "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 8192, inside=True),
+    Limit("mpich", "4.3", "MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD", 16384, inside=True),
+    Limit("mpich", "4.3", "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE", 16384, inside=True),
+)
+"""As these libraries tell them by MPI_T. Whether a message goes the way that a limit is of, depends on the build."""
+
+
+class Jump(NamedTuple):
+    """Steps in a row in the same direction."""
+
+    candidate: str
+    smaller_bytes: int
+    larger_bytes: int
+    up: bool
+    factor: float
+    excess: Contrast
+    """The largest of them."""
+
+    def meets(self, other: Jump) -> bool:
+        """Return whether the two are at the same sizes and in the same direction."""
+        overlap = self.smaller_bytes < other.larger_bytes and other.smaller_bytes < self.larger_bytes
+        return overlap and self.up == other.up
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield one note per line in which any candidate jumps or drops."""
+    asked = lines(evidence, 3)
+    names = set(evidence.names)
+    found = [one for one in shapes.curves(evidence.figures, [line.keys for line in asked]) if one.candidate in names]
+    planned = evidence.campaign.plan
+    steps = shapes.steps(found, planned.threshold, planned.confidence)
+    for number, own in groupby(sorted(steps, key=lambda one: one.line), key=lambda one: one.line):
+        measured = {one.candidate for one in found if one.line == number}
+        yield _finding(evidence, asked[number], jumps_of(list(own)), measured)
+
+
+def jumps_of(steps: Sequence[Step]) -> list[Jump]:
+    """Return the steps with those joined that follow each other, the largest first."""
+    jumps: list[Jump] = []
+    for step in sorted(steps, key=lambda one: (one.candidate, one.up, one.smaller_bytes)):
+        last = jumps[-1] if jumps else None
+        one = Jump(step.candidate, step.smaller_bytes, step.larger_bytes, step.up, step.factor, step.excess)
+        if last and last.candidate == one.candidate and last.up == one.up and last.larger_bytes == one.smaller_bytes:
+            excess = max(last.excess, one.excess, key=lambda excess: excess.ratio)
+            jumps[-1] = Jump(
+                one.candidate, last.smaller_bytes, one.larger_bytes, one.up, last.factor * one.factor, excess
+            )
+        else:
+            jumps.append(one)
+    return sorted(jumps, key=lambda one: -one.excess.ratio)
+
+
+def _finding(evidence: Evidence, line: Line, jumps: list[Jump], measured: set[str]) -> Finding:
+    title = evidence.title(next(iter(line.cases.values())))
+    told = [text for together in alike(jumps) for text in _sentences(evidence, line, together, jumps, measured)]
+    sizes = sorted({size for one in jumps for size in (one.smaller_bytes, one.larger_bytes)})
+    return Finding(
+        kind="jumps",
+        title=say("{title}: jumps along the sizes", title=title),
+        text=" ".join(told),
+        advice=" ".join(dict.fromkeys(_advice(one) for one in jumps)),
+        cases=[line.verdicts[size].case.key for size in sizes],
+        severity="note",
+    )
+
+
+def alike(jumps: Sequence[Jump]) -> list[list[Jump]]:
+    """Divide the jumps of a line into those that candidates make at the same sizes."""
+    groups: list[list[Jump]] = []
+    for one in jumps:
+        group = next((group for group in groups if all(one.meets(other) for other in group)), None)
+        if group and all(one.candidate != other.candidate for other in group):
+            group.append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+def _sentences(
+    evidence: Evidence, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
+) -> Iterator[str]:
+    yield f"{listed(_told(one, jumps) for one in together)}."
+    cache = _cache(evidence, line, together)
+    shared = len(together) > 1
+    if shared and len(together) == len(measured):
+        told = say("All candidates do so there: it is rather the machine's doing than a library's")
+        yield f"{told} {cache}." if cache else f"{told}."
+    elif cache:
+        yield say("It may be the machine's doing {cache}.", cache=cache)
+    elif shared:
+        yield say("Several candidates do so there: it may be the machine's doing.")
+    else:
+        hints = list(_limits(evidence, line, together[0]))
+        yield say(
+            "A switch of protocol or algorithm looks so; {hints:and}."
+            if hints
+            else "A switch of protocol or algorithm looks so.",
+            hints=hints,
+        )
+
+
+def _told(one: Jump, jumps: Iterable[Jump]) -> str:
+    back = any(
+        one.up and not other.up and other.candidate == one.candidate and other.smaller_bytes == one.larger_bytes
+        for other in jumps
+    )
+    excess = one.excess
+    beyond = say(
+        "{ratio:ratio} more than a smooth curve ({low:ratio} to {high:ratio})"
+        if one.up
+        else "{ratio:ratio} less than a smooth curve ({low:ratio} to {high:ratio})",
+        ratio=excess.ratio,
+        low=excess.low,
+        high=excess.high,
+    )
+    told = say(
+        "{name} jumps from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})"
+        if one.up
+        else "{name} drops from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})"
+        if one.factor < 1
+        else "{name} hardly grows from {smaller:size} to {larger:size} ({factor:ratio}, {beyond})",
+        name=one.candidate,
+        smaller=one.smaller_bytes,
+        larger=one.larger_bytes,
+        factor=one.factor,
+        beyond=beyond,
+    )
+    return say("{told}, and back above {larger:size}", told=told, larger=one.larger_bytes) if back else told
+
+
+def _cache(evidence: Evidence, line: Line, together: Iterable[Jump]) -> str:
+    """Return that the last-level cache is full there, where it is known and so."""
+    facts = [launch.facts for launch in evidence.launches if launch.facts]
+    held = max((one.last_level_cache_bytes for one in facts), default=0)
+    smaller = min(one.smaller_bytes for one in together)
+    larger = max(one.larger_bytes for one in together)
+    first, last = (_touched(evidence, line.verdicts[size].case) for size in (smaller, larger))
+    if not held or not first / 2 <= held <= 2 * last:
+        return ""
+    return say(
+        "(the buffers of a node's ranks come to {first:memory} to {last:memory} there, its last-level cache holds "
+        "{held:memory})",
+        first=first,
+        last=last,
+        held=held,
+    )
+
+
+def _touched(evidence: Evidence, case: Case) -> int:
+    """Return the bytes that the ranks of one node send and receive."""
+    operation = evidence.operation[case.operation]
+    messages = max(operation.messages, 1)
+    each = sum(amount.bytes(case.size_bytes, case.ranks, messages) for amount in (operation.send, operation.receive))
+    placement = next(one for one in evidence.campaign.plan.placements if one.name == case.placement)
+    return each * placement.ranks_per_node
+
+
+def _limits(evidence: Evidence, line: Line, jump: Jump) -> Iterator[str]:
+    """Yield the settings of the library whose limit lies there, of messages from one rank to another."""
+    case = line.verdicts[jump.smaller_bytes].case
+    candidate = next(one for one in evidence.campaign.candidates if one.name == jump.candidate)
+    library = next(one for one in evidence.campaign.libraries if one.name == candidate.library)
+    placement = next(one for one in evidence.campaign.plan.placements if one.name == case.placement)
+    if evidence.operation[case.operation].kind != "point-to-point":
+        return
+    for limit in LIMITS:
+        told = candidate.settings.get(limit.setting, str(limit.size_bytes))
+        known = library.family == limit.family and library.version.startswith(limit.version) and told.isdecimal()
+        if known and limit.inside == (placement.nodes == 1) and jump.smaller_bytes <= int(told) <= jump.larger_bytes:
+            yield say(
+                "{setting} is {size:size}"
+                if limit.setting in candidate.settings
+                else "{setting} is {size:size} by default",
+                setting=limit.setting,
+                size=int(told),
+            )
+
+
+def _advice(jump: Jump) -> str:
+    if jump.up:
+        return say("See which setting moves the jump, and whether another value makes it smaller.")
+    return say("What is used above a drop may be the better way below it, too: try to have it taken earlier.")

@@ -1,0 +1,216 @@
+"""Candidates that work on few nodes or ranks and fail from some number on: where that is, and how they fail there."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.campaign.endings import signal_of
+from rankbench.language import say
+from rankbench.model import CaseStatus, Finding, LaunchStatus
+from rankbench.verdict.evidence import Evidence, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rankbench.model import Launch, Placement, Summary
+
+TITLE = "What fails from some number of nodes or ranks on"
+
+AXES: dict[str, Callable[[Placement], int]] = {
+    "nodes": lambda placement: placement.nodes,
+    "ranks": lambda placement: placement.ranks,
+    "ranks per node": lambda placement: placement.ranks_per_node,
+}
+"""What may be too many, in the order in which it is believed."""
+BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
+START = "MPI_Init"
+"""Where a launch ends that never told of a case."""
+TELLING = re.compile(r"signal|segmentation|fatal|abort|error|fail", re.IGNORECASE)
+LOG_CHARACTERS = 120
+
+
+class Fate(NamedTuple):
+    """How one operation, or the start, of a candidate fared in one placement."""
+
+    placement: Placement
+    tried: int
+    failed: int
+    saying: str
+    """How it failed: `SIGSEGV`, `no progress`; empty where it did not."""
+
+
+class Limit(NamedTuple):
+    """From where on something fails: the axis, the first number that fails, how, and whether it is the start."""
+
+    axis: str
+    least: int
+    saying: str
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield one finding for each way in which a candidate fails from some number on."""
+    for name in evidence.names:
+        found: defaultdict[Limit, list[tuple[str, list[Fate]]]] = defaultdict(list)
+        for what, fates in _fates(evidence, name).items():
+            if limit := _limit(fates):
+                found[limit].append((what, fates))
+        for limit, those in found.items():
+            yield _finding(evidence, name, limit, those)
+
+
+def _fates(evidence: Evidence, name: str) -> dict[str, list[Fate]]:
+    """Return how each operation fared by placement; where nothing started, only the start did, and it failed."""
+    fates: defaultdict[str, list[Fate]] = defaultdict(list)
+    for placement in evidence.campaign.plan.placements:
+        launches = [one for one in evidence.launches if (one.candidate, one.placement) == (name, placement.name)]
+        if not launches:
+            continue
+        begun = [one for one in launches if one.facts]
+        saying = "" if begun else _how(launches[0])
+        fates[START].append(Fate(placement, len(launches), 0 if begun else len(launches), saying))
+        if begun:
+            for operation, summaries in _summaries(evidence, name, placement).items():
+                fates[operation].append(_fate(placement, summaries, launches))
+    return fates
+
+
+def _summaries(evidence: Evidence, name: str, placement: Placement) -> dict[str, list[Summary]]:
+    found: defaultdict[str, list[Summary]] = defaultdict(list)
+    for key, case in evidence.case.items():
+        if case.placement == placement.name and (one := evidence.summary.get((key, name))):
+            found[case.operation].append(one)
+    return found
+
+
+def _fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence[Launch]) -> Fate:
+    """Return the fate of an operation's cases: that of the case that failed most often."""
+    worst = max(summaries, key=lambda one: sum(one.failures.get(status, 0) for status in BROKEN))
+    told = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
+    failed = sum(told.values())
+    return Fate(placement, worst.launches + worst.uncertain + failed, failed, _saying(told, launches))
+
+
+def _saying(told: dict[CaseStatus, int], launches: Sequence[Launch]) -> str:
+    if not told:
+        return ""
+    status = max(told, key=lambda one: told[one])
+    signals = {_how(one) for one in launches if one.status is LaunchStatus.CRASHED}
+    return listed(sorted(signals)) if status is CaseStatus.CRASHED and signals else _ended(status)
+
+
+def _ended(status: CaseStatus) -> str:
+    return {
+        CaseStatus.CRASHED: say("crash"),
+        CaseStatus.HUNG: say("no progress"),
+        CaseStatus.FAILED: say("error"),
+        CaseStatus.WRONG_DATA: say("wrong data"),
+    }[status]
+
+
+def _no_start() -> str:
+    """Return how a launch ended that never told of a case, if it does not say more."""
+    return say("no start")
+
+
+def _how(launch: Launch) -> str:
+    """Return how a launch ended, in a word or two."""
+    if launch.status is LaunchStatus.HUNG:
+        return _ended(CaseStatus.HUNG)
+    signal = signal_of(launch.exit_code, launch.log, launch.facts.ranks if launch.facts else 0)
+    return signal or (_ended(CaseStatus.CRASHED) if launch.facts else _no_start())
+
+
+def _limit(fates: Sequence[Fate]) -> Limit | None:
+    """Return from which number on something fails, if it works below and fails in every placement from there on."""
+    failing = [one for one in fates if one.failed]
+    working = [one.placement for one in fates if one.tried and not one.failed]
+    for axis, number in AXES.items():
+        least = min((number(one.placement) for one in failing), default=0)
+        if failing and working and max(map(number, working)) < least:
+            return Limit(axis, least, failing[0].saying)
+    return None
+
+
+def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Finding:
+    failing = _worst(those)
+    failed, tried = sum(one.failed for one in failing), sum(one.tried for one in failing)
+    where = _from(limit)
+    how = limit.saying
+    if how != _no_start():
+        how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in those])
+    launch = _witness(evidence, name, {one.placement.name for one in failing})
+    return Finding(
+        kind="limits",
+        title=say("{name} fails {where}", name=name, where=where),
+        text=" ".join(
+            [
+                say(
+                    "{name} fails {where} ({n} of {all:count launch}, {how}).",
+                    name=name,
+                    where=where,
+                    n=failed,
+                    all=tried,
+                    how=how,
+                ),
+                _works(limit, those),
+                *_said(launch),
+            ]
+        ),
+        advice=say(
+            "Read the log of launch {n}; try the library's newest version or another transport.", n=launch.number
+        ),
+        cases=_cases(evidence, name, {one.placement.name for one in failing}, {what for what, _ in those}),
+        severity="failure",
+    )
+
+
+def _from(limit: Limit) -> str:
+    return {
+        "nodes": say("at >= {n} nodes", n=limit.least),
+        "ranks": say("at >= {n} ranks", n=limit.least),
+        "ranks per node": say("at >= {n} ranks per node", n=limit.least),
+    }[limit.axis]
+
+
+def _worst(those: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
+    """Return the failing fates of what failed most often."""
+    failing = [[one for one in fates if one.failed] for _, fates in those]
+    return max(failing, key=lambda fates: sum(one.failed for one in fates))
+
+
+def _works(limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> str:
+    numbers = {AXES[limit.axis](one.placement) for _, fates in those for one in fates if not one.failed}
+    below = sorted(numbers)
+    told, several = listed(map(str, below)), 1 if below == [1] else 2
+    return {
+        "nodes": say("It works at {below} {n:of node|nodes}.", below=told, n=several),
+        "ranks": say("It works at {below} {n:of rank|ranks}.", below=told, n=several),
+        "ranks per node": say("It works at {below} {n:of rank|ranks} per node.", below=told, n=several),
+    }[limit.axis]
+
+
+def _witness(evidence: Evidence, name: str, placements: set[str]) -> Launch:
+    """Return the launch whose log tells most: the first that ended badly there, else the first there."""
+    there = [one for one in evidence.launches if one.candidate == name and one.placement in placements]
+    return next((one for one in there if one.status is not LaunchStatus.OK), there[0])
+
+
+def _said(launch: Launch) -> Iterator[str]:
+    lines = [line.strip() for line in launch.log.splitlines() if line.strip(" -=")]
+    line = next(filter(TELLING.search, lines), lines[-1] if lines else "")
+    if line:
+        yield say("The log of launch {n} says: {line}", n=launch.number, line=line[:LOG_CHARACTERS])
+
+
+def _cases(evidence: Evidence, name: str, placements: set[str], operations: set[str]) -> list[str]:
+    """Return the cases that have no figure because of it."""
+    return [
+        key
+        for key, case in evidence.case.items()
+        if case.placement in placements
+        and operations & {case.operation, START}
+        and (one := evidence.summary.get((key, name)))
+        and one.failures
+    ]

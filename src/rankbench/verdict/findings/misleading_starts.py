@@ -1,0 +1,122 @@
+"""Starts that mislead: a barrier before each call changes what is said of two candidates, which leave it unlike."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.statistics.contrasts import Claim, judged, within_launches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import Case
+    from rankbench.statistics.contrasts import Contrast
+    from rankbench.verdict.evidence import Evidence
+
+TITLE = "Starts that mislead"
+
+
+class Shift(NamedTuple):
+    """A ratio of two candidates that is surely larger with another start."""
+
+    case: Case
+    """With the other start."""
+    usual: Case
+    base: str
+    other: str
+    shift: Contrast
+    """The ratio with the other start over that with the usual one."""
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a warning per start on which no time is agreed, and that changes ratios of candidates."""
+    pairs = [
+        (one.case, evidence.usual[one.case.key])
+        for one in evidence.cases
+        if evidence.campaign.scheduled(evidence.usual[one.case.key]) and not evidence.campaign.scheduled(one.case)
+    ]
+    found = sorted(shifts(evidence, pairs), key=lambda one: one.case.start)
+    for start, own in groupby(found, key=lambda one: one.case.start):
+        yield _finding(evidence, start, list(own), sum(case.start == start for case, _ in pairs))
+
+
+def shifts(evidence: Evidence, pairs: list[tuple[Case, Case]]) -> Iterator[Shift]:
+    """Yield the ratios that a start surely makes larger, by more than the threshold, in either direction.
+
+    Each start's effect is taken within the launches of one candidate, and those of two are paired within blocks.
+    """
+    planned = evidence.campaign.plan
+    claims = [Claim(case.key, (usual.key,), 1 + planned.threshold) for case, usual in pairs]
+    own = within_launches(evidence.figures.filter(pl.col("candidate").is_in(evidence.names)), claims)
+    both = own.join(own, on=["claim", "block"], suffix="_other").filter(
+        pl.col("candidate") != pl.col("candidate_other")
+    )
+    logs = both.with_columns(log=pl.col("log_other") - pl.col("log"))
+    for one in judged(logs, ["claim", "candidate", "candidate_other"], planned.confidence):
+        if one.sure:
+            number, base, other = one.key
+            case, usual = pairs[number]
+            yield Shift(case, usual, base, other, one)
+
+
+def turned_round(evidence: Evidence, one: Shift) -> bool:
+    """Return whether the one that is told to be slower is told to be faster with the other start."""
+    slower = evidence.pairs.slower
+    return slower(one.usual.key, one.other, one.base) and slower(one.case.key, one.base, one.other)
+
+
+def _finding(evidence: Evidence, start: str, found: list[Shift], asked: int) -> Finding:
+    usual = found[0].usual.start
+    worst = max(found, key=lambda one: (turned_round(evidence, one), one.shift.ratio))
+    changed = list(dict.fromkeys(one.case.key for one in found))
+    winners = {one.case.key for one in found if turned_round(evidence, one)}
+    ratios = [math.nan if ratio is None else ratio for ratio in _ratios(evidence, worst)]
+    another = say(
+        "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
+        "{usual}, in {turned} of them so far that the other one seems faster."
+        if winners
+        else "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
+        "{usual}.",
+        n=len(changed),
+        all=asked,
+        start=start,
+        usual=usual,
+        turned=len(winners),
+    )
+    most = say(
+        "Most so in {case}: {other} takes {one:ratio} the time of {base} with {usual} and {two:ratio} with {start} "
+        "({shift:ratio} between the two, {low:ratio} to {high:ratio}).",
+        case=evidence.full_title(worst.usual),
+        other=worst.other,
+        one=ratios[0],
+        base=worst.base,
+        usual=usual,
+        two=ratios[1],
+        start=start,
+        shift=worst.shift.ratio,
+        low=worst.shift.low,
+        high=worst.shift.high,
+    )
+    return Finding(
+        kind="misleading_starts",
+        title=say("Start {start} misleads", start=start),
+        text=f"{another} {most}",
+        advice=say(
+            "Believe {usual}: ranks leave a barrier at moments that differ from library to library, which is then "
+            "counted as the call's.",
+            usual=usual,
+        ),
+        cases=[worst.case.key, *(key for key in changed if key != worst.case.key)],
+        severity="warning",
+        plot="starts",
+    )
+
+
+def _ratios(evidence: Evidence, one: Shift) -> list[float | None]:
+    return [evidence.pairs.ratio(case.key, one.base, one.other) for case in (one.usual, one.case)]

@@ -1,0 +1,67 @@
+"""Settings that changed nothing: candidates of one library that differ in settings only, and are alike in all cases."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.statistics import FEWEST_BLOCKS
+from rankbench.verdict.evidence import Evidence, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import Candidate, Comparison
+
+TITLE = "Settings without effect"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a note per two candidates of one library whose every interval lies within the threshold."""
+    own = [one for one in evidence.campaign.candidates if not one.control_of]
+    for one, two in combinations(own, 2):
+        if one.library == two.library and one.settings != two.settings:
+            compared = _compared(evidence, one, two)
+            if compared and all(_within(found, evidence.campaign.plan.threshold) for found in compared):
+                yield _finding(evidence, one, two, compared)
+
+
+def _compared(evidence: Evidence, one: Candidate, two: Candidate) -> list[Comparison]:
+    found = (evidence.comparison.get((verdict.case.key, one.name, two.name)) for verdict in evidence.main)
+    return [comparison for comparison in found if comparison]
+
+
+def _within(found: Comparison, threshold: float) -> bool:
+    """Return whether the two are known to be alike: not merely whether no difference was found."""
+    return found.blocks >= FEWEST_BLOCKS and 1 / (1 + threshold) <= found.low and found.high <= 1 + threshold
+
+
+def _finding(evidence: Evidence, one: Candidate, two: Candidate, compared: list[Comparison]) -> Finding:
+    widest = max(compared, key=lambda found: max(found.high, 1 / found.low))
+    names = sorted(one.settings.items() ^ two.settings.items())
+    settings = listed(dict.fromkeys(name for name, _ in names))
+    return Finding(
+        kind="no_effect",
+        title=say("{settings}: changed nothing", settings=settings),
+        text=say(
+            "{one} and {two} differ in {settings} only, which changed nothing in {n:count case}: every interval of "
+            "their ratio lies within {threshold:.0%}, the widest from {low:ratio} to {high:ratio} ({case}).",
+            one=one.name,
+            two=two.name,
+            settings=settings,
+            n=len(compared),
+            threshold=evidence.campaign.plan.threshold,
+            low=widest.low,
+            high=widest.high,
+            case=evidence.full_title(evidence.case[widest.case]),
+        ),
+        advice=say(
+            "Leave it out, or see whether the library takes it at all: its name, and the transport or the algorithm "
+            "that it belongs to."
+        ),
+        cases=[found.case for found in compared],
+        severity="note",
+        plot="ratios",
+    )

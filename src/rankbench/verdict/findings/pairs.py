@@ -1,0 +1,101 @@
+"""What two ranks share and what it costs, and pairs that are slower or faster than others that share the same."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.quantities import format_size
+from rankbench.verdict import maps, measures, naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.maps import Map
+    from rankbench.verdict.measures import Measure
+
+TITLE = "Pairs of ranks"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield, per operation, what each level takes, and per candidate the pairs that do not fit."""
+    made = maps.maps(evidence.campaign, evidence.launches, evidence.figures, evidence.operation)
+    for _, together in groupby(made, key=lambda one: naming.line_key(one.case)):
+        same = list(together)
+        if levelled := [one for one in same if len(one.levels) > 1]:
+            yield _levels(evidence, levelled)
+        for name in evidence.names:
+            if odd := [one for one in same if one.candidate == name and one.odd]:
+                yield _odd(evidence, name, odd)
+
+
+def _levels(evidence: Evidence, same: Sequence[Map]) -> Finding:
+    said = [f"{one.candidate}{_size(one)}: {maps.by_level(one, _measure(evidence, one))}." for one in same]
+    return Finding(
+        kind="pairs",
+        title=say("{title}: what it takes by what two ranks share", title=_title(evidence, same[0])),
+        text=" ".join([*said, _agreement(same)]),
+        advice=say("Place ranks that talk much with each other where they share most."),
+        cases=_examples(same[0]),
+        severity="note",
+    )
+
+
+def _agreement(same: Sequence[Map]) -> str:
+    """Say whether the times alone tell the same."""
+    grouped = [one for one in same if len(one.groups) > 1]
+    if not grouped:
+        return say("The times of single pairs fall into no groups beyond their scatter over launches.")
+    agreeing = [one for one in grouped if not (one.odd or one.fit.divided)]
+    return say(
+        "Grouped by their times alone, pairs that share the same are together."
+        if len(agreeing) == len(same)
+        else "Grouped by their times alone, pairs that share the same are together in {n} of {all}.",
+        n=len(agreeing),
+        all=len(same),
+    )
+
+
+def _odd(evidence: Evidence, name: str, found: Sequence[Map]) -> Finding:
+    said = [
+        f"{naming.full(one.case, evidence.operation[one.case.operation])}: "
+        f"{maps.misfit(one, misfit, _measure(evidence, one))}."
+        for one in found
+        for misfit in one.fit.misfits
+    ]
+    return Finding(
+        kind="pairs",
+        title=say(
+            "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_title(evidence, found[0])
+        ),
+        text=" ".join(said),
+        advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
+        cases=[one.cases[pair].key for one in found for pair in one.odd],
+        severity="warning",
+    )
+
+
+def _examples(one: Map) -> list[str]:
+    """Return one case of each level."""
+    found: dict[int, str] = {}
+    for pair in sorted(one.table.pairs):
+        found.setdefault(one.level(*pair), one.cases[pair].key)
+    return [found[level.level] for level in one.levels]
+
+
+def _title(evidence: Evidence, one: Map) -> str:
+    return evidence.title(one.case)
+
+
+def _size(one: Map) -> str:
+    return f", {format_size(one.case.size_bytes)}" if one.case.size_bytes else ""
+
+
+def _measure(evidence: Evidence, one: Map) -> Measure:
+    case = next(iter(one.cases.values()))
+    known = evidence.summary.get((case.key, one.candidate))
+    moved = (known.moved_bytes, known.moved_messages) if known else ()
+    return measures.measure(case, evidence.operation[case.operation], *moved)

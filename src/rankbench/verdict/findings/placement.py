@@ -1,0 +1,404 @@
+"""What the place of ranks does to a candidate, and as much of the reason as the campaign itself has measured.
+
+Three reasons can be held against evidence: the machine (a cache line handed over without MPI takes longer by as much),
+copying by one core (the same bandwidth wherever the other core is), and a switch of protocol (a jump along the sizes
+that another placement has elsewhere). Where none is borne out, that is said.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.quantities import format_rate
+from rankbench.statistics import FEWEST_BLOCKS, placements, states
+from rankbench.statistics.places import CACHES
+from rankbench.verdict import measures, naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankbench.model import Case, Comparison, Launch, Operation, Summary
+    from rankbench.statistics.placements import Jump
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.measures import Measure
+
+TITLE = "Placements"
+FOLLOWS = (0.5, 1.5)
+"""A ratio follows another if its logarithm is so much of the other's."""
+LINES = (0.5, 4.0)
+"""Cache lines that a small message hands over, one way: half of one, since a probe's median may be, to four."""
+COPIES = (0.5, 2.0)
+"""A bandwidth is that of a copying core if it is so much of it."""
+WIDEST = 1.25
+"""Upper over lower end of an interval from which on two things are not called alike, though they may be."""
+LARGE_BYTES = 1 << 16
+"""Messages from which on copying can be what limits them."""
+MEGA = 1e6
+
+
+@dataclass(frozen=True)
+class Line:
+    """One operation of one candidate at two placements, in all sizes that both have."""
+
+    evidence: Evidence
+    candidate: str
+    near: str
+    far: str
+    cases: dict[int, dict[str, Case]]
+    """By size and placement."""
+    ratios: dict[int, Comparison]
+    """By size: the time at the far placement over that at the near one."""
+    shared: dict[str, set[str] | None]
+    """By placement: what the ranks share."""
+    jumps: dict[str, list[Jump]]
+    """By placement: jumps along the sizes."""
+
+    @cached_property
+    def operation(self) -> Operation:
+        """Return the operation."""
+        return self.evidence.operation[self.cases[min(self.cases)][self.near].operation]
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        """Return the ranks that take part."""
+        return partners(self.cases[min(self.cases)][self.near], self.operation)
+
+    @cached_property
+    def in_one_host(self) -> bool:
+        """Return whether the ranks are known to be on one host at both placements."""
+        return all(placements.one_host(self.shared[place]) for place in (self.near, self.far))
+
+    def launches(self, placement: str) -> list[Launch]:
+        """Return the candidate's launches at a placement."""
+        return launches_of(self.evidence, self.candidate, placement)
+
+    def summary(self, size_bytes: int, placement: str) -> Summary:
+        """Return what was measured in one size at one placement."""
+        return self.evidence.summary[self.cases[size_bytes][placement].key, self.candidate]
+
+    def measure(self, size_bytes: int) -> Measure:
+        """Return how figures of one size are told."""
+        summary = self.summary(size_bytes, self.near)
+        case = self.cases[size_bytes][self.near]
+        return measures.measure(case, self.operation, summary.moved_bytes, summary.moved_messages)
+
+    @cached_property
+    def exchange(self) -> Comparison | None:
+        """Return how long a cache line takes at the far placement against the near one, where both were measured."""
+        launches = [*self.launches(self.near), *self.launches(self.far)]
+        machine, threshold = self.evidence.campaign.machine, self.evidence.campaign.plan.threshold
+        found = placements.exchange_effects(launches, self.ranks, machine, threshold)
+        return next((one for one in found if (one.base, one.other) == (self.near, self.far)), None)
+
+    @cached_property
+    def exchanges_ns(self) -> list[float]:
+        """Return what a cache line takes at the near and at the far placement, as a rule."""
+        machine, ranks = self.evidence.campaign.machine, self.ranks
+        return [
+            float(np.nanmedian([placements.exchange_ns(one, ranks, machine) for one in self.launches(place)]))
+            for place in (self.near, self.far)
+        ]
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield one finding per candidate and operation that was measured at several places."""
+    same = placements.same_cases(evidence.campaign)
+    lines: dict[str, dict[int, str]] = {}
+    for key, cases in same.items():
+        if all(takes_part(evidence, case) for case in cases.values()):
+            one = placements.placeless(next(iter(cases.values())))
+            lines.setdefault(naming.line_key(one), {})[one.size_bytes] = key
+    if not lines:
+        return
+    effects = placements.placement_effects(evidence.figures, evidence.campaign, states.unlike(evidence.launches))
+    ratios = {(one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects}
+    for keys in lines.values():
+        by_size = {size: same[keys[size]] for size in sorted(keys)}
+        for name in evidence.names:
+            found = [line for line in compared(evidence, name, by_size, keys, ratios) if line.ratios]
+            if found:
+                yield finding(found)
+
+
+def takes_part(evidence: Evidence, case: Case) -> bool:
+    """Return whether a case is a time with its usual start, and part neither of a map nor of a scale."""
+    usual = evidence.usual[case.key] == case
+    apart = case.key in evidence.pairs_of_ranks or case.key in evidence.over_nodes
+    return usual and case.quantity == "time" and not apart
+
+
+def compared(
+    evidence: Evidence,
+    candidate: str,
+    cases: Mapping[int, dict[str, Case]],
+    keys: Mapping[int, str],
+    ratios: Mapping[tuple[str, str, str, str], Comparison],
+) -> Iterator[Line]:
+    """Yield the nearest placement, whose ranks share most, against each of the others."""
+    if not cases:
+        return
+    first = next(iter(cases.values()))
+    names = [
+        one.name for one in evidence.campaign.plan.placements if any(one.name in found for found in cases.values())
+    ]
+    ranks = partners(next(iter(first.values())), evidence.operation[next(iter(first.values())).operation])
+    shared = {
+        name: placements.shared_kinds(launches_of(evidence, candidate, name), ranks, evidence.campaign.machine)
+        for name in names
+    }
+    jumps = {name: placements.jumps(evidence.figures, sizes_at(cases, name), candidate) for name in names}
+    near = max(names, key=lambda name: len(shared[name] or ()))
+    for far in (name for name in names if name != near):
+        both = {size: one for size, one in cases.items() if {near, far} <= one.keys()}
+        found = {size: ratio for size in both if (ratio := directed(ratios, candidate, keys[size], near, far))}
+        yield Line(evidence, candidate, near, far, {size: both[size] for size in found}, found, shared, jumps)
+
+
+def sizes_at(cases: Mapping[int, dict[str, Case]], placement: str) -> dict[int, str]:
+    """Return the keys of the cases at one placement, by size."""
+    return {size: found[placement].key for size, found in cases.items() if placement in found}
+
+
+def directed(
+    ratios: Mapping[tuple[str, str, str, str], Comparison], candidate: str, key: str, near: str, far: str
+) -> Comparison | None:
+    """Return the ratio of far to near, whichever of the two the plan names first."""
+    if found := ratios.get((candidate, key, near, far)):
+        return found
+    back = ratios.get((candidate, key, far, near))
+    return back and placements.turned(back)
+
+
+def partners(case: Case, operation: Operation) -> list[int]:
+    """Return the ranks that take part in a case."""
+    return list(naming.ends(case, operation)) if operation.between_two else list(range(case.ranks))
+
+
+def launches_of(evidence: Evidence, candidate: str, placement: str) -> list[Launch]:
+    """Return a candidate's launches at a placement that got as far as to say where ranks were."""
+    return [one for one in evidence.launches if (one.candidate, one.placement) == (candidate, placement) and one.ranks]
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def finding(lines: list[Line]) -> Finding:
+    """Return the finding on one candidate and operation: the nearest placement against all others."""
+    first = lines[0]
+    title = naming.line(first.cases[min(first.cases)][first.near], first.operation)
+    ends = [(line, size) for line in lines for size in sorted({min(line.cases), max(line.cases)})]
+    keys = [line.cases[size][place].key for line, size in ends for place in (line.near, line.far)]
+    return Finding(
+        kind="placement",
+        title=say("{name}, {title}: what the placement does", name=first.candidate, title=title),
+        text=" ".join(sentence for line in lines for sentence in said(line)),
+        advice=say(
+            "Place ranks that talk most where the figures are best; measure again where the reason is not known."
+        ),
+        cases=list(dict.fromkeys(keys)),
+        severity="note",
+    )
+
+
+def said(line: Line) -> Iterator[str]:
+    """Yield how the far placement compares with the near one, and why as far as that is known."""
+    small, large = min(line.ratios), max(line.ratios)
+    ratios = [told(line, size) for size in dict.fromkeys((small, large))]
+    yield say("{far} against {near}: {ratios:and}.", far=line.far, near=line.near, ratios=ratios)
+    yield small_messages(line, small)
+    if large > small:
+        yield from protocols(line)
+        yield from copying(line, large)
+
+
+def told(line: Line, size_bytes: int) -> str:
+    """Return the ratio in one size with its interval: `3.00× the time at 8 B (2.95× to 3.05×)`."""
+    ratio = line.ratios[size_bytes]
+    interval = say("{low:ratio} to {high:ratio}" if ratio.blocks > 1 else "one block", low=ratio.low, high=ratio.high)
+    return say(
+        "{ratio:ratio} the time at {size:size} ({interval})" if size_bytes else "{ratio:ratio} the time ({interval})",
+        ratio=ratio.ratio,
+        size=size_bytes,
+        interval=interval if ratio.different else say("{interval}, not distinguishable", interval=interval),
+    )
+
+
+def small_messages(line: Line, size_bytes: int) -> str:
+    """Return what the machine without MPI says of the ratio of small messages."""
+    if None in (line.shared[line.near], line.shared[line.far]):
+        return say("Ranks did not sit on the same CPUs in all launches, so that no reason can be told.")
+    if not line.in_one_host:
+        return say(
+            "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be "
+            "told."
+        )
+    if uncertain(line.ratios[size_bytes]):
+        return say("That is too uncertain for a reason to be looked for.")
+    if line.exchange is None:
+        return say(
+            "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be "
+            "told whether the machine is the reason."
+        )
+    explain = slower if line.ratios[size_bytes].different else level
+    return explain(line, size_bytes, line.exchange)
+
+
+def uncertain(ratio: Comparison) -> bool:
+    """Return whether a ratio tells neither a difference nor that there is none."""
+    return not ratio.different and (ratio.blocks < FEWEST_BLOCKS or ratio.high > WIDEST * ratio.low)
+
+
+def slower(line: Line, size_bytes: int, raw: Comparison) -> str:
+    """Return whether the machine explains a difference."""
+    without = say("Without MPI, handing a cache line between these CPUs takes {ratio:ratio} as long", ratio=raw.ratio)
+    if follows(line, size_bytes, raw):
+        only = caches(line)
+        return say(
+            "{without}: the machine explains it (at {near} the CPUs share {caches:and}, at {far} they do not)."
+            if only
+            else "{without}: the machine explains it.",
+            without=without,
+            near=line.near,
+            far=line.far,
+            caches=only,
+        )
+    return say(
+        "{without}, which is too uncertain to tell whether the machine is the reason."
+        if uncertain(raw)
+        else "{without}, which is no difference: the way between the CPUs is not the reason; what is cannot be told."
+        if not raw.different
+        else "{without}, the other way round: the machine does not explain it, and what does cannot be told."
+        if (line.ratios[size_bytes].ratio > 1) != (raw.ratio > 1)
+        else "{without}, which does not explain as much; what the library does differently there cannot be told.",
+        without=without,
+    )
+
+
+def follows(line: Line, size_bytes: int, raw: Comparison) -> bool:
+    """Return whether the library's time changes as that of a cache line does: by its ratio, or by a few lines more."""
+    ratio = line.ratios[size_bytes].ratio
+    if not raw.different or (ratio > 1) != (raw.ratio > 1):
+        return False
+    near_ns, far_ns = line.exchanges_ns
+    added_ns = line.summary(size_bytes, line.near).typical_ns * (ratio - 1)
+    lines = added_ns / (far_ns - near_ns) if far_ns != near_ns else math.inf
+    share = math.log(ratio) / math.log(raw.ratio)
+    return FOLLOWS[0] <= share <= FOLLOWS[1] or LINES[0] <= lines <= LINES[1]
+
+
+def caches(line: Line) -> list[str]:
+    """Return which caches the CPUs share at the near placement only."""
+    near, far = (line.shared[place] or set() for place in (line.near, line.far))
+    return [say("an {name} cache", name=name) for name in CACHES if name in near - far]
+
+
+def level(line: Line, size_bytes: int, raw: Comparison) -> str:
+    """Return why a nearer place need not be faster."""
+    near_ns, far_ns = line.exchanges_ns
+    call_ns, ratio = line.summary(size_bytes, line.near).typical_ns, line.ratios[size_bytes]
+    more_ns = abs(far_ns - near_ns)
+    lost = more_ns < call_ns * (ratio.high - ratio.low) / 2
+    return say(
+        "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes {ratio:ratio} as "
+        "long at {far}, which is too uncertain to tell why."
+        if uncertain(raw)
+        else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes as long at "
+        "both ({ratio:ratio})."
+        if not raw.different
+        else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes "
+        "{ratio:ratio} as long at {far}, but these {more:time} are lost in the {call:time} of the call."
+        if lost
+        else "{near} is not faster than {far}: without MPI, handing a cache line between these CPUs takes "
+        "{ratio:ratio} as long at {far}, which the call does not show; why cannot be told.",
+        near=line.near,
+        far=line.far,
+        ratio=raw.ratio,
+        more=more_ns,
+        call=call_ns,
+    )
+
+
+def protocols(line: Line) -> Iterator[str]:
+    """Yield jumps along the sizes that only one of the placements has."""
+    steps = {
+        place: {(one.smaller_bytes, one.larger_bytes): one for one in line.jumps[place]}
+        for place in (line.near, line.far)
+    }
+    alone = {
+        place: [one for step, one in steps[place].items() if step not in steps[other]]
+        for place, other in ((line.near, line.far), (line.far, line.near))
+    }
+    found = [
+        say("{place} jumps {jumps:and}", place=place, jumps=list(map(jump, jumps)))
+        for place, jumps in alone.items()
+        if jumps
+    ]
+    if found:
+        yield say(
+            "Along the sizes, {found:and}: so looks a library that switches its protocol at other sizes, which "
+            "explains the ratios between."
+            if len(found) > 1
+            else "Along the sizes, {found:and}, the other does not: a switch of protocol looks so, and so does a cache "
+            "that is full.",
+            found=found,
+        )
+
+
+def jump(one: Jump) -> str:
+    """Return a jump: `from 8 KiB to 16 KiB (2.90×)`."""
+    return say(
+        "from {smaller:size} to {larger:size} ({factor:ratio})",
+        smaller=one.smaller_bytes,
+        larger=one.larger_bytes,
+        factor=one.factor,
+    )
+
+
+def copying(line: Line, size_bytes: int) -> Iterator[str]:
+    """Yield whether copying by one core is what limits large messages, where places do not matter to them."""
+    ratio = line.ratios[size_bytes]
+    if ratio.different or uncertain(ratio) or not line.in_one_host or size_bytes < LARGE_BYTES:
+        return
+    alike = say("At {size:size} the two are alike", size=size_bytes)
+    launches = [*line.launches(line.near), *line.launches(line.far)]
+    cache_bytes = max((one.facts.last_level_cache_bytes for one in launches if one.facts), default=0)
+    core = placements.copied_per_core(launches)
+    if not cache_bytes or size_bytes <= cache_bytes:
+        yield say(
+            "{alike}; messages may fit into the last-level cache of {cache:size}, so that it cannot be told whether "
+            "copying limits them."
+            if cache_bytes
+            else "{alike}; messages may fit into a cache of unknown size, so that it cannot be told whether copying "
+            "limits them.",
+            alike=alike,
+            cache=cache_bytes,
+        )
+    elif not math.isfinite(core):
+        yield say("{alike}; what one core copies was not measured, so that the reason cannot be told.", alike=alike)
+    else:
+        yield copied(line, size_bytes, core, alike)
+
+
+def copied(line: Line, size_bytes: int, core: float, alike: str) -> str:
+    """Return how the bandwidth of messages that no cache holds compares with that of a copying core."""
+    typical_ns, measure = line.summary(size_bytes, line.near).typical_ns, line.measure(size_bytes)
+    rate = measure.value(typical_ns) * MEGA if measure.kind == "bandwidth" else size_bytes / typical_ns * 1e9
+    beside = say(
+        "{alike}, with {rate} MB/s, where a core copies {core} MB/s without MPI while all others copy, too",
+        alike=alike,
+        rate=format_rate(rate / MEGA),
+        core=format_rate(core / MEGA),
+    )
+    return say(
+        "{beside}: no cache holds such messages, and copying fits as the limit, wherever the other core is."
+        if COPIES[0] <= rate / core <= COPIES[1]
+        else "{beside}: copying alone does not explain that, and what does cannot be told.",
+        beside=beside,
+    )

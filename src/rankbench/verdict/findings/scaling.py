@@ -1,0 +1,196 @@
+"""Numbers of nodes or ranks at which the fastest changes, and candidates that slow down with nodes as others do not."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.quantities import format_ratio
+from rankbench.statistics import scaling, states
+from rankbench.verdict import naming
+from rankbench.verdict.evidence import either, listed
+from rankbench.verdict.reigns import Reign, clear, of, reigns_of, surely
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from rankbench.model import Case, CaseVerdict, Comparison
+    from rankbench.statistics.scaling import Growth, Site
+    from rankbench.verdict.evidence import Evidence
+
+TITLE = "Scaling"
+STEEP = 1.5
+"""Growth that is worth telling."""
+MOST_TOLD = 3
+
+Cases = dict["Site", "CaseVerdict"]
+
+
+class Change(NamedTuple):
+    """Winners that follow each other while one of the two numbers grows and the other stays."""
+
+    case: Case
+    fixed: str
+    """The number that stays: `with 2 ranks per node`."""
+    reigns: list[Reign]
+    noun: str
+    """Of the number that grows."""
+
+    @property
+    def margin(self) -> float:
+        """Return the lesser of the largest margins of the first and of the last reign."""
+        return min(max(one.margin for _, one in reign.cases) for reign in (self.reigns[0], self.reigns[-1]))
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding per operation whose winner changes, and one per candidate and operation that slows down most."""
+    judged = {one.case.key: one for one in evidence.times}
+    lines = {
+        line: {place: judged[case.key] for place, case in cases.items() if case.key in judged}
+        for line, cases in scaling.scaled(evidence.campaign).items()
+    }
+    for title, changes in by_operation(evidence, lines).items():
+        yield change_told(title, sorted(changes, key=lambda one: -one.margin))
+    yield from steep(evidence, {line: cases for line, cases in lines.items() if cases})
+
+
+def name_of(evidence: Evidence, case: Case) -> str:
+    """Return how the cases of an operation are called that differ in size and placement only."""
+    return naming.line(case, evidence.operation[case.operation])
+
+
+def number(count: int, noun: str) -> str:
+    """Return `with 1 rank per node`, `on 4 nodes`."""
+    return say("on {n:count node}" if noun == "node" else "with {n:count rank} per node", n=count)
+
+
+# --- who is fastest ---------------------------------------------------------------------------------------------------
+
+
+def by_operation(evidence: Evidence, lines: Mapping[str, Cases]) -> dict[str, list[Change]]:
+    """Return the changes of winners by operation."""
+    found: dict[str, list[Change]] = {}
+    for cases in lines.values():
+        for change in changes(evidence, cases):
+            found.setdefault(name_of(evidence, change.case), []).append(change)
+    return found
+
+
+def changes(evidence: Evidence, cases: Cases) -> Iterator[Change]:
+    """Yield the changes of one case along the nodes, and along the ranks per node."""
+    for grows, stays, noun in ((0, 1, "node"), (1, 0, "rank per node")):
+        ordered = sorted(cases, key=lambda place: (place[stays], place[grows]))
+        for fixed, places in itertools.groupby(ordered, key=lambda place: place[stays]):
+            sure = [(place[grows], cases[place]) for place in places if sure_of(evidence, place, cases[place])]
+            reigns = reigns_of(sure)
+            if len(reigns) > 1:
+                yield Change(
+                    sure[0][1].case, number(fixed, "rank per node" if noun == "node" else "node"), reigns, noun
+                )
+
+
+def sure_of(evidence: Evidence, place: Site, verdict: CaseVerdict) -> bool:
+    """Return whether some are surely slower than the winners, ranks have a core each, and there are several of them."""
+    return place.ranks > 1 and not scaling.oversubscribed(place, evidence.campaign) and clear(evidence, verdict)
+
+
+def change_told(title: str, found: list[Change]) -> Finding:
+    """Return the finding on one operation: the changes with the largest margins."""
+    told = [sentence(one) for one in found[:MOST_TOLD]]
+    rest = len(found) - MOST_TOLD
+    more = [say("It changes in {n:count more row} of nodes or of ranks.", n=rest)] if rest > 0 else []
+    ends = [
+        one.case.key
+        for change in found[:MOST_TOLD]
+        for reign in change.reigns
+        for _, one in (reign.cases[0], reign.cases[-1])
+    ]
+    return Finding(
+        kind="scaling",
+        title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=growing(found)),
+        text=" ".join([say("In {title}, the fastest is {told}.", title=title, told="; ".join(told)), *more]),
+        advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
+        cases=list(dict.fromkeys(ends)),
+        severity="note",
+    )
+
+
+def growing(found: Iterable[Change]) -> str:
+    """Return what grows: `nodes`, `ranks per node` or both."""
+    return listed(dict.fromkeys(say("nodes" if one.noun == "node" else "ranks per node") for one in found))
+
+
+def sentence(change: Change) -> str:
+    """Return `at 8 B with 1 rank per node alpha from 2 to 4 nodes, beta on 8 nodes`."""
+    spans = [
+        f"{either(reign.names)} {span(reign.cases[0][0], reign.cases[-1][0], change.noun)}" for reign in change.reigns
+    ]
+    told = f"{change.fixed} {listed(spans)}"
+    return say("at {size:size} {told}", size=change.case.size_bytes, told=told) if change.case.size_bytes else told
+
+
+def span(first: int, last: int, noun: str) -> str:
+    """Return `from 2 to 4 nodes`, `on 8 nodes`, `with 1 rank per node`."""
+    if first == last:
+        return number(first, noun)
+    return say(
+        "from {first} to {last} nodes" if noun == "node" else "from {first} to {last} ranks per node",
+        first=first,
+        last=last,
+    )
+
+
+# --- who slows down ---------------------------------------------------------------------------------------------------
+
+
+def steep(evidence: Evidence, lines: Mapping[str, Cases]) -> Iterator[Finding]:
+    """Yield candidates whose time grows with the nodes, and surely more than that of most others."""
+    cases = {line: {place: one.case for place, one in found.items()} for line, found in lines.items()}
+    found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
+    for growth in scaling.growths(evidence.figures, evidence.campaign, cases, states.unlike(evidence.launches)):
+        for name, factor in growth.factor.items():
+            beyond = [ratio for one in growth.ratios if (ratio := of(one, name)) and surely(ratio)]
+            if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:
+                title = name_of(evidence, cases[growth.step.line][growth.step.more])
+                found.setdefault((name, title), []).append((growth, beyond))
+    for (name, title), told in found.items():
+        worst = max(told, key=lambda one: min(ratio.ratio for ratio in one[1]))
+        yield steep_told(name, title, worst, len(told), cases[worst[0].step.line])
+
+
+def steep_told(
+    name: str, title: str, worst: tuple[Growth, list[Comparison]], times: int, cases: Mapping[Site, Case]
+) -> Finding:
+    """Return the finding on one candidate and operation: its steepest step."""
+    growth, ratios = worst
+    step, nearest = growth.step, min(ratios, key=lambda one: one.ratio)
+    size_bytes = cases[step.more].size_bytes
+    slower = say(
+        "From {fewer} to {more:count node} at {size:size} {fixed}, {name} takes {factor:ratio} as long, {others:and}: "
+        "against {rivals:and} at least {ratio:ratio} as much ({low:ratio} to {high:ratio})."
+        if size_bytes
+        else "From {fewer} to {more:count node} {fixed}, {name} takes {factor:ratio} as long, {others:and}: against "
+        "{rivals:and} at least {ratio:ratio} as much ({low:ratio} to {high:ratio}).",
+        fewer=step.fewer.nodes,
+        more=step.more.nodes,
+        size=size_bytes,
+        fixed=number(step.more.ranks_per_node, "rank per node"),
+        name=name,
+        factor=growth.factor[name],
+        others=[f"{other} {format_ratio(factor)}" for other, factor in growth.factor.items() if other != name],
+        rivals=[one.base for one in ratios],
+        ratio=nearest.ratio,
+        low=nearest.low,
+        high=nearest.high,
+    )
+    again = [say("So it does after {n:count other step} or at other sizes.", n=times - 1)] if times > 1 else []
+    return Finding(
+        kind="scaling",
+        title=say("{name}, {title}: time grows with the nodes as most others' does not", name=name, title=title),
+        text=" ".join([slower, *again]),
+        advice=say("See which algorithm it takes from there on, and whether a setting chooses another."),
+        cases=[cases[step.fewer].key, cases[step.more].key],
+        severity="warning",
+    )

@@ -1,0 +1,105 @@
+"""Messages that take longer than larger ones: they could be sent as the larger ones, and nobody would lose."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.statistics.contrasts import Claim, judged, within_launches
+from rankbench.verdict.lines import Line, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.statistics.contrasts import Contrast
+    from rankbench.verdict.evidence import Evidence
+
+TITLE = "Slower for less"
+FURTHEST = 2
+"""A size is held against so many of those that follow it."""
+MOST_TOLD = 3
+
+
+class Reversal(NamedTuple):
+    """A size that takes a candidate longer than a larger one."""
+
+    line: Line
+    candidate: str
+    smaller_bytes: int
+    larger_bytes: int
+    ratio: Contrast
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield one warning per line in which a candidate takes surely longer for less."""
+    found = sorted(reversals(evidence), key=lambda one: one.line.key)
+    for _, own in groupby(found, key=lambda one: one.line.key):
+        yield _finding(evidence, list(own))
+
+
+def reversals(evidence: Evidence) -> Iterator[Reversal]:
+    """Yield, for each size of a candidate that surely takes longer than a larger one, the worst such pair."""
+    asked = [
+        (line, smaller, larger)
+        for line in lines(evidence, 2)
+        for number, smaller in enumerate(line.verdicts)
+        for larger in list(line.verdicts)[number + 1 : number + 1 + FURTHEST]
+    ]
+    margin = 1 + evidence.campaign.plan.threshold
+    claims = [
+        Claim(line.verdicts[smaller].case.key, (line.verdicts[larger].case.key,), margin)
+        for line, smaller, larger in asked
+    ]
+    logs = within_launches(evidence.figures, claims)
+    worst: dict[tuple[str, str, int], Reversal] = {}
+    for one in judged(logs, ["claim", "candidate"], evidence.campaign.plan.confidence):
+        number, candidate = one.key
+        line, smaller, larger = asked[number]
+        key = line.key, candidate, smaller
+        if one.sure and candidate in evidence.names and (key not in worst or worst[key].ratio.ratio < one.ratio):
+            worst[key] = Reversal(line, candidate, smaller, larger, one)
+    yield from worst.values()
+
+
+def _finding(evidence: Evidence, found: list[Reversal]) -> Finding:
+    line = found[0].line
+    title = evidence.title(next(iter(line.cases.values())))
+    by_name = {name: [one for one in found if one.candidate == name] for name in evidence.names}
+    told = [_told(name, own) for name, own in by_name.items() if own]
+    sizes = sorted({size for one in found for size in (one.smaller_bytes, one.larger_bytes)})
+    return Finding(
+        kind="slower_for_less",
+        title=say("{title}: smaller messages take longer than larger ones", title=title),
+        text=" ".join(told),
+        advice=say(
+            "A switch of algorithm lies between the two sizes: try to have it made earlier. Until then a program does "
+            "better to send the larger message."
+        ),
+        cases=[line.verdicts[size].case.key for size in sizes],
+        severity="warning",
+    )
+
+
+def _told(name: str, own: Sequence[Reversal]) -> str:
+    worst = sorted(own, key=lambda one: -one.ratio.ratio)
+    pairs = [
+        say(
+            "for {smaller:size} {ratio:ratio} as long as for {larger:size} ({low:ratio} to {high:ratio})",
+            smaller=one.smaller_bytes,
+            ratio=one.ratio.ratio,
+            larger=one.larger_bytes,
+            low=one.ratio.low,
+            high=one.ratio.high,
+        )
+        for one in worst[:MOST_TOLD]
+    ]
+    return say(
+        "{name} takes {pairs:and}; so it is at {n:count more size}."
+        if len(own) > MOST_TOLD
+        else "{name} takes {pairs:and}.",
+        name=name,
+        pairs=pairs,
+        n=len(own) - MOST_TOLD,
+    )

@@ -1,0 +1,85 @@
+"""Tools that contradict the core: of the same call and size they tell the slower of two candidates to be faster."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.verdict import reconciling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.reconciling import Pair
+
+TITLE = "Tools that contradict the core"
+
+
+class Contradiction(NamedTuple):
+    """Two candidates of which the tool tells the one to be faster, and the core the other."""
+
+    pair: Pair
+    base: str
+    """Faster by the core."""
+    other: str
+    """Faster by the tool."""
+    core: float
+    """Time of `other` over that of `base`, above 1."""
+    tool: float
+    """The same by the tool, below 1."""
+
+    @property
+    def surest(self) -> float:
+        """Return by which factor at least each of both tells them apart."""
+        return min(self.core, 1 / self.tool)
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a warning per tool that names another candidate faster than the core does, each by its own comparison."""
+    ordered = sorted(reconciling.pairs(evidence.campaign), key=lambda one: one.theirs.suite)
+    for suite, own in itertools.groupby(ordered, key=lambda one: one.theirs.suite):
+        asked = list(own)
+        found = [one for pair in asked for one in contradictions(evidence, pair)]
+        if found:
+            yield _finding(evidence, suite, found, len(asked))
+
+
+def contradictions(evidence: Evidence, pair: Pair) -> Iterator[Contradiction]:
+    """Yield the candidates that both tell apart, and the other way round."""
+    pairs = evidence.pairs
+    for base, other in itertools.permutations(evidence.names, 2):
+        if pairs.slower(pair.own.key, base, other) and pairs.slower(pair.theirs.key, other, base):
+            core, tool = (pairs.ratio(case.key, base, other) or math.nan for case in (pair.own, pair.theirs))
+            yield Contradiction(pair, base, other, core, tool)
+
+
+def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: int) -> Finding:
+    worst = max(found, key=lambda one: one.surest)
+    keys = list(dict.fromkeys(key for one in [worst, *found] for key in (one.pair.own.key, one.pair.theirs.key)))
+    return Finding(
+        kind="tools_disagree",
+        title=say("{tool} contradicts the core", tool=suite),
+        text=say(
+            "In {n} of {all:count case} that both measured, {tool} tells the one of two candidates to be faster which "
+            "the core tells to be slower. Most so in {case}: {other} takes {core:ratio} the time of {base} by the core "
+            "and {theirs:ratio} by {tool}.",
+            n=len({one.pair.own.key for one in found}),
+            all=asked,
+            tool=suite,
+            case=evidence.full_title(worst.pair.own),
+            other=worst.other,
+            base=worst.base,
+            core=worst.core,
+            theirs=worst.tool,
+        ),
+        advice=say(
+            "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first size "
+            "counts what is set up once. `rankbench reconcile` measures what each of these makes of the time."
+        ),
+        cases=keys,
+        severity="warning",
+    )

@@ -1,0 +1,258 @@
+"""The gate: what is slower than it was, or than another candidate, or works no more: a check of each figure. Pure.
+
+A check fails where a candidate is told to be slower by more than the threshold, by the rule by which everything here
+is told (adjusted p-value of at most 5 %, three launches or blocks), or where it lost a figure that was there. It is
+skipped where neither this nor the opposite can be told: an interval that reaches beyond the threshold leaves it open.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from rankbench.language import say
+from rankbench.model import CaseStatus, RankbenchError, Record
+from rankbench.quantities import format_ratio
+from rankbench.statistics import FALSE_DISCOVERIES, FEWEST_BLOCKS
+from rankbench.statistics.unpaired import FEWEST_LAUNCHES
+from rankbench.verdict import circumstances
+from rankbench.verdict.scales import fate
+from rankbench.verdict.then_and_now import between, common, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankbench.model import Case, Comparison, Summary
+    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.then_and_now import Change, Held, ThenAndNow
+
+BROKEN = {CaseStatus.WRONG_DATA, CaseStatus.FAILED, CaseStatus.CRASHED, CaseStatus.HUNG}
+"""How a case ends that does not work, though it may work in other launches."""
+UNPAIRED = 0.05
+"""Least threshold between campaigns unless another is said: what a day does is in no interval."""
+SMALLEST_P = 0.001
+Outcome = Literal["passed", "failed", "skipped"]
+
+
+class Check(Record, frozen=True):
+    """What became of one case of one candidate."""
+
+    case: str
+    title: str
+    candidate: str
+    outcome: Outcome
+    text: str
+    advice: str = ""
+    measured_s: float = 0.0
+    """For how long it was timed."""
+
+
+class Ruling(NamedTuple):
+    """An outcome, why, and what to do."""
+
+    outcome: Outcome
+    text: str
+    advice: str = ""
+
+
+class Ratio(NamedTuple):
+    """What a check rests on."""
+
+    ratio: float
+    low: float
+    high: float
+    p_adjusted: float
+    enough: bool
+    """Whether there are launches, or blocks, enough to call anything different."""
+    memory: bool
+
+    def __str__(self) -> str:
+        """Return `1.31× (1.25–1.38×)`."""
+        known = between(self.low, self.high) if math.isfinite(self.high) else say("no interval")
+        return f"{format_ratio(self.ratio)} ({known})"
+
+
+# --- then and now -----------------------------------------------------------------------------------------------------
+
+
+def then_and_now(held: Held) -> list[Check]:
+    """Return the checks of a campaign against an older one: of everything that had a figure then."""
+    then, now, told = held.then, held.now, held.told
+    shared = {case.key for case in common(then.campaign, now.campaign)}
+    if not shared or not told.matches:
+        what = "case" if told.matches else "candidate"
+        raise RankbenchError(f"{told.new} has no {what} in common with {told.old}; nothing to gate")
+    changes = {(one.case, one.old): one for one in told.changes}
+    partners = {one.old: one.new for one in told.matches}
+    checks = []
+    for case, name, summary in _with_figures(then, circumstances.candidates(then.campaign)):
+        mine = _summary(now, case, partners.get(name, "")) if case.key in shared else None
+        ruling = _ruling(summary, mine, changes.get((case.key, name)), told, matched=name in partners)
+        checks.append(_check(now if mine else then, case, partners.get(name, name), ruling, mine))
+    return checks
+
+
+def _ruling(old: Summary, new: Summary | None, change: Change | None, told: ThenAndNow, *, matched: bool) -> Ruling:
+    """Return what became of a figure that was there."""
+    if not matched:
+        advice = say(
+            "Say by --match {name}=NAME who takes its place, or gate against a newer campaign.", name=old.candidate
+        )
+        return Ruling(
+            "failed", say("{name} is not in {campaign} any more", name=old.candidate, campaign=told.new), advice
+        )
+    if lost := _lost(old, new, told.new):
+        return lost
+    if change is None:
+        return Ruling("skipped", say("its times are too short for the clock"))
+    ratio = Ratio(
+        change.ratio,
+        change.low,
+        change.high,
+        change.p_adjusted,
+        min(change.old_launches, change.new_launches) >= FEWEST_LAUNCHES,
+        change.memory,
+    )
+    found = say(
+        "needs {ratio} what it took in {old}" if ratio.memory else "takes {ratio} what it took in {old}",
+        ratio=ratio,
+        old=told.old,
+    )
+    ruled = _told(ratio, told.threshold, found)
+    if ruled.outcome == "failed" and change.explained:
+        why = say(
+            "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
+            ratio=ratio,
+        )
+        both = say("Measure both libraries in one campaign, and gate by --candidate and --against-candidate.")
+        return Ruling("skipped", why, both)
+    return ruled
+
+
+# --- within a campaign ------------------------------------------------------------------------------------------------
+
+
+def within(evaluation: Evaluation, new: str, old: str, threshold: float | None = None) -> list[Check]:
+    """Return the checks of one candidate against another of the same campaign, paired within blocks."""
+    worth = evaluation.campaign.plan.threshold if threshold is None else threshold
+    checks = []
+    for case, _, summary in _with_figures(evaluation, [old]):
+        mine = _summary(evaluation, case, new)
+        comparison = _comparison(evaluation, case, new, old)
+        ruling = _lost(summary, mine, evaluation.campaign.name, say("({name} has figures)", name=old))
+        if not ruling and comparison is None:
+            ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
+        if not ruling and comparison:
+            memory = case.quantity == "memory"
+            enough = comparison.blocks >= FEWEST_BLOCKS
+            ratio = Ratio(comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted, enough, memory)
+            found = say(
+                "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes", ratio=ratio, old=old
+            )
+            ruling = _told(ratio, worth, found)
+        if ruling:
+            checks.append(_check(evaluation, case, new, ruling, mine))
+    if not checks:
+        raise RankbenchError(f"{old} has no figures in campaign {evaluation.campaign.name}; nothing to gate")
+    return checks
+
+
+def _comparison(evaluation: Evaluation, case: Case, new: str, old: str) -> Comparison | None:
+    """Return new over old, turned where it was made the other way round; the A/A twin may be one of them."""
+    made: list[Comparison] = [*evaluation.comparisons_of.get(case.key, ()), *evaluation.verdict.control]
+    for one in made:
+        if one.case == case.key and (one.base, one.other) == (old, new):
+            return one
+        if one.case == case.key and (one.base, one.other) == (new, old):
+            return turned(one)
+    return None
+
+
+def turned(one: Comparison) -> Comparison:
+    """Return the same comparison with base and other exchanged."""
+    changed: Comparison = msgspec.structs.replace(
+        one, base=one.other, other=one.base, ratio=1 / one.ratio, low=1 / one.high, high=1 / one.low
+    )
+    return changed
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _with_figures(evaluation: Evaluation, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
+    """Yield every case and candidate that works and has figures."""
+    for case in evaluation.campaign.cases:
+        for name in names:
+            summary = _summary(evaluation, case, name)
+            if summary and summary.launches and CaseStatus.WRONG_DATA not in summary.failures:
+                yield case, name, summary
+
+
+def _summary(evaluation: Evaluation, case: Case, name: str) -> Summary | None:
+    return next((one for _, one in evaluation.summaries_of.get(case.key, ()) if one.candidate == name), None)
+
+
+def _check(evaluation: Evaluation, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
+    timed = summary and summary.launches and case.quantity != "memory"
+    return Check(
+        case=case.key,
+        title=title(evaluation, case),
+        candidate=name,
+        outcome=ruling.outcome,
+        text=ruling.text,
+        advice=ruling.advice,
+        measured_s=summary.samples * summary.mean_ns / 1e9 if summary and timed else 0.0,
+    )
+
+
+def _lost(old: Summary, new: Summary | None, campaign: str, remark: str = "") -> Ruling | None:
+    """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
+    if new is None:
+        missing = say("not measured in {campaign}", campaign=campaign)
+        return Ruling("failed", f"{missing} {remark}".rstrip(), say("Run the whole of the older plan."))
+    if new.doubt:
+        doubted = say("not judged: {doubt}", doubt=new.doubt)
+        return Ruling("skipped", doubted, say("Prefer larger messages or the start barrier."))
+    broken = {status for status in new.failures if status in BROKEN}
+    known = {status for status in old.failures if status in BROKEN}
+    if not new.launches or CaseStatus.WRONG_DATA in broken or broken - known:
+        told = f"{fate(new, counts=False)} {remark}".rstrip()
+        return Ruling("failed", told, say("`rankbench show` and the launch's log tell more."))
+    return None
+
+
+def _told(ratio: Ratio, threshold: float, found: str) -> Ruling:
+    """Return whether a ratio, in words as well, is slower by more than the threshold, surely not, or neither."""
+    told = ratio.enough and ratio.p_adjusted <= FALSE_DISCOVERIES
+    if told and ratio.ratio > 1 + threshold:
+        text = say(
+            "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
+            if ratio.p_adjusted >= SMALLEST_P
+            else "{found}; adjusted p <{least:g}, threshold {threshold:g} %",
+            found=found,
+            p=ratio.p_adjusted,
+            least=SMALLEST_P,
+            threshold=threshold * 100,
+        )
+        return Ruling("failed", text, say("If that is meant, gate against a newer campaign or raise --threshold."))
+    if ratio.high <= 1 + threshold:
+        return Ruling("passed", found)
+    leaves_open = say(
+        "{ratio} leaves open whether it is more than {threshold:g} % slower", ratio=ratio, threshold=threshold * 100
+    )
+    return Ruling("skipped", leaves_open, more())
+
+
+def more() -> str:
+    """Return what to do where too little is known."""
+    return say("More launches tell: raise `blocks` in the plan.")
+
+
+def counts(checks: list[Check]) -> Mapping[Outcome, int]:
+    """Return how many checks came out how."""
+    found: dict[Outcome, int] = {"passed": 0, "failed": 0, "skipped": 0}
+    for one in checks:
+        found[one.outcome] += 1
+    return found

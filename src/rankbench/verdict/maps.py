@@ -1,0 +1,256 @@
+"""The map of one candidate: what each pair of ranks takes, what pairs share, and which of them are alike, in sentences.
+
+Nothing is claimed that no launch showed: without places there are no levels, of few launches there are no groups.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.quantities import format_ratio
+from rankbench.statistics import pairs
+from rankbench.statistics.places import Places, places
+from rankbench.verdict import naming
+from rankbench.verdict.evidence import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    import polars as pl
+
+    from rankbench.model import Campaign, Case, Launch, Machine, Operation
+    from rankbench.statistics.pairs import Fit, LevelTime, Misfit, Pair, Table
+    from rankbench.verdict.measures import Measure
+
+NAMED = 4
+"""Ranks or pairs named in a sentence; of more, how many more there are."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Map:
+    """One operation in one size between all pairs of ranks, as one candidate does it."""
+
+    case: Case
+    """Without its ends."""
+    candidate: str
+    cases: dict[Pair, Case]
+    places: Places
+    table: Table
+    threshold: float
+
+    @functools.cached_property
+    def levels(self) -> list[LevelTime]:
+        """What pairs take by what they share, the nearest first; none where it is not known."""
+        return pairs.level_times(self.table, self.places.level, self.threshold) if self.known else []
+
+    @functools.cached_property
+    def groups(self) -> list[list[Pair]]:
+        """The groups of like pairs, the fastest first."""
+        return pairs.groups(self.table, self.threshold)
+
+    @functools.cached_property
+    def group(self) -> dict[Pair, int]:
+        """The number of the group in which a pair is, from 1."""
+        return {pair: number for number, group in enumerate(self.groups, 1) for pair in group}
+
+    @functools.cached_property
+    def fit(self) -> Fit:
+        """How groups agree with levels; where these are not known all pairs are one level."""
+        return pairs.fit(self.table, self.groups, self.level)
+
+    @functools.cached_property
+    def known(self) -> bool:
+        """Return whether it is known what each pair of ranks shares."""
+        ranks = {rank for pair in self.cases for rank in pair}
+        return not self.places.disputed and ranks <= self.places.seats.keys()
+
+    def level(self, first: int, second: int) -> int:
+        """Return the level of a pair, 0 where none is known."""
+        return self.places.level(first, second) if self.known else 0
+
+    def between(self, pair: Pair) -> str:
+        """Return what a pair of ranks has in common, or nothing where that is not known."""
+        return self.places.name(self.places.level(*pair)) if self.known else ""
+
+    @functools.cached_property
+    def odd(self) -> dict[Pair, Misfit]:
+        """The pairs that do not fit their level."""
+        return {pair: one for one in self.fit.misfits for pair in one.pairs}
+
+
+def maps(
+    campaign: Campaign, launches: Iterable[Launch], figures: pl.DataFrame, operations: dict[str, Operation]
+) -> list[Map]:
+    """Return the maps of a campaign, those of one operation and size after each other."""
+    matrices: dict[str, dict[Pair, Case]] = {}
+    told = naming.between_pairs(campaign.cases)
+    for case in (case for case in campaign.cases if case.key in told):
+        ends = naming.ends(case, operations[case.operation])
+        matrices.setdefault(naming.endless(case).key, {})[ends] = case
+    names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
+    seated = {
+        (name, placement.name): places(
+            (one for one in launches if (one.candidate, one.placement) == (name, placement.name)), campaign.machine
+        )
+        for name in (names if matrices else ())
+        for placement in campaign.plan.placements
+    }
+    return [
+        one_map(cases, name, seated[name, next(iter(cases.values())).placement], figures, campaign.plan.threshold)
+        for cases in matrices.values()
+        for name in names
+    ]
+
+
+def one_map(cases: dict[Pair, Case], candidate: str, seated: Places, figures: pl.DataFrame, threshold: float) -> Map:
+    """Return the map of one candidate."""
+    own = pairs.table(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
+    return Map(naming.endless(next(iter(cases.values()))), candidate, cases, seated, own, threshold)
+
+
+def standing(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:
+    """Return ranks in the order in which a map shows them: the machine's, where it is known of all, else their own."""
+    found = places(launches, machine)
+    ordered = [rank for rank in found.seats if rank in ranks]
+    if len(ordered) == len(ranks):
+        return ordered, found
+    return sorted(ranks), dataclasses.replace(found, levels=[])
+
+
+def both_directions(cases: dict[Pair, Case], operation: Operation) -> dict[Pair, Case]:
+    """Return the cases with those for the way back, where one figure is of both: a latency is half of a round trip."""
+    back = {(second, first): case for (first, second), case in cases.items()} if operation.metric == "latency" else {}
+    return back | cases
+
+
+# --- in sentences -----------------------------------------------------------------------------------------------------
+
+
+def sentences(one: Map, measure: Measure) -> Iterator[str]:
+    """Yield what a map says: where ranks sat if that is in doubt, levels, groups, and what does not fit."""
+    if not one.table.blocks:
+        return
+    yield from doubted(one)
+    if len(one.levels) > 1:
+        yield f"{capital(by_level(one, measure))}."
+    yield grouped(one, measure)
+    yield from (f"{capital(misfit(one, odd, measure))}." for odd in one.fit.misfits)
+
+
+def doubted(one: Map) -> Iterator[str]:
+    """Yield why it is not known what pairs share."""
+    if one.places.disputed:
+        yield say(
+            "Launches placed {ranks} differently, so that nothing is told of what pairs share.",
+            ranks=ranks_named(one.places.disputed),
+        )
+    elif not one.known:
+        yield say("Where ranks sat is not known, so that nothing is told of what pairs share.")
+
+
+def by_level(one: Map, measure: Measure) -> str:
+    """Return what pairs take by what they share: `within one L3: 200 ns; across sockets: 600 ns (3.00×)`."""
+    return "; ".join(
+        f"{one.places.name(level.level)}: {measure.spelt(level.typical_ns)} "
+        f"({', '.join([*against(level, measure), say('{n:count pair}', n=level.pairs)])})"
+        for level in one.levels
+    )
+
+
+def against(level: LevelTime, measure: Measure) -> Iterator[str]:
+    """Yield how a level compares with the first, as a ratio of times."""
+    if level.ratio:
+        ratio, told = level.ratio.ratio, "" if level.ratio.different else " ~"
+        yield (say("{ratio:ratio} the time", ratio=ratio) if measure.per_second else format_ratio(ratio)) + told
+
+
+def grouped(one: Map, measure: Measure) -> str:
+    """Return which groups of like pairs there are, and whether they are the levels."""
+    if len(one.table.blocks) < pairs.FEWEST_LAUNCHES:
+        return say(
+            "Groups of like pairs are looked for in {fewest} launches or more that have all pairs; there {n:of is|are} "
+            "{n}.",
+            fewest=pairs.FEWEST_LAUNCHES,
+            n=len(one.table.blocks),
+        )
+    if len(one.groups) == 1:
+        return say("No pair can be told from the others by more than the scatter over launches.")
+    times = [
+        say("{n} at {time}", n=len(group), time=measure.spelt(pairs.typical_ns(one.table, group)))
+        for group in one.groups
+    ]
+    return f"{agreeing(one, say('The pairs fall into {n} groups: {times:and}', n=len(one.groups), times=times))}."
+
+
+def agreeing(one: Map, groups: str) -> str:
+    """Return what is said of the groups, with how they agree with the levels."""
+    if not one.known or len(one.levels) < 2:
+        return groups
+    if one.fit.divided:
+        return say(
+            "{groups}; pairs {levels:and} are in several of them, which nothing known of the machine explains",
+            groups=groups,
+            levels=[one.places.name(level) for level in one.fit.divided],
+        )
+    if one.fit.misfits:
+        return say(
+            "{groups}; but for {n:count pair}, pairs that share the same are in one of them",
+            groups=groups,
+            n=len(one.odd),
+        )
+    return say(
+        "{groups}, which are those that share the same"
+        if len(one.groups) == len(one.levels)
+        else "{groups}; pairs that share the same are in one of them",
+        groups=groups,
+    )
+
+
+def misfit(one: Map, odd: Misfit, measure: Measure) -> str:
+    """Return which pairs do not fit: `between ranks 2 and 5 (within one L3) it takes 1.40× as long as ...: 280 ns`."""
+    return say(
+        "{pairs} ({kind}) it takes {factor:ratio} as long as between the others of this kind: {time}"
+        if one.known
+        else "{pairs} it takes {factor:ratio} as long as between the others: {time}",
+        pairs=told_pairs(one, odd.pairs),
+        kind=one.places.name(odd.level) if one.known else "",
+        factor=odd.factor,
+        time=measure.spelt(pairs.typical_ns(one.table, odd.pairs)),
+    )
+
+
+def told_pairs(one: Map, odd: Sequence[Pair]) -> str:
+    """Return the names of pairs; where one rank is in all of several, that rank with the others."""
+    joint = list(dict.fromkeys((min(pair), max(pair)) for pair in odd))
+    common = set.intersection(*map(set, joint))
+    if len(joint) > 2 and len(common) == 1:
+        (rank,) = common
+        others = sorted({other for pair in joint for other in pair} - common)
+        return say("between rank {rank} and {others}", rank=rank, others=ranks_named(others))
+    told = [ends_named(one, pair, odd) for pair in joint]
+    more = [say("{n} more pairs", n=len(told) - NAMED)] if len(told) > NAMED else []
+    return listed([*told[:NAMED], *more])
+
+
+def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> str:
+    """Return a pair's name, with its direction where the other one is not as odd."""
+    first, second = pair
+    if all(way in odd or way not in one.cases for way in (pair, (second, first))):
+        return say("between ranks {first} and {second}", first=first, second=second)
+    start, end = pair if pair in odd else (second, first)
+    return say("from rank {start} to rank {end}", start=start, end=end)
+
+
+def ranks_named(ranks: Sequence[int]) -> str:
+    """Return `rank 3`, `ranks 1, 2 and 5`, `ranks 1, 2, 3, 4 and 12 more`."""
+    names = [str(rank) for rank in ranks[:NAMED]]
+    more = [say("{n} more", n=len(ranks) - NAMED)] if len(ranks) > NAMED else []
+    return say("{n:of rank|ranks} {ranks:and}", n=len(ranks), ranks=[*names, *more])
+
+
+def capital(text: str) -> str:
+    """Return a text as a sentence begins."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,99 @@
+"""What the figures of a case are and how a person reads them: a time, something per second made of it, or memory.
+
+Figures are kept as they were measured, as times in nanoseconds or as bytes. They become values where they are shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rankbench.language import say
+from rankbench.quantities import format_count, format_memory, format_rate, format_time
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Operation
+
+NANOSECONDS = 1e9
+MEGA = 1e6
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the figures of one case are told."""
+
+    kind: Literal["time", "bandwidth", "rate", "memory"]
+    name: str
+    """In a word or two: `latency`, `overall time`."""
+    moved: float = 0.0
+    """What is moved while the time runs, in the unit of which so many a second are told."""
+
+    @property
+    def heading(self) -> str:
+        """Return the name with the unit, where values have one in common."""
+        return {
+            "rate": say("message rate in messages/s"),
+            "memory": say("memory that the library holds per rank"),
+        }.get(self.kind) or {
+            "bandwidth": say("bandwidth in MB/s (1 MB = 10^6 B)"),
+            "bandwidth per node": say("bandwidth per node in MB/s (1 MB = 10^6 B)"),
+            "overall time": say("overall time"),
+            "latency": say("latency"),
+            "time": say("time"),
+        }.get(self.name, self.name)
+
+    @property
+    def of_samples(self) -> Measure:
+        """Return how single samples are told: whatever is made of a time elsewhere, they are times."""
+        return self if self.kind == "memory" else Measure("time", "time")
+
+    @property
+    def what(self) -> str:
+        """Return what ratios are of: everything is compared as a time, but for memory."""
+        return say("memory" if self.kind == "memory" else "time")
+
+    @property
+    def per_second(self) -> bool:
+        """Return whether values are inverse to times, so that more is better and an interval's ends change places."""
+        return self.kind in {"bandwidth", "rate"}
+
+    def value(self, figure: float) -> float:
+        """Return the value: MB/s, messages a second, else the figure itself."""
+        return NANOSECONDS * self.moved / figure if self.per_second and figure else figure
+
+    def text(self, figure: float) -> str:
+        """Return the value as people read it; the unit of a bandwidth or a rate is left to the heading."""
+        formats = {"time": format_time, "bandwidth": format_rate, "rate": format_count, "memory": format_memory}
+        return formats[self.kind](self.value(figure))
+
+    def spelt(self, figure: float) -> str:
+        """Return the value with its unit."""
+        return self.text(figure) + {"bandwidth": " MB/s", "rate": "/s"}.get(self.kind, "")
+
+    def interval(self, low: float, high: float) -> str:
+        """Return an interval, the smaller value first."""
+        first, last = (self.text(end) for end in ((high, low) if self.per_second else (low, high)))
+        return say("{first} to {last}", first=first, last=last)
+
+
+def measure(case: Case, operation: Operation, moved_bytes: int = 0, moved_messages: int = 0) -> Measure:
+    """Return the measure of a case of which one sample moves so much, over all ranks together.
+
+    Where that is not known, as of campaigns of older formats, it is what the operation says of one call.
+    """
+    if case.quantity == "memory":
+        return Measure("memory", "memory")
+    if case.quantity == "overlap":
+        return Measure("time", "overall time")
+    if operation.metric == "bandwidth":
+        return Measure("bandwidth", "bandwidth", (moved_bytes or operation.messages * case.size_bytes) / MEGA)
+    if operation.metric == "rate":
+        return Measure("rate", "message rate", moved_messages or operation.messages)
+    return Measure("time", operation.metric)
+
+
+def per_node(case: Case, nodes: int, moved_bytes: int = 0, _moved_messages: int = 0) -> Measure | None:
+    """Return the bandwidth of each of so many nodes, if a sample of the case is a time in which bytes are moved."""
+    if case.quantity != "time" or not moved_bytes:
+        return None
+    return Measure("bandwidth", "bandwidth per node", moved_bytes / nodes / MEGA)

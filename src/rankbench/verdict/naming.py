@@ -1,0 +1,97 @@
+"""How cases are called: everything by which two cases of a campaign may differ is put into words here and only here.
+
+Placement and start stand in captions, since all cases of a table or a chart have them in common.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench.language import say
+from rankbench.quantities import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.model import Case, Operation
+
+ENDS = ("from", "to")
+"""Options that name the two ranks between which an operation is."""
+
+
+def unusual(case: Case, operation: Operation) -> list[str]:
+    """Return what sets a case apart beside its form and size: `double`, `cold`, `epoch=fence`."""
+    datatype = [case.datatype] if case.datatype != operation.datatype else []
+    memory = [case.memory.label] if case.memory.label else []
+    options = case.options
+    if options.keys() & set(ENDS):  # Of one end alone nobody would know what the other is.
+        options = options | {name: str(rank) for name, rank in zip(ENDS, ends(case, operation), strict=True)}
+    return [*datatype, *memory, *(f"{name}={options[name]}" for name in sorted(options))]
+
+
+def call(case: Case, operation: Operation) -> str:
+    """Return the operation, with its form where it is neither the usual nor the only one."""
+    usual = case.form == operation.form or len(operation.forms) == 1
+    return case.operation if usual else f"{case.operation} {case.form}"
+
+
+def line(case: Case, operation: Operation) -> str:
+    """Return how cases that differ in size only are called: `put, allocation=create, epoch=fence`."""
+    return ", ".join([call(case, operation), *unusual(case, operation)])
+
+
+def full(case: Case, operation: Operation) -> str:
+    """Return how one case is called: `put 8 B, allocation=create, epoch=fence`."""
+    size = f" {format_size(case.size_bytes)}" if operation.sized else ""
+    return ", ".join([call(case, operation) + size, *unusual(case, operation)])
+
+
+def apart(case: Case, operation: Operation, *, start: bool, placement: bool) -> str:
+    """Return how one case is called, with its start and its placement where they tell it from others."""
+    told = full(case, operation)
+    if start:
+        told = say("{call}, start {start}", call=told, start=case.start)
+    return say("{call} at {placement}", call=told, placement=case.placement) if placement else told
+
+
+def size(case: Case, operation: Operation) -> str:
+    """Return a case's message size, or a dash where the operation takes none."""
+    return format_size(case.size_bytes) if operation.sized else "–"
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return names one after the other, divided by what is in none of them."""
+    told = list(names)
+    return ("; " if any("," in name for name in told) else ", ").join(told)
+
+
+# --- keys -----------------------------------------------------------------------------------------------------------
+
+
+def line_key(case: Case) -> str:
+    """Return what cases have in common that differ in size only."""
+    operation, form, _, rest = case.key.split(".", 3)
+    return f"{operation}.{form}.{rest}"
+
+
+def endless(case: Case) -> Case:
+    """Return the case without the ranks between which it is."""
+    options = {name: value for name, value in case.options.items() if name not in ENDS}
+    return msgspec.structs.replace(case, options=options)
+
+
+def ends(case: Case, operation: Operation) -> tuple[int, int]:
+    """Return the two ranks between which a case is."""
+    usual = {option.name: option.usual for option in operation.options}
+    first, second = (int(case.options.get(name, usual[name])) for name in ENDS)
+    return first, second
+
+
+def between_pairs(cases: Iterable[Case]) -> set[str]:
+    """Return the keys of the cases that were made between several pairs of ranks."""
+    pairs: dict[str, list[str]] = {}
+    for case in cases:
+        pairs.setdefault(endless(case).key, []).append(case.key)
+    return {key for keys in pairs.values() if len(keys) > 1 for key in keys}

@@ -1,0 +1,198 @@
+"""Why a foreign tool says another number than the core of the same call: the ratio, divided into what makes it. Pure.
+
+Both were measured in the same blocks with the same library. The core's samples tell what two of the differences are
+worth: how calls begin, since it can begin them as the tool does; and that the tool tells a mean, since of the core's
+samples the mean is known too. What is left is the tool's own: its warm-up, its buffers, its loop, its ranks.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankbench import statistics
+from rankbench.model import Memory
+from rankbench.statistics.contrasts import Contrast, contrasts
+from rankbench.suites.comparing import Comparable, differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankbench.model import Campaign, Case, Operation
+    from rankbench.store import Store
+
+WHOLE, BEGUN, MEAN, REST = "whole", "begun", "mean", "rest"
+PARTS = (WHOLE, BEGUN, MEAN, REST)
+"""The tool over the core as it usually measures; the core begun as the tool's calls are over that; the mean over the
+median of these samples; and the tool over that mean."""
+
+UNITS = {"bandwidth": "moved_bytes", "rate": "moved_messages"}
+"""By what of its samples figures are divided where a tool tells bytes or messages per second, so that they are of as
+much: a sample of the core's is of a whole window."""
+
+
+class Pair(NamedTuple):
+    """A case of a tool and the same call by the core."""
+
+    theirs: Case
+    own: Case
+    """As the core usually measures."""
+    alike: Case
+    """As it measures when calls begin as the tool's do."""
+
+
+class Moved(NamedTuple):
+    """What one sample moves; 0 where nobody tells."""
+
+    bytes: int
+    messages: int
+
+
+class Reconciled(NamedTuple):
+    """What is found of a pair with one candidate."""
+
+    pair: Pair
+    candidate: str
+    theirs_ns: float
+    """Median over launches, in time per call or per what is moved, counted as the core counts."""
+    own_ns: float
+    moved: tuple[Moved, Moved]
+    """By one sample of the tool's, and of the core's."""
+    parts: dict[str, Contrast]
+    """By PARTS; `begun` is there where the two cases of the core are not one."""
+    comparable: Comparable
+    """The tool against the core as it usually measures."""
+    when_alike: Comparable
+
+
+def counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
+    """Yield the benchmarks of tools with the core's operation that measures the same."""
+    known = {operation.name: operation for operation in campaign.operations}
+    for operation in campaign.operations:
+        foreign = operation.foreign
+        if foreign and foreign.counterpart in known and not foreign.whole_vector:
+            yield operation, known[foreign.counterpart]
+
+
+def pairs(campaign: Campaign) -> list[Pair]:
+    """Return the cases of tools that the core measured too, at the same place and size, by the time of plain calls."""
+    plain = [one for one in campaign.cases if one.memory == Memory() and (one.suite or not one.options)]
+    cases = {(one.operation, one.form, one.size_bytes, one.placement, one.start): one for one in plain}
+    found = []
+    for theirs, own in counterparts(campaign):
+        for case in plain:
+            if case.operation == theirs.name and case.quantity == "time":
+                where = (own.name, case.form, case.size_bytes, case.placement)
+                usual = cases.get((*where, own.start))
+                if usual:
+                    found.append(Pair(case, usual, cases.get((*where, case.start), usual)))
+    return found
+
+
+def reconcile(store: Store) -> list[Reconciled]:
+    """Return what each tool says over what the core says, and why, for each case that both measured."""
+    campaign = store.campaign
+    asked = pairs(campaign)
+    by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
+    made_of = {column: moved(store, column) for column in UNITS.values()}
+    medians, means = (
+        figures(statistics.launch_figures(store.samples(), estimator, by_ranks)) for estimator in ("median", "mean")
+    )
+    operations = {one.name: one for one in campaign.operations}
+    logs: dict[tuple[int, str, str], list[float]] = {}
+    for number, pair in enumerate(asked):
+        held = differences(operations[pair.theirs.operation], operations[pair.own.operation])
+        column = UNITS.get(operations[pair.theirs.operation].metric, "")
+        unit = [
+            math.log(made_of[column].get(case.key, 1)) if column else 0.0
+            for case in (pair.theirs, pair.own, pair.alike)
+        ]
+        shift = math.log(held.factor) * (-1 if operations[pair.own.operation].metric in {"bandwidth", "rate"} else 1)
+        for candidate in [one.name for one in campaign.candidates if not one.control_of]:
+            for block in range(1, 1 + max((one[2] for one in medians), default=0)):
+                keys = [(case.key, candidate, block) for case in (pair.theirs, pair.own, pair.alike)]
+                if not all(key in medians for key in keys):
+                    continue
+                theirs, own, alike = (medians[key] - one for key, one in zip(keys, unit, strict=True))
+                mean = means[keys[2]] - unit[2]
+                steps = {
+                    WHOLE: theirs + shift - own,
+                    BEGUN: alike - own,
+                    MEAN: mean - alike,
+                    REST: theirs + shift - mean,
+                }
+                for part, log in steps.items():
+                    logs.setdefault((number, candidate, part), []).append(log)
+    return [
+        found(store, asked[number], candidate, parts, operations)
+        for (number, candidate), parts in by_pair(logs, campaign.plan.confidence).items()
+    ]
+
+
+def figures(frame: pl.DataFrame) -> dict[tuple[str, str, int], float]:
+    """Return the logarithm of a figure by case, candidate and block."""
+    rows = frame.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", pl.col("figure_ns").log()).rows()
+    return {(case, candidate, block): log for case, candidate, block, log in rows}
+
+
+def moved(store: Store, column: str) -> dict[str, int]:
+    """Return what one sample of each case moves."""
+    frame = store.cases().filter(pl.col(column) > 0).group_by("case").agg(pl.col(column).max())
+    return dict(frame.rows())
+
+
+def moved_by(store: Store, case: Case) -> Moved:
+    """Return what one sample of a case moves."""
+    return Moved(*(moved(store, column).get(case.key, 0) for column in UNITS.values()))
+
+
+def by_pair(
+    logs: Mapping[tuple[int, str, str], Sequence[float]], confidence: float
+) -> dict[tuple[int, str], dict[str, Contrast]]:
+    """Return the ratios with their intervals by pair and candidate."""
+    keys = list(logs)
+    values = [np.asarray(logs[key]) for key in keys]
+    spread = [float(one.std(ddof=1)) if len(one) > 1 else 0.0 for one in values]
+    ratios = contrasts(
+        keys, [len(one) for one in values], [float(one.mean()) for one in values], spread, [0.0] * len(keys), confidence
+    )
+    parts: dict[tuple[int, str], dict[str, Contrast]] = {}
+    for one in ratios:
+        number, candidate, part = one.key
+        parts.setdefault((number, candidate), {})[part] = one
+    return parts
+
+
+def found(
+    store: Store, pair: Pair, candidate: str, parts: dict[str, Contrast], operations: Mapping[str, Operation]
+) -> Reconciled:
+    """Return what is found of a pair with a candidate."""
+    theirs, own = operations[pair.theirs.operation], operations[pair.own.operation]
+    kept = {name: one for name, one in parts.items() if name != BEGUN or pair.alike is not pair.own}
+    typical = (
+        store.samples()
+        .filter(
+            pl.col("candidate") == candidate,
+            pl.col("case").is_in([pair.theirs.key, pair.own.key]),
+            ~pl.col("discarded"),
+        )
+        .group_by("case", "launch")
+        .agg(pl.col("time_ns").median())
+        .group_by("case")
+        .agg(pl.col("time_ns").median())
+        .collect()
+    )
+    by_case: dict[str, float] = dict(typical.rows())
+    return Reconciled(
+        pair,
+        candidate,
+        by_case.get(pair.theirs.key, math.nan),
+        by_case.get(pair.own.key, math.nan),
+        (moved_by(store, pair.theirs), moved_by(store, pair.own)),
+        kept,
+        differences(theirs, own),
+        differences(theirs, own, pair.alike.start),
+    )

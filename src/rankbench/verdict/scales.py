@@ -1,0 +1,90 @@
+"""How every candidate fared in one case at each number of nodes and of ranks, failures included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say, word
+from rankbench.statistics.scaling import Site, oversubscribed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.model import Campaign, Case, CaseVerdict, Summary
+    from rankbench.verdict.evaluation import Evaluation
+
+NOT_RUN = "not-run"
+
+
+class Standing(NamedTuple):
+    """A candidate at one place."""
+
+    case: Case
+    site: Site
+    candidate: str
+    summary: Summary
+    counts: bool
+    """Whether it has a figure that counts."""
+    fate: str
+    """What befell it: `crashed in 3 of 3 launches`; empty if nothing did."""
+    word: str
+    """That in a word: `crashed`."""
+
+
+def standings(evaluation: Evaluation, cases: dict[Site, Case], names: Iterable[str]) -> list[Standing]:
+    """Return how candidates fared, by the ranks per node, by the nodes, and in the order of the names."""
+    ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
+    return [
+        standing(evaluation.verdict_of[cases[place].key], place, summary)
+        for place in ordered
+        for name in names
+        for _, summary in evaluation.summaries_of.get(cases[place].key, ())
+        if summary.candidate == name
+    ]
+
+
+def standing(verdict: CaseVerdict, place: Site, summary: Summary) -> Standing:
+    """Return how one candidate fared at one place."""
+    counts = summary.candidate in verdict.ranking
+    befell, said = fate(summary, counts=counts), ending(summary)
+    return Standing(verdict.case, place, summary.candidate, summary, counts, befell, said.told if said else befell)
+
+
+class Ending(NamedTuple):
+    """What a candidate's launches ended in most often, where they did not end well."""
+
+    told: str
+    launches: int
+    tried: int
+
+
+def ending(summary: Summary) -> Ending | None:
+    """Return what they ended in. Where it was not tried again, that is told as what it ended in before."""
+    ends = {status: count for status, count in summary.failures.items() if status != NOT_RUN} or summary.failures
+    if not ends:
+        return None
+    status = max(ends, key=lambda one: ends[one])
+    tried = summary.launches + summary.uncertain + sum(ends.values())
+    return Ending(word(status).replace("-", " "), ends[status], tried)
+
+
+def fate(summary: Summary, *, counts: bool) -> str:
+    """Return what befell a candidate."""
+    if said := ending(summary):
+        return say("{status} in {n} of {all:count launch}", status=said.told, n=said.launches, all=said.tried)
+    return "" if counts else say("not judged")
+
+
+def place_name(place: Site, campaign: Campaign) -> str:
+    """Return `4x2`, with a remark where ranks share cores."""
+    return f"{place.nodes}x{place.ranks_per_node}{remark(place.ranks_per_node, campaign)}"
+
+
+def ranks_name(ranks: int, campaign: Campaign) -> str:
+    """Return `2 ranks per node`, with the same remark."""
+    return say("{n:count rank} per node", n=ranks) + remark(ranks, campaign)
+
+
+def remark(ranks: int, campaign: Campaign) -> str:
+    """Return what must be said of more ranks on a node than it has cores."""
+    return say(", more than cores") if oversubscribed(Site(1, ranks), campaign) else ""

@@ -1,0 +1,213 @@
+"""Filters and keys: what a reader with a large campaign does to find the cases that matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.chromium import drawn, logged, opened, until
+from fakes.large import Large
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from rankbench.report import write_html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
+
+    from rankbench.model import CaseVerdict
+
+MADE = Large(lines=12, sizes=13, blocks=3, samples=4)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("filters") / "report.html"
+    write_html(path, MADE.evaluation())
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(browser: Chrome, address: str) -> Chrome:
+    return opened(browser, address)
+
+
+def choose(page: Chrome, name: str, text: str) -> None:
+    Select(page.find_element(By.CSS_SELECTOR, f"#filters [name={name}]")).select_by_visible_text(text)
+
+
+def count(page: Chrome) -> str:
+    return page.find_element(By.ID, "count").text
+
+
+def chosen(page: Chrome) -> str:
+    return page.find_element(By.CSS_SELECTOR, ".chosen").text
+
+
+def passing(test: Callable[[CaseVerdict], bool]) -> list[CaseVerdict]:
+    return [one for one in MADE.verdicts() if test(one)]
+
+
+def shown(page: Chrome, css: str) -> list[WebElement]:
+    return [one for one in page.find_elements(By.CSS_SELECTOR, css) if one.is_displayed()]
+
+
+def narrow(page: Chrome) -> list[CaseVerdict]:
+    """Set four filters, and return the verdicts that should be left."""
+    choose(page, "placement", "spread")
+    choose(page, "kind", "collective")
+    page.find_element(By.NAME, "text").send_keys("Gather non")
+    choose(page, "from", "32 B")
+    choose(page, "to", "256 B")
+    left = passing(
+        lambda one: (
+            one.case.placement == "spread"
+            and "gather" in one.case.operation
+            and one.case.form == "nonblocking"
+            and 32 <= one.case.size_bytes <= 256
+        )
+    )
+    lines = len({one.case.operation for one in left})
+    until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases, {lines} of 39 operations"))
+    return left
+
+
+def test_filters_hold_together_for_map_curves_and_tables(page: Chrome) -> None:
+    left = narrow(page)
+    until(page, lambda: len(shown(page, "#map td[data-case]")) == len(left))
+    assert [one.get_attribute("data-map") for one in shown(page, "#map figure")] == ["spread"]
+    lines = {f"{one.case.operation}.nonblocking" for one in left}
+    keys = [str(one.get_attribute("data-key")) for one in shown(page, "#curves figure")]
+    assert {".".join(key.split(".")[:2]) for key in keys} == lines
+    assert len(keys) == len(lines)
+    tables = shown(page, "details[data-table=results]")
+    assert len(tables) == len(lines)
+    tables[0].find_element(By.TAG_NAME, "summary").click()
+    until(page, lambda: len(shown(page, "details[data-table=results] tbody tr")) == 4)
+    assert logged(page, "browser") == []
+
+
+def test_findings_and_groups_are_shown_where_one_of_their_cases_passes(page: Chrome) -> None:
+    findings = MADE.findings()
+    assert len(shown(page, ".findings > li")) == len(findings)
+    choose(page, "placement", "nodes")
+    nodes = [one for one in findings if ".nodes." in one.cases[0]]
+    until(page, lambda: len(shown(page, ".findings > li")) == len(nodes))
+    groups = [one for one in MADE.groups() if len(one.lines) > 1 and any(".nodes." in line for line in one.lines)]
+    assert len(shown(page, ".group")) == len(groups) > 0
+    members = {str(one.get_attribute("data-member")) for one in shown(page, "[data-member]")}
+    assert members
+    assert all(".nodes." in line for line in members)
+    assert count(page).endswith(f", {len(nodes)} of {len(findings)} findings")
+
+
+@pytest.mark.parametrize(("choice", "wins"), [("alpha", True), ("not alpha", False)])
+def test_a_candidate_is_sought_where_it_wins_or_is_beaten(page: Chrome, choice: str, wins: bool) -> None:
+    choose(page, "candidate", choice)
+    left = passing(lambda one: ("alpha" in one.winners) == wins)
+    until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases"))
+    assert 0 < len(left) < 471
+
+
+def test_only_where_candidates_differ(page: Chrome) -> None:
+    page.find_element(By.NAME, "differ").click()
+    left = passing(lambda one: len(one.winners) < len(one.ranking))
+    until(page, lambda: count(page).startswith(f"{len(left)} of 471 cases"))
+    assert 0 < len(left) < 471
+    page.find_element(By.CSS_SELECTOR, "#filters button").click()
+    until(page, lambda: count(page).startswith("471 of 471 cases"))
+
+
+def test_what_has_no_case_left_says_so(page: Chrome) -> None:
+    page.find_element(By.NAME, "text").send_keys("no such call")
+    until(page, lambda: count(page).startswith("0 of 471 cases"))
+    told = [one.text for one in shown(page, ".nothing")]
+    assert told == [
+        "No case passes the filters.",
+        "No finding rests on a case that passes the filters.",
+        "No curve passes the filters.",
+        "No table has a case that passes the filters.",
+        *["Nothing of this rests on a case that passes the filters."] * 2,
+    ]
+    assert [one.get_attribute("id") for one in page.find_elements(By.CSS_SELECTOR, "section:has(.nothing)")] == [
+        *("map", "findings", "curves", "tables", "places", "ranks"),
+    ]
+
+
+def test_the_address_leads_back_to_what_is_shown(page: Chrome, browser: Chrome) -> None:
+    left = narrow(page)
+    until(page, lambda: len(shown(page, "#map td[data-case]")) == len(left))
+    shown(page, "#map td[data-case]")[1].click()
+    until(page, lambda: "case=" in page.current_url and " at spread" in chosen(page))
+    address, told, case = page.current_url, count(page), chosen(page)
+    again = opened(browser, address)
+    assert count(again) == told
+    assert chosen(again) == case
+    assert again.find_element(By.NAME, "text").get_property("value") == "Gather non"
+    assert Select(again.find_element(By.NAME, "placement")).first_selected_option.text == "spread"
+    link = shown(again, "nav a")[0]
+    link.click()
+    assert count(again) == told
+
+
+def focused(page: Chrome) -> str:
+    return page.switch_to.active_element.get_attribute("aria-label") or ""
+
+
+def press(page: Chrome, *keys: str) -> None:
+    ActionChains(page).send_keys(*keys).perform()
+
+
+def test_the_map_is_walked_by_keys_and_a_case_is_chosen(page: Chrome) -> None:
+    grid = page.find_element(By.CSS_SELECTOR, "#map [role=grid]")
+    stops = [one for one in grid.find_elements(By.TAG_NAME, "td") if one.get_attribute("tabindex") == "0"]
+    assert len(stops) == 1
+    page.execute_script("arguments[0].focus()", stops[0])
+    assert focused(page).startswith("accumulate 8 B: alpha")
+    press(page, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    assert focused(page).startswith("accumulate nonblocking 32 B: ")
+    press(page, Keys.END)
+    assert focused(page).startswith("accumulate nonblocking 32 KiB: ")
+    press(page, Keys.HOME, Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_UP)
+    assert focused(page).startswith("accumulate 8 B: ")
+    press(page, Keys.ARROW_DOWN, Keys.ENTER)
+    until(
+        page,
+        lambda: page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: accumulate nonblocking 8 B at socket",
+    )
+    for plot in ("distribution", "curves", "launches"):
+        figure = drawn(page, page.find_element(By.CSS_SELECTOR, f"#case figure[data-plot={plot}]"))
+        assert figure.find_element(By.TAG_NAME, "figcaption").text.startswith("accumulate nonblocking")
+
+
+def test_every_control_has_a_name_and_is_reached_by_tab(page: Chrome) -> None:
+    controls = shown(page, "#filters select, #filters input, #filters button")
+    assert [one.accessible_name for one in controls] == [
+        "Placement",
+        "Kind",
+        "Operation",
+        "Candidate",
+        "Size from",
+        "Size to",
+        "only where candidates differ",
+        "Clear",
+    ]
+    page.execute_script("arguments[0].focus()", controls[0])
+    for one in controls[1:]:
+        press(page, Keys.TAB)
+        assert page.switch_to.active_element == one
+    output = page.find_element(By.ID, "count")
+    assert output.get_attribute("aria-live") == "polite"
+
+
+def test_paper_tells_that_it_is_a_part(page: Chrome) -> None:
+    choose(page, "placement", "spread")
+    until(page, lambda: count(page).startswith("157 of 471 cases"))
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert [one.text for one in shown(page, "#sifted")] == [
+        "Only a part of the campaign (placement: spread): 157 of 471 cases."
+    ]

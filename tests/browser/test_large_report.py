@@ -1,0 +1,76 @@
+"""A campaign of 100 operations x 24 sizes x 4 libraries x 3 placements: its page is small, and quick to open.
+
+Times are told and held against that of an empty page in the same browser: machines are shared. What makes a page slow
+is counted: elements, charts drawn before anybody looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.chromium import drawn, into_view, logged, opened, until
+from fakes.large import Large
+from selenium.webdriver.common.by import By
+
+from rankbench.report import write_html
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from selenium.webdriver import Chrome
+
+CASES = 3 * (100 * 24 + 1)
+EMPTY = """<!doctype html><title>empty</title><script>
+requestAnimationFrame(() => setTimeout(() => {
+  performance.mark("opened");
+  document.documentElement.dataset.opened = "true";
+}));
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = tmp_path_factory.mktemp("large") / "report.html"
+    write_html(path, Large(blocks=3, samples=4).evaluation())
+    return path
+
+
+def opening_ms(browser: Chrome, path: Path) -> float:
+    """Return after how long a page had drawn verdict and map."""
+    browser.get("about:blank")
+    browser.get(path.as_uri())
+    until(browser, lambda: browser.execute_script("return document.documentElement.dataset.opened === 'true'"))
+    return float(browser.execute_script("return performance.getEntriesByName('opened')[0].startTime"))
+
+
+def test_the_file_is_below_ten_megabytes(written: Path) -> None:
+    assert written.stat().st_size < 10_000_000
+
+
+def test_it_opens_with_its_first_map_and_no_chart(browser: Chrome, written: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.html").write_text(EMPTY)
+    empty_ms = min(opening_ms(browser, tmp_path / "empty.html") for _ in range(3))
+    own_ms = min(opening_ms(browser, written) for _ in range(3))
+    print(f"opened after {own_ms:.0f} ms, an empty page after {empty_ms:.0f} ms, {written.stat().st_size / 1e6:.1f} MB")
+    assert own_ms < 100 * empty_ms
+    assert len(browser.find_elements(By.CSS_SELECTOR, "#map td[data-case]")) == CASES / 3
+    assert browser.execute_script("return document.querySelectorAll('svg').length") == 0
+    assert browser.execute_script("return document.querySelectorAll('*').length") < 2 * CASES
+
+
+def test_what_is_asked_for_is_there_at_once_and_nothing_else(browser: Chrome, written: Path) -> None:
+    key = "allgather.blocking.1048576.byte.nodes.window"
+    page = opened(browser, f"{written.as_uri()}#case={key}&placement=nodes&text=allgather")
+    assert page.find_element(By.CSS_SELECTOR, ".chosen").text == "Shown: allgather 1 MiB at nodes"
+    figure = drawn(page, page.find_element(By.CSS_SELECTOR, "#case figure[data-plot=distribution]"))
+    assert figure.find_element(By.TAG_NAME, "figcaption").text.startswith("allgather 1 MiB: all 48 samples")
+    first = drawn(page, page.find_element(By.CSS_SELECTOR, "#curves figure:not([hidden])"))
+    assert first.find_element(By.TAG_NAME, "figcaption").text.startswith("allgather: time per call")
+    assert int(page.execute_script("return document.documentElement.dataset.charts")) < 40
+    table = page.find_element(By.CSS_SELECTOR, "details[data-table=results]:not([hidden])")
+    into_view(page, table)
+    table.find_element(By.TAG_NAME, "summary").click()
+    until(page, lambda: len(table.find_elements(By.CSS_SELECTOR, "tbody tr")) == 24)
+    assert logged(page, "browser") == []
+    assert page.execute_script("return performance.getEntriesByType('resource').length") == 0

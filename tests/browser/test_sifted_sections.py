@@ -1,0 +1,146 @@
+"""Sections on placements, scaling, rings and starts follow the page's filters as its map, curves and tables do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import placed, scales, torus
+from fakes.chromium import drawn, logged, opened, until
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from rankbench.report import write_html
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from selenium.webdriver import Chrome
+
+    from rankbench.model import Case, Placement
+    from rankbench.store import Store
+
+    Show: TypeAlias = Callable[[Store], Chrome]
+
+NOTHING = "Nothing of this rests on a case that passes the filters."
+
+
+@pytest.fixture
+def show(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Show:
+    """Return what opens the report on a campaign."""
+
+    def opens(made: Store) -> Chrome:
+        path = tmp_path_factory.mktemp("sifted") / "report.html"
+        write_html(path, evaluate(made))
+        return opened(browser, path.as_uri())
+
+    return opens
+
+
+def choose(page: Chrome, name: str, text: str) -> None:
+    Select(page.find_element(By.CSS_SELECTOR, f"#filters [name={name}]")).select_by_visible_text(text)
+
+
+def seek(page: Chrome, text: str) -> None:
+    page.find_element(By.CSS_SELECTOR, "#filters [name=text]").send_keys(text)
+
+
+def clear(page: Chrome) -> None:
+    page.find_element(By.CSS_SELECTOR, "#filters button").click()
+
+
+def texts(page: Chrome, css: str) -> list[str]:
+    """Return the texts of what can be seen of some elements."""
+    return [one.text for one in page.find_elements(By.CSS_SELECTOR, css) if one.is_displayed()]
+
+
+def first_cells(page: Chrome, section: str) -> list[str]:
+    """Return the names of the rows of all tables of a section that are unfolded."""
+    return texts(page, f"#{section} tbody th")
+
+
+def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> None:
+    made = placed.make(
+        tmp_path / "made", lambda *_: 1000.0, operations=("pingpong", "bandwidth"), sizes=(8, 64, 1024), launches=2
+    )
+    page = show(made)
+    tables = ["pingpong, alpha", "bandwidth, alpha"]
+    assert texts(page, "#places summary") == tables
+    assert len(texts(page, "#places figure")) == 2
+    until(page, lambda: first_cells(page, "places") == ["8 B", "64 B", "1 KiB"])
+    choose(page, "from", "64 B")
+    until(page, lambda: first_cells(page, "places") == ["64 B", "1 KiB"])
+    assert texts(page, "#places summary") == tables
+    seek(page, "bandw")
+    until(page, lambda: texts(page, "#places summary") == tables[1:])
+    (figure,) = [one for one in page.find_elements(By.CSS_SELECTOR, "#places figure") if one.is_displayed()]
+    assert str(figure.get_attribute("data-key")).startswith("bandwidth.")
+    drawn(page, figure)
+    seek(page, "idth of nothing")
+    until(page, lambda: texts(page, "#places .nothing") == [NOTHING])
+    assert texts(page, "#places summary, #places figure") == []
+    clear(page)
+    until(page, lambda: texts(page, "#places summary") == tables)
+    assert texts(page, "#places .nothing") == []
+    assert logged(page, "browser") == []
+
+
+def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path) -> None:
+    made = scales.make(
+        tmp_path / "made", lambda *_: 1000.0, operations=("barrier", "alltoall"), sizes=(8, 64, 512), launches=1
+    )
+    page = show(made)
+    assert texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"]
+    sizes = page.find_element(By.CSS_SELECTOR, "#scaling select")
+    first = {str(one.get_attribute("data-key")) for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure")}
+    seek(page, "alltoall")
+    until(page, lambda: texts(page, "#scaling summary") == ["alltoall 64 B"])
+    assert len([one for one in page.find_elements(By.CSS_SELECTOR, "#scaling .scale") if one.is_displayed()]) == 1
+    choose(page, "from", "512 B")
+    until(page, lambda: texts(page, "#scaling summary") == [])
+    assert Select(sizes).first_selected_option.text == "512 B"
+    shown = [one for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure") if one.is_displayed()]
+    assert {str(one.get_attribute("data-key")).split(".")[2] for one in shown} == {"512"}
+    assert drawn(page, shown[0]).find_element(By.TAG_NAME, "figcaption").text.startswith("alltoall 512 B")
+    clear(page)
+    until(page, lambda: texts(page, "#scaling summary") == ["barrier", "alltoall 64 B"])
+    assert Select(sizes).first_selected_option.text == "64 B"
+    again = {str(one.get_attribute("data-key")) for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure")}
+    assert again == first
+    until(page, lambda: len(first_cells(page, "scaling")) == 8)
+    choose(page, "placement", "4x2")
+    until(page, lambda: first_cells(page, "scaling") == ["4x2"])
+    assert logged(page, "browser") == []
+
+
+def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
+    page = show(torus.make(tmp_path / "made", launches=3, samples=50))
+    names = texts(page, "#rings summary")
+    assert any("what one more hop costs" in one for one in names)
+    until(page, lambda: len(texts(page, "#rings details[open] table")) == len(texts(page, "#rings details[open]")))
+    before = len(first_cells(page, "rings"))
+    choose(page, "placement", "1x4")
+    until(page, lambda: 0 < len(first_cells(page, "rings")) < before)
+    assert set(texts(page, "#rings details[open] tbody tr td:nth-child(2)")) == {"2x2"}
+    seek(page, "no such ring")
+    until(page, lambda: texts(page, "#rings .nothing") == [NOTHING])
+    assert texts(page, "#rings summary") == []
+    clear(page)
+    until(page, lambda: texts(page, "#rings summary") == names)
+    assert logged(page, "browser") == []
+
+
+def test_a_candidate_that_never_wins_leaves_no_section(show: Show, tmp_path: Path) -> None:
+    def told(candidate: str, _case: Case, _place: Placement) -> float:
+        return {"alpha": 1000.0, "beta": 3000.0}.get(candidate, 2000.0)
+
+    page = show(scales.make(tmp_path / "made", told, launches=6))
+    choose(page, "candidate", "beta")
+    until(page, lambda: texts(page, "#scaling .nothing") == [NOTHING])
+    assert texts(page, "#scaling figure, #scaling summary") == []
+    choose(page, "candidate", "not beta")
+    until(page, lambda: texts(page, "#scaling .nothing") == [])
+    assert len(texts(page, "#scaling summary")) == 1

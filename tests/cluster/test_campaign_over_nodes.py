@@ -1,0 +1,80 @@
+"""A campaign over several nodes by the command line: ranks are where they were asked for, or there is no number."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cluster.nodes import cluster
+from rankbench import store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster.nodes import Done, Lab
+
+PLAN = """
+candidates = ["mpich", "openmpi", "intel-mpi"]
+operations = ["ring"]
+sizes = 4
+placements = ["1x2", "2x1", "2x2"]
+binding = "none"
+samples = 5
+case_limit = "5s"
+stop = { blocks = 1 }
+control = false
+[options]
+direction = ["right", "down"]
+"""
+RANKBENCH = Path(sys.executable).with_name("rankbench")
+
+
+@pytest.fixture(scope="module")
+def pair(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with cluster(tmp_path_factory.mktemp("pair") / "nodes", (0, 0), shared=[home], limit_s=600) as nodes:
+        yield nodes
+
+
+def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> Done:
+    """Run a plan from the head; everything lies in the folder that all nodes see."""
+    plan = nodes.folder / f"{name}.toml"
+    plan.write_text(text)
+    over = ["--hosts", ",".join(nodes.nodes), "--remote-shell", str(remote_shell)]
+    return nodes.run([RANKBENCH, "run", plan, "--results", nodes.folder, *over], {"RANKBENCH_HOME": str(home)})
+
+
+def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
+    done = run(pair, home, "rings", PLAN, pair.remote_shell)
+    assert done.exit_code == 0, done.printed
+    kept = store.open(pair.folder / "rings")
+    assert {(one.candidate.partition("-")[0], one.placement, one.status.value) for one in kept.launches()} == {
+        (library, placement, "ok") for library in ("mpich", "openmpi", "intel") for placement in ("1x2", "2x1", "2x2")
+    }
+    for launch in kept.launches():
+        hosts = [rank.host for rank in launch.ranks]
+        assert hosts == {"1x2": ["n1", "n1"], "2x1": ["n1", "n2"], "2x2": ["n1", "n1", "n2", "n2"]}[launch.placement]
+    cases = kept.cases()
+    assert set(cases.select("placement", "options", "status", "grid", "hops").rows()) == {
+        (placement, f"direction={direction}" if direction == "down" else "", "ok", grid, hops)
+        for placement, grid, lengths in (("1x2", "2x1", (1, 2)), ("2x1", "2x1", (1, 2)), ("2x2", "2x2", (2, 2)))
+        for direction, hops in zip(("right", "down"), lengths, strict=True)
+    }
+
+
+def test_ranks_that_are_all_on_one_node_are_no_figure(pair: Lab, home: Path) -> None:
+    """A remote shell that goes to the first node, whichever it is asked for."""
+    shell = pair.folder / "astray.sh"
+    shell.write_text(
+        f'#!/bin/sh\nwhile [ "${{1#-}}" != "$1" ]; do shift; done\nshift\nexec "{pair.remote_shell}" n1 "$@"\n'
+    )
+    shell.chmod(0o755)
+    text = PLAN.replace('"mpich", "openmpi", "intel-mpi"', '"mpich"').replace('"1x2", "2x1", "2x2"', '"2x1"')
+    done = run(pair, home, "astray", text, shell)
+    assert done.exit_code == 2
+    assert done.printed.splitlines()[-1] == (
+        "rankbench: no candidate works here; mpich-5.0.2 on 2x1: not as asked: ranks 0 and 1 are on host n1, "
+        "two nodes were asked for"
+    )

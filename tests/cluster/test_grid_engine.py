@@ -1,0 +1,137 @@
+"""Campaigns made by jobs of a real Grid Engine on emulated nodes: from `submit` to the end, and ended on the way."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cluster.grid_engine import Engine
+from rankbench import lab, store
+from rankbench.lab import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.lab import Done
+    from rankbench.store import Store
+
+PLAN = """
+question = "Which library on these nodes?"
+candidates = ["mpich", "openmpi", "intel-mpi"]
+operations = ["pingpong", "allreduce"]
+sizes = "8,1K"
+samples = 5
+placements = ["1x2", "2x1"]
+binding = "none"
+stop = { blocks = 1 }
+control = false
+[job]
+time = "10m"
+partition = "lab"
+"""
+RANKBENCH = Path(sys.executable).with_name("rankbench")
+LIBRARIES = {"mpich", "openmpi", "intel"}
+
+
+@pytest.fixture(scope="module")
+def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("grid_engine") / "lab"
+    with lab.up(Wanted(nodes=2, shared=(home,)), folder, limit_s=600) as running:
+        engine = Engine(running)
+        engine.start(slots=2)
+        yield engine
+
+
+def rankbench(engine: Engine, home: Path, *words: str | Path) -> Done:
+    """Run a command of rankbench on the head."""
+    return engine.nodes.run([RANKBENCH, *words], engine.environment | {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
+
+
+def submit(engine: Engine, home: Path, folder: Path, *options: str, text: str = PLAN) -> Done:
+    """Submit the plan of a campaign. Everything lies in the folder that all nodes see."""
+    plan = folder.with_suffix(".toml")
+    plan.write_text(text)
+    return rankbench(engine, home, "submit", plan, "--results", folder.parent, "--scheduler", "grid-engine", *options)
+
+
+def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
+    """Return where the ranks of each library's launches were, by placement, the job's nodes counted from 1."""
+    nodes = {one.folder: (kept.folder / one.folder / "nodes").read_text().split() for one in kept.launches()}
+    assert {frozenset(names) for names in nodes.values()} == {frozenset({"n1", "n2"})}
+    return {
+        (
+            one.candidate.partition("-")[0],
+            one.placement,
+            tuple(f"node {nodes[one.folder].index(rank.host) + 1}" for rank in one.ranks),
+        )
+        for one in kept.launches()
+    }
+
+
+def left(engine: Engine, node: str) -> str:
+    """Return the files of processes of cores that run on a node."""
+    return engine.nodes.on(node, ["sh", "-c", "grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline || true"])
+
+
+def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
+    """Each library within a node and over two, whose network is used; refused where a job cannot have nodes alone."""
+    folder = engine.nodes.folder / "my campaigns" / "2 nodes"
+    folder.parent.mkdir()
+    refused = submit(engine, home, folder)
+    assert (refused.exit_code, refused.printed.splitlines()[-1]) == (
+        2,
+        f"rankbench: Grid Engine did not take {folder}/job/job.sh: Unable to run job: unknown resource "
+        '"exclusive"; this site has no such resource by which a job gets nodes to itself; say --no-exclusive and share '
+        "them, or have what your site offers in job.options",
+    )
+    engine.offer_exclusive_use()
+    sent = engine.nodes.bytes_sent("n2")
+    done = submit(engine, home, folder, "--wait")
+    assert done.exit_code == 0, done.printed
+    kept = store.open(folder)
+    assert {one.status.value for one in kept.launches()} == {"ok"}
+    assert set(kept.cases()["status"]) == {"ok"}
+    places = (("1x2", ("node 1", "node 1")), ("2x1", ("node 1", "node 2")))
+    assert hosts(kept) == {(library, *where) for library in LIBRARIES for where in places}
+    (number,) = {one.job for one in kept.launches()}
+    assert f"job {number} of Grid Engine on 2 nodes" in done.printed.splitlines()
+    crossed = sum(
+        row["taken"] * row["size_bytes"] for row in kept.cases().filter(placement="2x1").iter_rows(named=True)
+    )
+    assert engine.nodes.bytes_sent("n2") - sent > crossed
+
+
+def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -> None:
+    """It hears of its end before that, and leaves nothing on the nodes."""
+    text = PLAN.replace("blocks = 1", "blocks = 3").replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')
+    folder = engine.nodes.folder / "deleted"
+    assert submit(engine, home, folder, "--no-exclusive", text=text).exit_code == 0
+    while len(list(folder.glob("job/launches/*/done"))) < 2:
+        time.sleep(0.05)
+    (number,) = re.findall(r"(?m)^ *(\d+) .* deleted ", engine.tell("qstat"))
+    engine.tell("qdel", number)
+    followed = rankbench(engine, home, "status", folder, "--wait")
+    assert (followed.exit_code, followed.printed.splitlines()[-2:]) == (
+        1,
+        [
+            f"its job ended by SIGUSR2 (not in the queue any more); log: {folder}/job/output.log",
+            "next: submit it again, which goes on where it was",
+        ],
+    )
+    assert [left(engine, node) for node in engine.nodes.nodes] == ["", ""]
+    before = {one.number: one.started for one in store.open(folder).launches()}
+    assert 2 <= len(before) < 6
+    done = submit(engine, home, folder, "--no-exclusive", "--wait", text=text)
+    assert done.exit_code == 0, done.printed
+    kept = store.open(folder)
+    after = {one.number: one.started for one in kept.launches()}
+    assert len(after) == 6
+    assert {one: after[one] for one in before} == before
+    assert {one.status.value for one in kept.launches()} == {"ok"}
+    (again,) = re.findall(r"(?m)^job (\d+) of Grid Engine on 2 nodes$", done.printed)
+    assert {one.job for one in kept.launches()} == {number, again}

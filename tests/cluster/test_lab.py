@@ -1,0 +1,409 @@
+"""The command `lab`, real: campaigns between nodes, rates and delays, power failures, Slurm, and nothing left."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cluster.nodes import Delay, in_use, one_way_ns
+from rankbench import build, lab, libraries, store
+from rankbench.cli.lab import ran
+from rankbench.lab import Cores, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster.nodes import Lab
+    from cluster.study import Core
+    from rankbench.model import Library
+
+RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
+MESSAGE_BYTES = 65536
+SAMPLES = 20
+PLAN = f"""
+candidates = ["mpich", "openmpi", "intel-mpi"]
+operations = ["pingpong"]
+sizes = {MESSAGE_BYTES}
+samples = {SAMPLES}
+case_limit = "1s"
+stop = {{ blocks = 1 }}
+control = false
+"""
+
+
+def rankbench(
+    folder: Path, home: Path, *arguments: str | Path, before: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder as a user does."""
+    return subprocess.run(
+        [*before, RANKBENCH, *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "RANKBENCH_HOME": str(home), "RANKBENCH": RANKBENCH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+# --- campaigns --------------------------------------------------------------------------------------------------------
+
+RUN_AND_COUNT = """
+$RANKBENCH run plan.toml || exit
+for node in "$@"; do echo "$node $(cat /sys/class/net/v-$node/statistics/rx_bytes)"; done >counters
+"""
+"""Runs a plan as one does without a lab, and tells what crossed the head's end of each node's link."""
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_a_campaign_between_nodes_crosses_their_links(count: int, home: Path, tmp_path: Path) -> None:
+    """Half of what a ping-pong moves is sent by each of its two nodes."""
+    nodes = [f"n{number}" for number in range(1, count + 1)]
+    (tmp_path / "plan.toml").write_text(PLAN + f'placements = ["{count}x1"]\n')
+    script = ["--", "sh", "-c", RUN_AND_COUNT, "sh", *nodes]
+    done = rankbench(tmp_path, home, "lab", "--nodes", str(count), *script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == f"lab: head, {', '.join(nodes)}; links as fast as the machine is; no delay added\n"
+    kept = store.open(tmp_path / "results" / "plan")
+    launches = [(one.candidate.partition("-")[0], one.status.value) for one in kept.launches()]
+    assert sorted(launches) == [("intel", "ok"), ("mpich", "ok"), ("openmpi", "ok")]
+    assert all([rank.host for rank in one.ranks] == nodes for one in kept.launches())
+    crossed = dict(line.split() for line in (tmp_path / "counters").read_text().splitlines())
+    assert min(int(crossed[node]) for node in ("n1", "n2")) >= len(launches) * SAMPLES * MESSAGE_BYTES
+
+
+FAILING_POWER = """
+$RANKBENCH run plan.toml &
+until grep -q '"record":"case"' results/plan/work/stream.jsonl 2>/dev/null; do
+    kill -0 $! || exit 9
+    sleep 0.05
+done
+lab-node down n2
+ssh n2 true
+echo "ssh: $?"
+lab-node up n2
+ssh n2 hostname
+wait $!
+"""
+
+
+def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, tmp_path: Path) -> None:
+    """The other node hears nothing more of it, and waits; the campaign goes on when the time limit has passed."""
+    text = PLAN.replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]').replace(f"= {MESSAGE_BYTES}", '= "1:1M:x2"')
+    text = text.replace('"1s"', '"0.3s"').replace(f"samples = {SAMPLES}", "samples = 20000")
+    (tmp_path / "plan.toml").write_text(text + 'placements = ["2x1"]\nlaunch_limit = "13s"\n')
+    done = rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ssh: n2 is down\n" in done.stderr
+    assert "ssh: 255\nn2\n" in done.stdout
+    kept = store.open(tmp_path / "results" / "plan")
+    assert [(one.status.value, one.reason) for one in kept.launches()] == [
+        ("hung", "no sign of life for 13 s"),
+        ("ok", ""),
+    ]
+    statuses = kept.cases()["status"].to_list()
+    assert (statuses.count("ok"), statuses.count("hung")) == (20, 1)
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+SINK = """
+import socket, time
+listener = socket.create_server(("", 7))
+print("ready", flush=True)
+link, _ = listener.accept()
+got = 0
+while data := link.recv(1 << 20):
+    got += len(data)
+    print(time.monotonic(), got)
+"""
+"""Prints when it had how many bytes."""
+SOURCE = """
+import socket, sys
+link = socket.create_connection(("n2", 7))
+link.sendall(bytes(int(sys.argv[1])))
+"""
+FRAME_OVERHEAD = 1514 / 1448
+"""Bytes of a frame for each byte of a stream that it carries."""
+
+
+def streamed_bit_s(nodes: Lab, rate_bit_s: int) -> float:
+    """Return how fast a stream is from node to node, headers counted, which takes half a second at that rate."""
+    sent_bytes = rate_bit_s // 16
+    sink = nodes.start([sys.executable, "-c", SINK], "n2")
+    assert sink.stdout
+    assert sink.stdout.readline() == "ready\n"
+    before = nodes.bytes_sent("n1")
+    nodes.on("n1", [sys.executable, "-c", SOURCE, str(sent_bytes)])
+    told, _ = sink.communicate()
+    assert nodes.bytes_sent("n1") - before > sent_bytes
+    arrivals = [tuple(map(float, line.split())) for line in told.splitlines()]
+    return 8 * FRAME_OVERHEAD * bytes_per_s(arrivals, expected=rate_bit_s / 8 / FRAME_OVERHEAD)
+
+
+def bytes_per_s(arrivals: list[tuple[float, ...]], expected: float) -> float:
+    """Return the rate between the first and the last fourth of arrivals: between those of them that were seen soonest.
+
+    A sink that is held up sees bytes late, and then many at once: from there on the stream would seem the faster.
+    """
+    fourth = len(arrivals) // 4
+    (began_s, before), (ended_s, after) = (
+        min(some, key=lambda seen: seen[0] - seen[1] / expected) for some in (arrivals[:fourth], arrivals[-fourth:])
+    )
+    return (after - before) / (ended_s - began_s)
+
+
+def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
+    """Return how fast streams get, of a few, and of more where none has got near the rate.
+
+    What else the machine does only slows them: a bucket that is looked at too late has lost what flowed over.
+    """
+    with lab.up(Wanted(nodes=2, rate_bit_s=rate_bit_s, delay=delay)) as nodes:
+        fastest = max(streamed_bit_s(nodes, rate_bit_s) for _ in range(3))
+        for _ in range(40):
+            if fastest < 0.97 * rate_bit_s:
+                fastest = max(fastest, streamed_bit_s(nodes, rate_bit_s))
+        return fastest
+
+
+@pytest.mark.parametrize("delay", [None, Delay(300_000, 300_000)], ids=["at once", "delayed"])
+def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
+    """With a delay too; and a fourth of it is a fourth.
+
+    A timer of the kernel may be 20 us late where the processor sleeps: little beside a frame's 1.2 ms at 10 Mbit/s.
+    """
+    slow, fast = (fastest_bit_s(rate, delay) for rate in (2_500_000, 10_000_000))
+    assert slow == pytest.approx(2_500_000, rel=0.05)
+    assert fast / slow == pytest.approx(4, rel=0.05)
+
+
+def test_a_link_takes_as_much_longer_as_its_delay() -> None:
+    """By the kernel where it can, by the switch where not.
+
+    Both are so long that the processors sleep meanwhile: to wake up takes some of them 0.2 ms.
+    """
+    ways_ns = []
+    for delay_ns in (5_000_000, 25_000_000):
+        with lab.up(Wanted(nodes=2, delay=Delay(delay_ns, delay_ns))) as nodes:
+            there_ns, back_ns = one_way_ns(nodes)
+        assert min(there_ns, back_ns) >= delay_ns
+        ways_ns.append((there_ns + back_ns) / 2)
+    assert ways_ns[1] - ways_ns[0] == pytest.approx(20_000_000, rel=0.05)
+
+
+KNOCK = "import socket; socket.socket().connect_ex(('head', 9))"
+
+
+@pytest.mark.parametrize("delay", [None, Delay(1_000, 1_000)], ids=["bridge", "delayed"])
+def test_a_node_that_comes_up_again_is_reached_as_before(delay: Delay | None) -> None:
+    with lab.up(Wanted(nodes=3, delay=delay)) as nodes:
+        before = one_way_ns(nodes)
+        nodes.down("n2")
+        assert nodes.run(["ssh", "n2", "hostname"]).printed == "ssh: n2 is down\n"
+        assert nodes.run(["lab-node", "down", "n2"]).printed == "lab-node: n2 is down\n"
+        nodes.up("n2")
+        assert min(before) > 0
+        assert min(one_way_ns(nodes)) > 0
+        assert nodes.run(["lab-node", "up", "n2"]).printed == "lab-node: n2 is up\n"
+        for node in nodes.nodes:
+            nodes.on(node, [sys.executable, "-c", KNOCK])
+            known = dict(re.findall(r"(\S+) dev eth0 lladdr (\S+)", nodes.on(node, ["ip", "neigh"])))
+            assert known["10.77.0.1"] == "02:00:0a:4d:00:01"
+
+
+# --- programs of the head ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Lab]:
+    """Two nodes of a Slurm which believes them to be larger than they are."""
+    with lab.up(Wanted(nodes=2, slurm=Cores(2, 4))) as nodes:
+        yield nodes
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("ssh", "ssh: usage: ssh [-OPTION...] NODE [COMMAND...]"),
+        ("ssh n9 true", "ssh: n9: no such node (allowed: n1 n2)"),
+        ("ssh n1 ssh n2 true", "ssh: only the head can reach nodes"),
+        ("ssh n1 lab-node down n2", "lab-node: only the head can reach nodes"),
+        ("lab-node", "lab-node: usage: lab-node down|up NODE"),
+        ("lab-node off n1", "lab-node: usage: lab-node down|up NODE"),
+        ("lab-node down n9", "lab-node: n9: no such node (allowed: n1 n2)"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(command: str, says: str, pair: Lab) -> None:
+    assert pair.run(command.split()) == (255, f"{says}\n")
+
+
+@pytest.mark.parametrize("options", ["", "-x", "-o StrictHostKeyChecking=no -p 22 -q", "-l somebody"])
+def test_ssh_takes_the_options_of_ssh(options: str, pair: Lab) -> None:
+    assert pair.run(["sh", "-c", f"ssh {options} n2 'hostname; exit 3'"]) == (3, "n2\n")
+
+
+def test_slurm_believes_what_it_is_told_of_the_nodes(pair: Lab) -> None:
+    told = pair.run(["sinfo", "-h", "-N", "-o", "%N %X %Y %c %t"])
+    assert told.printed == "n1 2 4 8 idle\nn2 2 4 8 idle\n"
+
+
+PMI = {"mpich": "pmi2", "openmpi": "pmix", "intel-mpi": "pmi2"}
+"""By what each family meets srun."""
+
+
+def test_srun_starts_one_world_over_nodes(core: Core, pair: Lab) -> None:
+    interface = next(Path("/usr/lib").rglob("libpmi2.so.0"))
+    environment = {**core.library.environment, "I_MPI_PMI_LIBRARY": str(interface), "I_MPI_PIN": "0"}
+    before = pair.bytes_sent("n1")
+    started = ["srun", f"--mpi={PMI[core.library.family]}", "-N2", "-n2"]
+    done = pair.run([*started, core.binary, "--check"], environment)
+    assert done.exit_code == 0, done.printed
+    assert "one world of 2 ranks, data right\n" in done.printed
+    assert re.findall(r"rank (\d) on (\w+),", done.printed) == [("0", "n1"), ("1", "n2")]
+    assert pair.bytes_sent("n1") - before >= MESSAGE_BYTES
+
+
+def test_a_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) -> None:
+    told = pair.folder / "told"
+    assert pair.run(["sbatch", "-W", "-N2", "-o", told, "--wrap", "srun hostname"]).exit_code == 0
+    assert sorted(told.read_text().split()) == ["n1", "n2"]
+    job = pair.run(["sbatch", "--parsable", "-o", told, "--wrap", "sleep 1000"]).printed.strip()
+    assert pair.run(["scancel", job]).exit_code == 0
+    assert "JobState=CANCELLED" in pair.run(["scontrol", "show", "job", job]).printed
+
+
+# --- without root -----------------------------------------------------------------------------------------------------
+
+EVERYTHING = """
+id -u
+ssh n2 hostname
+srun -N2 -l hostname | sort
+mpiexec -hosts n1,n2 -n 2 "$0" --check
+"""
+
+
+def test_a_lab_of_an_ordinary_user(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    """In a user namespace where this user is no root, and has none of root's rights."""
+    library = libraries.choose("mpich", [one for one in reach if one.source == "pypi"])
+    program = build.build(library, home).binary
+    path = f"PATH={library.prefix}/bin:{os.environ['PATH']}"
+    user = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "env", path)
+    assert subprocess.run([*user, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode
+    asked = ["--delay", "200us", "--rate", "100mbit", "--clocks", "5s", "--slurm"]
+    done = rankbench(tmp_path, home, "lab", *asked, "--", "sh", "-c", EVERYTHING, program, before=user)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:4] == ["0", "n2", "0: n1", "1: n2"]
+    assert "one world of 2 ranks, data right" in lines
+    assert re.findall(r"rank \d on (\w+),", done.stdout) == ["n1", "n2"]
+
+
+# --- how it ends ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137)])
+def test_the_exit_code_is_the_commands(command: str, code: int, pair: Lab) -> None:
+    """A shell's, for one that a signal ended."""
+    assert ran(pair, ["sh", "-c", command]) == code
+
+
+def test_a_shell_says_where_it_is(home: Path, tmp_path: Path) -> None:
+    """Its prompt goes to standard error, as there is no terminal."""
+    done = subprocess.run(
+        [RANKBENCH, "lab", "--nodes", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "RANKBENCH_HOME": str(home), "HOME": str(tmp_path)},
+        input="hostname; echo $RANKBENCH_HOSTS $RANKBENCH_BINDING; pwd\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["head", "n1 none", str(tmp_path)]
+    assert "(lab) head:~" in done.stderr
+
+
+def left_over() -> set[str]:
+    """Return what a lab might leave on the machine: links, folders, mounts, files of Slurm."""
+    links = {path.name for path in Path("/sys/class/net").iterdir()}
+    places = [Path("/tmp"), Path("/dev/shm"), Path("/run"), Path("/etc/slurm"), Path("/var/log"), Path("/var/spool")]
+    files = {str(path) for place in places if place.exists() for path in place.iterdir()}
+    mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
+    return links | {name for name in files if "rankbench-lab" in name or "slurm" in name or "munge" in name} | mounts
+
+
+TOLD = """
+readlink /proc/self/ns/net /proc/self/ns/pid
+dirname "$SLURM_CONF"
+ssh n2 "sleep 1000 >/dev/null & echo up"
+exec sleep 1000
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
+def test_nothing_is_left_of_a_lab_that_is_killed(how: signal.Signals, home: Path, tmp_path: Path) -> None:
+    before = left_over()
+    command = [RANKBENCH, "lab", "--slurm", "--delay", "1ms", "--clocks", "random", "--", "sh", "-c", TOLD]
+    environment = {**os.environ, "RANKBENCH_HOME": str(home)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    *spaces, folder, up = (process.stdout.readline().strip() for _ in range(4))
+    assert up == "up"
+    assert len(in_use(set(spaces), Path(folder))) > 5
+    process.send_signal(how)
+    process.communicate()
+    assert process.returncode == -how
+    wait_until_gone(set(spaces), Path(folder))
+    assert left_over() == before
+
+
+def wait_until_gone(spaces: set[str], folder: Path) -> None:
+    """Give the system some time; what is left after it is told."""
+    for _ in range(200):
+        if not in_use(spaces, folder) and not folder.exists():
+            return
+        time.sleep(0.1)
+    assert (in_use(spaces, folder), folder.exists()) == ([], False)
+
+
+def test_nothing_is_left_of_a_lab_that_is_killed_while_it_comes_up(home: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "RANKBENCH_HOME": str(home), "TMPDIR": str(tmp_path)}
+    command = [RANKBENCH, "lab", "--nodes", "20", "--", "true"]
+    process = subprocess.Popen(command, cwd="/", env=environment, stderr=subprocess.PIPE)
+    while not list(tmp_path.glob("rankbench-lab-*/pids/n3")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    (folder,) = tmp_path.glob("rankbench-lab-*")
+    process.kill()
+    process.communicate()
+    wait_until_gone(set(), folder)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_of_a_lab_that_ends(home: Path, tmp_path: Path) -> None:
+    before = left_over()
+    script = 'readlink /proc/self/ns/net; dirname "$SLURM_CONF"; sbatch -o /dev/null --wrap "sleep 1000" >&2'
+    done = rankbench(tmp_path, home, "lab", "--slurm", "--", "sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    space, folder = done.stdout.split()
+    assert in_use({space}, Path(folder)) == []
+    assert left_over() == before
+
+
+def test_a_lab_that_does_not_come_up_says_why_and_leaves_nothing(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    munged = tmp_path / "munged"
+    munged.write_text(
+        '#!/bin/sh\nfor said; do case $said in --log-file=*) echo no luck >"${said#*=}"; esac; done; exit 1\n'
+    )
+    munged.chmod(0o755)
+    with_it = ("env", f"PATH={tmp_path}:{os.environ['PATH']}", f"TMPDIR={tmp_path}/folder")
+    done = rankbench(tmp_path, home, "lab", "--slurm", "--", "true", before=with_it)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "rankbench: lab: nodes do not come up: no luck\n")
+    assert list((tmp_path / "folder").iterdir()) == []

@@ -1,0 +1,144 @@
+"""Campaigns made by jobs of a real Slurm on emulated nodes: from `submit` to the report, cancelled, a node lost."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rankbench import lab, store
+from rankbench.lab import Cores, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.lab import Done, Lab
+    from rankbench.store import Store
+
+PLAN = """
+question = "Which library on these nodes?"
+candidates = ["mpich", "openmpi", "intel-mpi"]
+operations = ["pingpong", "allreduce"]
+sizes = "8,1K"
+samples = 5
+placements = ["1x2", "2x1"]
+stop = { blocks = 1 }
+control = false
+[job]
+scheduler = "slurm"
+time = "10m"
+exclusive = true
+"""
+RANKBENCH = Path(sys.executable).with_name("rankbench")
+LIBRARIES = {"mpich", "openmpi", "intel"}
+
+
+@pytest.fixture(scope="module")
+def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    folder = tmp_path_factory.mktemp("slurm") / "lab"
+    with lab.up(Wanted(nodes=2, slurm=Cores(1, 2), shared=(home,)), folder, limit_s=600) as running:
+        yield running
+
+
+def rankbench(nodes: Lab, home: Path, *words: str | Path) -> Done:
+    """Run a command of rankbench on the head."""
+    return nodes.run([RANKBENCH, *words], {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
+
+
+def submit(nodes: Lab, home: Path, name: str, text: str, *options: str) -> Done:
+    """Submit a plan. Everything lies in the folder that all nodes see."""
+    plan = nodes.folder / f"{name}.toml"
+    plan.write_text(text)
+    return rankbench(nodes, home, "submit", plan, "--results", nodes.folder, *options)
+
+
+def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
+    """Return where the ranks of each library's launches were, by placement."""
+    return {
+        (one.candidate.partition("-")[0], one.placement, tuple(rank.host for rank in one.ranks))
+        for one in kept.launches()
+    }
+
+
+@pytest.mark.parametrize("launcher", ["mpiexec", "srun"])
+def test_from_submit_to_the_report(nodes: Lab, home: Path, launcher: str) -> None:
+    """Each library by its own launcher and by Slurm's, within a node and over two, whose network is seen to be used."""
+    sent = nodes.bytes_sent("n2")
+    done = submit(nodes, home, launcher, PLAN, "--launcher", launcher, "--wait")
+    assert done.exit_code == 0, done.printed
+    kept = store.open(nodes.folder / launcher)
+    assert {one.status.value for one in kept.launches()} == {"ok"}
+    assert set(kept.cases()["status"]) == {"ok"}
+    assert hosts(kept) == {
+        (library, *where) for library in LIBRARIES for where in (("1x2", ("n1", "n1")), ("2x1", ("n1", "n2")))
+    }
+    numbers = {one.job for one in kept.launches()}
+    assert len(numbers) == 1
+    assert all(number.isdigit() for number in numbers)
+    programs = {Path(one.command[0]).name for one in kept.launches()}
+    assert programs == {launcher}
+    crossed = sum(
+        row["taken"] * row["size_bytes"] for row in kept.cases().filter(placement="2x1").iter_rows(named=True)
+    )
+    assert nodes.bytes_sent("n2") - sent > crossed
+    page = nodes.folder / f"{launcher}.html"
+    assert rankbench(nodes, home, "report", nodes.folder / launcher, "--output", page).exit_code == 0
+    assert "Which library on these nodes?" in page.read_text()
+
+
+def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> None:
+    folder = nodes.folder / "cancelled"
+    assert submit(nodes, home, "cancelled", PLAN).exit_code == 0
+    while len(list(folder.glob("job/launches/*/done"))) < 2:
+        time.sleep(0.05)
+    (number,) = nodes.run(["squeue", "--noheader", "--format=%i"]).printed.split()
+    assert nodes.run(["scancel", number]).exit_code == 0
+    followed = rankbench(nodes, home, "status", folder, "--wait")
+    assert followed.exit_code == 1
+    before = {one.number: one.started for one in store.open(folder).launches()}
+    assert 2 <= len(before) < 6
+    assert followed.printed.splitlines()[-1] == "next: submit it again, which goes on where it was"
+    assert submit(nodes, home, "cancelled", PLAN, "--wait").exit_code == 0
+    after = {one.number: one.started for one in store.open(folder).launches()}
+    assert len(after) == 6
+    assert {one: after[one] for one in before} == before
+    assert {one.job for one in store.open(folder).launches()} >= {number, str(int(number) + 1)}
+
+
+def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
+    """The launch is a row that says so, with what it had measured; Slurm queues the job again, which does the rest."""
+    text = PLAN.replace('["1x2", "2x1"]', '["2x1"]').replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')
+    text = text.replace('"8,1K"', '"8:32K:x2"').replace("samples = 5", 'samples = 1000000\ncase_limit = "400ms"')
+    folder = nodes.folder / "dies"
+    assert submit(nodes, home, "dies", text).exit_code == 0
+    stream = folder / "job/launches/001-mpich_5_0_2_on_2x1/1/stream.jsonl"
+    while not stream.exists() or stream.read_text().count('"record":"case"') < 3:
+        time.sleep(0.05)
+    nodes.down("n2")
+    (number,) = nodes.run(["squeue", "--noheader", "--format=%i"]).printed.split()
+    while "JobState=PENDING Reason=BeginTime" not in nodes.run(["scontrol", "show", "job", number]).printed:
+        time.sleep(0.5)
+    assert rankbench(nodes, home, "status", folder).printed.splitlines()[-2] == (
+        f"job {number} of Slurm: PENDING (BeginTime)"
+    )
+    nodes.up("n2")
+    assert nodes.run(["srun", "--nodes=2", "hostname"]).exit_code == 0  # Both serve again.
+    nodes.run(["scontrol", "update", f"JobId={number}", "StartTime=now"])
+    done = rankbench(nodes, home, "status", folder, "--wait")
+    assert done.exit_code == 0, done.printed
+    kept = store.open(folder)
+    died, after = kept.launches()
+    assert "no answer any more from n2" in died.reason
+    # On a node that has just come back Slurm may miss the end of a step, for which the launcher then waits.
+    assert (died.status, after.status in {"ok", "hung"}) == ("crashed", True), after.reason
+    of_first, of_second = (set(kept.cases().filter(launch=number)["case"]) for number in (1, 2))
+    assert not of_first & of_second
+    assert of_first | of_second == {case.key for case in kept.campaign.cases}
+    assert len(of_first) > 3
+    assert list(kept.cases()["status"]).count("crashed") == 1
+    assert set(kept.samples().collect()["case"]) == (of_first | of_second) - set(
+        kept.cases().filter(status="crashed")["case"]
+    )

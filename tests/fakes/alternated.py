@@ -1,0 +1,89 @@
+"""Campaigns in which the core and a foreign tool took turns, of planted ratios: only the machine differs by block."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+import fakes
+from fakes import campaigns
+from rankbench import store
+from rankbench.model import ALL_RANKS, CaseResult, CaseStatus, Series
+from rankbench.suites.tools import osu
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rankbench.model import Campaign, Case, Operation
+    from rankbench.store import Store
+
+BLOCKS = 6
+CORE = {one.name: one for one in fakes.description().operations}
+OSU = {one.name: one for one in osu.OPERATIONS}
+SYMMETRIC = (0.9, 1.0, 1.1)
+SKEWED = (0.8, 1.0, 1.5)
+"""Samples over their median; the mean is 1.1."""
+STATES = (1.0, 1.4, 0.8, 1.1, 2.0, 0.7)
+"""What the machine does to all times of a block."""
+
+
+class Planted(NamedTuple):
+    """A case with its samples, over what the machine does."""
+
+    case: Case
+    times_ns: Sequence[float]
+    bytes: int = 0
+    messages: int = 0
+    blocks: int = BLOCKS
+
+
+def of(operation: Operation, size_bytes: int = 8, **changes: object) -> Case:
+    """Return a case of an operation as it is usually measured."""
+    foreign = operation.foreign
+    case = campaigns.case_of(operation, operation.form, size_bytes, "socket")
+    return msgspec.structs.replace(case, suite=foreign.suite if foreign else "", **changes)
+
+
+def record(cases: Sequence[Case], candidates: Sequence[str] = ("alpha",), *, control: bool = False) -> Campaign:
+    """Return the record of a campaign that knows the core and all of OSU."""
+    made = campaigns.campaign("reconcile", cases, candidates, control=control)
+    return msgspec.structs.replace(made, operations=[*CORE.values(), *OSU.values()])
+
+
+def make(folder: Path, planted: Sequence[Planted], *, control: bool = False) -> Store:
+    """Store blocks in which each case has its samples, all of a block slower or faster alike."""
+    made = store.create(folder / "made", record([one.case for one in planted], control=control))
+    numbers = itertools.count(1)
+    for block, candidate in itertools.product(range(1, BLOCKS + 1), made.campaign.candidates):
+        for one in planted:
+            if block <= one.blocks:
+                launch = campaigns.launch(next(numbers), block, 0, candidate.name, "socket")
+                made.append(launch, [measured(one, STATES[block - 1])])
+    return made
+
+
+def measured(one: Planted, state: float) -> CaseResult:
+    """Return the result of a case in a block."""
+    times = [round(state * time_ns, 6) for time_ns in one.times_ns]
+    return CaseResult(
+        case=one.case,
+        status=CaseStatus.OK,
+        taken=len(times),
+        valid=len(times),
+        ranks=2,
+        moved_bytes=one.bytes,
+        moved_messages=one.messages,
+        series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[], late=[], overrun=[])],
+    )
+
+
+def allreduce(rest: float = 1.05) -> list[Planted]:
+    """Plant a core of 1 µs, 1.2 times that after a barrier with a mean of 1.1 medians, and the tool's own part."""
+    return [
+        Planted(of(CORE["allreduce"]), [1000 * one for one in SYMMETRIC], 16, 2),
+        Planted(of(CORE["allreduce"], start="library-barrier"), [1200 * one for one in SKEWED], 16, 2),
+        Planted(of(OSU["osu-allreduce"], datatype="float"), [1200 * 1.1 * rest]),
+    ]

@@ -1,0 +1,77 @@
+"""A stand-in for a benchmark of OSU: a real program, linked to a stand-in library, that prints latencies of its sizes.
+
+Beside the prefix of the library that it loads, the file `bench` says how long they are, and where it crashes or hangs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+from fakes import imports, linked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """\
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    char script[4096];
+    MPI_Init(&argc, &argv);
+    snprintf(script, sizeof script, "%s.sh", argv[0]);
+    return execv(script, argv);
+}
+"""
+SCRIPT = """\
+#!/bin/sh
+prefix=${{LD_LIBRARY_PATH:-{own}/lib}}
+time=1.00 crash= hang= code=0
+. "${{prefix%%/lib*}}/bench"
+while [ "$1" != -m ]; do shift; done
+size=${{2%:*}}
+printf '{head}'
+while [ "$size" -le "${{2#*:}}" ]; do
+    [ "$size" != "$crash" ] || kill -SEGV $$
+    [ "$size" != "$hang" ] || sleep 1000
+    printf '%-10d%18.2f\\n' "$size" "$time"
+    size=$((size * 2))
+done
+exit "$code"
+"""
+WRAPPER = """\
+#!/bin/sh
+case $1 in
+  */program.c) exec cc -I{prefix} "$@" -L{prefix}/lib -Wl,-rpath,{prefix}/lib,--enable-new-dtags -lmpi ;;
+esac
+exec {prefix}/bin/core-mpicc "$@"
+"""
+
+
+def link(prefix: Path, **told: object) -> None:
+    """Give a library of `library.make` a libmpi, to which programs can be linked, and say how the benchmark behaves."""
+    linked.shared(prefix, "libmpi.so.12")
+    own = prefix / "bin" / "mpicc"
+    own.rename(own.with_name("core-mpicc"))
+    own.write_text(WRAPPER.format(prefix=prefix), "utf-8")
+    own.chmod(0o755)
+    behave(prefix, **told)
+
+
+def behave(prefix: Path, **told: object) -> None:
+    """Tell the benchmark how to behave from now on: `time` in µs, sizes to `crash` or `hang` at, exit `code`."""
+    (prefix / "bench").write_text("".join(f"{name}={value}\n" for name, value in told.items()), "utf-8")
+
+
+def make(folder: Path, prefix: Path, name: str = "osu_latency") -> Path:
+    """Return the program, linked to a library."""
+    path, source = folder / name, folder / "program.c"
+    folder.mkdir(exist_ok=True)
+    source.write_text(PROGRAM, "utf-8")
+    subprocess.run([prefix / "bin" / "mpicc", source, "-o", path], check=True)
+    script = path.with_name(f"{name}.sh")
+    script.write_text(SCRIPT.format(own=prefix, head=imports.LATENCY.replace("\n", "\\n")), "utf-8")
+    script.chmod(0o755)
+    return path

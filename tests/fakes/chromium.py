@@ -1,0 +1,71 @@
+"""What tests do in a browser, as a reader does it: open, look, click, and wait for what comes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from selenium.webdriver import ActionChains
+from selenium.webdriver.support.ui import WebDriverWait
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
+
+
+def opened(browser: Chrome, address: str) -> Chrome:
+    """Open a report and wait until everything in it can be shown."""
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours("light")})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics(1280))
+    browser.get("about:blank")
+    for kind in ("browser", "performance"):
+        logged(browser, kind)
+    browser.get(address)
+    until(browser, lambda: browser.execute_script("return document.documentElement.dataset.ready === 'true'"))
+    return browser
+
+
+def logged(browser: Chrome, kind: str) -> list[dict[str, Any]]:
+    """Return what the browser logged since the last call."""
+    read: Any = browser.get_log
+    return list(read(kind))
+
+
+def colours(scheme: str) -> list[dict[str, str]]:
+    return [{"name": "prefers-color-scheme", "value": scheme}]
+
+
+def metrics(width: int) -> dict[str, Any]:
+    return {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+
+
+def until(browser: Chrome, condition: Any) -> None:
+    WebDriverWait(browser, 30, 0.05).until(lambda _: condition())
+
+
+def into_view(page: Chrome, element: WebElement) -> None:
+    """Scroll to an element."""
+    page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+
+
+def click(page: Chrome, element: WebElement) -> None:
+    """Click where an element is, whatever lies on top of it there, as a reader does."""
+    into_view(page, element)
+    ActionChains(page).click(element).perform()
+
+
+def drawn(page: Chrome, figure: WebElement) -> WebElement:
+    """Scroll to a figure and wait until it is drawn."""
+    into_view(page, figure)
+    script = "const {key, drawn} = arguments[0].dataset; return key === drawn"
+    until(page, lambda: page.execute_script(script, figure))
+    return figure
+
+
+def draw_everything(page: Chrome) -> None:
+    """Have everything drawn that would stand on paper."""
+    page.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    script = (
+        "return [...document.querySelectorAll('figure[data-plot]:not([hidden])')]"
+        ".every(({dataset}) => dataset.drawn === dataset.key)"
+    )
+    until(page, lambda: page.execute_script(script))

@@ -1,0 +1,164 @@
+"""Campaigns on a machine of known hierarchy: 2 hosts of 2 sockets of 4 cores, of which two share an L2.
+
+Ranks go round the sockets, so that their order is not the machine's. What a pair of ranks takes is told by a function;
+`by_level` is true to the hierarchy, but for nothing that the shared L2 would bring.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+import fakes
+from fakes import campaigns, kinds
+from rankbench import store
+from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Cpu, RankFact, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+HOSTS = ("n1", "n2")
+SOCKETS, CORES = 2, 4
+PER_HOST = SOCKETS * CORES
+RANKS = len(HOSTS) * PER_HOST
+PLACEMENT = "2x8"
+CPUS = [
+    Cpu(number=cpu, core=cpu, socket=cpu // CORES, numa=cpu // CORES, caches={"L2": cpu // 2 * 2, "L3": cpu // 4 * 4})
+    for cpu in range(PER_HOST)
+]
+SOCKET_NS, SOCKETS_NS, HOSTS_NS = 200.0, 600.0, 5000.0
+SAMPLES = 5
+MESSAGES = 64
+OPERATIONS = [
+    kinds.operation(name, "point-to-point", kinds.number("from", 0, 4095), kinds.number("to", 1, 4095), metric=metric,
+                    start="none", between_two=True, ranks_exactly=2, messages=messages)
+    for name, metric, messages in (("pingpong", "latency", 1), ("bandwidth", "bandwidth", MESSAGES))
+]  # fmt: skip
+
+
+def seat(rank: int) -> tuple[str, int]:
+    """Return host and CPU of a rank: round the sockets of the first host, then round those of the second."""
+    host, place = divmod(rank, PER_HOST)
+    core, socket = divmod(place, SOCKETS)
+    return HOSTS[host], socket * CORES + core
+
+
+def by_level(_candidate: str, first: int, second: int) -> float:
+    """Return the true time between two ranks, by where they are."""
+    (host, cpu), (other_host, other) = seat(first), seat(second)
+    if host != other_host:
+        return HOSTS_NS
+    return SOCKET_NS if cpu // CORES == other // CORES else SOCKETS_NS
+
+
+def alike(_candidate: str, _first: int, _second: int) -> float:
+    """Say that all pairs are alike."""
+    return SOCKET_NS
+
+
+def case(operation: str, size_bytes: int, first: int, second: int) -> Case:
+    """Return the case between two ranks."""
+    options = {name: str(rank) for name, rank, usual in (("from", first, 0), ("to", second, 1)) if rank != usual}
+    return Case(
+        operation=operation,
+        form="blocking",
+        size_bytes=size_bytes,
+        datatype="byte",
+        placement=PLACEMENT,
+        ranks=RANKS,
+        start="none",
+        options=options,
+    )
+
+
+def cases(operations: tuple[str, ...] = ("pingpong",), ranks: int = RANKS, size_bytes: int = 8) -> list[Case]:
+    """Return the cases between all pairs of the first ranks, in both directions."""
+    every = [(one, two) for one in range(ranks) for two in range(ranks) if one != two]
+    return [case(operation, size_bytes, *pair) for operation in operations for pair in every]
+
+
+def facts(moved: dict[int, int], ranks: int) -> list[RankFact]:
+    """Return where ranks ran; `moved` has other CPUs of some."""
+    found = []
+    for rank in range(ranks):
+        host, cpu = seat(rank)
+        one = CPUS[moved.get(rank, cpu)]
+        found.append(
+            RankFact(
+                rank=rank,
+                host=host,
+                cpu=one.number,
+                cpus=str(one.number),
+                clock=host,
+                libmpi="/opt/lib/libmpi.so",
+                core=one.core,
+                socket=one.socket,
+                numa=one.numa,
+            )
+        )
+    return found
+
+
+def record(name: str, wanted: list[Case], candidates: tuple[str, ...]) -> Campaign:
+    """Return the record of the campaign."""
+    made = campaigns.campaign(name, wanted, candidates, (PLACEMENT,), control=False)
+    placement = msgspec.structs.replace(made.plan.placements[0], nodes=len(HOSTS), ranks_per_node=PER_HOST)
+    return msgspec.structs.replace(
+        made,
+        operations=OPERATIONS,
+        plan=msgspec.structs.replace(made.plan, placements=[placement], question="Which ranks are near?"),
+        machine=msgspec.structs.replace(fakes.machine(2 * PER_HOST, SOCKETS), cpus=CPUS, host=HOSTS[0]),
+    )
+
+
+def make(
+    folder: Path,
+    time_ns: Callable[[str, int, int], float] = by_level,
+    *,
+    candidates: tuple[str, ...] = campaigns.CANDIDATES,
+    wanted: list[Case] | None = None,
+    launches: int = 5,
+    spread: float = 0.02,
+    seed: int = 1,
+    moved: Callable[[int], dict[int, int]] = lambda _launch: {},
+) -> Store:
+    """Write the campaign into a store; `moved` tells which ranks of a launch are on other CPUs than usual."""
+    chosen = cases() if wanted is None else wanted
+    made = store.create(folder, record(folder.name, chosen, candidates))
+    random = np.random.default_rng(seed)
+    ranks = 1 + max(max(ends(one)) for one in chosen)
+    turns = [(block, name) for block in range(1, launches + 1) for name in candidates]
+    for launch, (block, name) in enumerate(turns, start=1):
+        state = random.lognormal(0, 0.1)
+        results = [result(one, time_ns(name, *ends(one)) * state, spread, random) for one in chosen]
+        launched = campaigns.launch(launch, block, 0, name, PLACEMENT)
+        made.append(msgspec.structs.replace(launched, ranks=facts(moved(launch), ranks)), results)
+    return made
+
+
+def ends(one: Case) -> tuple[int, int]:
+    """Return the ranks between which a case is."""
+    return int(one.options.get("from", "0")), int(one.options.get("to", "1"))
+
+
+def result(one: Case, true_ns: float, spread: float, random: np.random.Generator) -> CaseResult:
+    """Return a case of one launch: a message of no more than a few bytes, or a window of messages at 10 B/ns."""
+    messages = MESSAGES if one.operation == "bandwidth" else 1
+    typical = (true_ns + messages * one.size_bytes / 10) * random.lognormal(0, spread)
+    times = (typical * random.lognormal(0, spread / 10, SAMPLES)).round(2).tolist()
+    return CaseResult(
+        case=one,
+        status=CaseStatus.OK,
+        taken=SAMPLES,
+        valid=SAMPLES,
+        stopped="samples",
+        ranks=2,
+        moved_bytes=messages * one.size_bytes,
+        moved_messages=messages,
+        series=[Series(rank=0, time_ns=times, last_rank=[], late=[], overrun=[])],
+    )

@@ -1,0 +1,51 @@
+"""Files as benchmarks print them, of known figures, and campaigns that are imported from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.campaign import imported
+from rankbench.campaign.imported import Source, Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+LATENCY = "# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n"
+BANDWIDTH = "# OSU MPI Bandwidth Test v7.4\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n"
+BARRIER = "# OSU MPI Barrier Latency Test v5.3\n# Avg Latency(us)\n"
+OVERLAP = (
+    "# OSU MPI Non-Blocking Broadcast Latency Test v5.3\n# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n"
+    "# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)\n"
+)
+
+
+def osu(head: str, *rows: Sequence[float]) -> str:
+    """Return the output of a program of OSU: its head, and a row for each size, which is a whole number."""
+    return head + "".join(f"{row[0]:<10.0f}{''.join(f'{one:18.2f}' for one in row[1:])}\n" for row in rows)
+
+
+def latencies(*rows: Sequence[float]) -> str:
+    """Return what osu_latency prints: size and microseconds of each row."""
+    return osu(LATENCY, *rows)
+
+
+def in_turns(rounds: Sequence[Mapping[str, str]], hosts: Sequence[str] = ("n1", "n1"), end: str = "done\n") -> str:
+    """Return the output of a script that runs one library after the other, round after round, by their names."""
+    names = "".join(f"{host}\n" for host in hosts)
+    each = ["---\n".join(f"{label}:\n{names}{text}" for label, text in one.items()) for one in rounds]
+    return "Test:\n\n" + "===\n".join(each) + end
+
+
+def campaign(folder: Path, outputs: Mapping[str, Sequence[str]], **wish: int) -> Store:
+    """Import what each library's runs printed, a file each, into a campaign `made` below the folder."""
+    folder.mkdir(exist_ok=True)
+    sources = []
+    for label, texts in outputs.items():
+        for number, text in enumerate(texts, 1):
+            path = folder / f"{label}-{number}.txt"
+            path.write_text(text, encoding="utf-8")
+            sources.append(Source(path, label))
+    return imported.make(Wish(sources, **wish), folder / "made")  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""A campaign of every kind of case: options, datatypes, message rates, overlap, memory, all pairs of ranks.
+
+`alpha` takes what `campaigns.base_ns` tells, `beta` twice that, except that it needs less memory; between ranks 0 and 3
+both take ten times as long.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import fakes
+from fakes import campaigns
+from rankbench import store
+from rankbench.model import ALL_RANKS, Amount, Campaign, Case, CaseResult, CaseStatus, Operation, Option, Series
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+NOTHING, ONE = Amount(own=0, each=0), Amount(own=1, each=0)
+PLACEMENT, RANKS = "1x4", 4
+LAUNCHES, SAMPLES = 6, 20
+GROWTH_BYTES = 96 << 10
+
+
+def operation(name: str, kind: str, *options: Option, **others: object) -> Operation:
+    """Return an operation of one message a rank."""
+    usual: dict[str, object] = {
+        "help": f"what {name} does",
+        "standard": "MPI-4.1 12.3.1",
+        "metric": "time",
+        "forms": ["blocking"],
+        "send": ONE,
+        "receive": ONE,
+        "root_send": ONE,
+        "root_receive": ONE,
+        "sized": True,
+        "ranks_exactly": 0,
+        "messages": 1,
+        "datatype": "byte",
+        "datatypes": ["byte", "double", "vector"],
+        "start": "window",
+    }
+    return msgspec.convert({"name": name, "kind": kind, "options": list(options), **usual, **others}, Operation)
+
+
+def number(name: str, usual: int, most: int) -> Option:
+    """Return an option that is a number."""
+    return Option(name=name, help=f"which {name}", usual=str(usual), least=0, most=most)
+
+
+def choice(name: str, *values: str) -> Option:
+    """Return an option of values, the first of which is usual."""
+    return Option(name=name, help=f"how the {name} is", usual=values[0], values=list(values))
+
+
+QUANTITY = choice("quantity", "time", "overlap", "memory")
+OPERATIONS = [
+    operation("put", "one-sided", choice("allocation", "allocate", "create"), choice("epoch", "flush", "fence")),
+    operation("message-rate", "point-to-point", number("window", 64, 4096), metric="rate", messages=0, in_pairs=True),
+    operation("allreduce", "collective", QUANTITY, forms=["blocking", "nonblocking", "persistent"], datatype="float"),
+    operation("pingpong", "point-to-point", number("from", 0, 3), number("to", 1, 3), metric="latency", start="none",
+              between_two=True, ranks_exactly=2),
+]  # fmt: skip
+BY_NAME = {one.name: one for one in OPERATIONS}
+
+
+def case(name: str, size_bytes: int, form: str = "blocking", datatype: str = "", **options: str) -> Case:
+    """Return a case of four ranks."""
+    chosen = BY_NAME[name]
+    return Case(
+        operation=name,
+        form=form,  # type: ignore[arg-type]
+        size_bytes=size_bytes,
+        datatype=datatype or chosen.datatype,
+        placement=PLACEMENT,
+        ranks=RANKS,
+        start=chosen.start,
+        options={key.rstrip("_"): options[key] for key in sorted(options)},
+    )
+
+
+SIZES = (8, 65536)
+PUTS = [
+    *(case("put", size) for size in SIZES),
+    *(case("put", size, allocation="create", epoch="fence") for size in SIZES),
+    *(case("put", size, datatype="vector") for size in SIZES),
+]
+RATES = [case("message-rate", 8), case("message-rate", 8, window="1")]
+OVERLAPS = [case("allreduce", size, "nonblocking", quantity="overlap") for size in SIZES]
+MEMORY = [case("allreduce", size, quantity="memory") for size in SIZES]
+PAIRS = [
+    case("pingpong", 8, **({"from_": str(first)} if first else {}), **({"to": str(second)} if second != 1 else {}))
+    for first in range(RANKS)
+    for second in range(RANKS)
+    if first != second
+]
+CASES = [*PUTS, *RATES, *OVERLAPS, *MEMORY, *PAIRS]
+
+
+def time_ns(one: Case, candidate: str) -> float:
+    """Return the true time of a case, or the bytes of memory."""
+    if one.quantity == "memory":
+        return (1 << 20) * (1.0 if candidate.startswith("beta") else 1.5)
+    far = {one.options.get("from", "0"), one.options.get("to", "1")} == {"0", "3"}
+    slow = 10 if far and one.operation == "pingpong" else 1
+    return campaigns.base_ns(one) * slow * (2 if candidate.startswith("beta") else 1)
+
+
+def result(one: Case, candidate: str, block: int) -> CaseResult:
+    """Return a case of one launch, without any scatter but that of blocks."""
+    figure = time_ns(one, candidate) * (1 + block / 1000)
+    times = [figure] * (1 if one.quantity == "memory" else SAMPLES)
+    overlap = one.quantity == "overlap"
+    messages = int(one.options.get("window", "64")) * RANKS // 2 if one.operation == "message-rate" else RANKS
+    return CaseResult(
+        case=one,
+        status=CaseStatus.OK,
+        taken=len(times),
+        valid=len(times),
+        stopped="samples",
+        ranks=RANKS,
+        moved_bytes=messages * one.size_bytes,
+        moved_messages=messages,
+        # Computation takes as long as communication; alpha hides 80 % of it, beta nothing.
+        pure_ns=figure / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
+        compute_ns=figure / (1.2 if candidate.startswith("alpha") else 2.0) if overlap else 0.0,
+        growth_bytes=GROWTH_BYTES if one.quantity == "memory" else 0,
+        series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[0] * len(times), late=[], overrun=[])],
+    )
+
+
+def record(name: str, cases: list[Case]) -> Campaign:
+    """Return the record of the campaign."""
+    made = campaigns.campaign(name, cases, placements=(PLACEMENT,), control=False)
+    placement = msgspec.structs.replace(made.plan.placements[0], ranks_per_node=RANKS)
+    return msgspec.structs.replace(
+        made,
+        operations=OPERATIONS,
+        plan=msgspec.structs.replace(made.plan, placements=[placement]),
+        machine=fakes.machine(RANKS),
+    )
+
+
+def make(folder: Path, cases: list[Case] = CASES) -> Store:
+    """Write the campaign into a store."""
+    campaign = record(folder.name, cases)
+    made = store.create(folder, campaign)
+    groups = list(dict.fromkeys(one.launch_group for one in cases))
+    blocks = range(1, LAUNCHES + 1)
+    turns = [(block, name, group) for block in blocks for name in campaigns.CANDIDATES for group in groups]
+    for launch, (block, name, group) in enumerate(turns, start=1):
+        results = [result(one, name, block) for one in cases if one.launch_group == group]
+        made.append(campaigns.launch(launch, block, 0, name, PLACEMENT), results)
+    return made

@@ -1,0 +1,29 @@
+"""Reading a report's page as its own script does."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from typing import Any
+
+
+def part(page: str, name: str) -> Any:
+    """Return what is packed in a page under a name."""
+    found = re.search(rf'<script type="text/plain" id="part-{name}">(.*?)</script>', page, re.S)
+    assert found is not None
+    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+
+
+def book(page: str) -> dict[str, Any]:
+    """Return what a page knows of all cases before it draws anything."""
+    found = re.search(r'<script type="application/json" id="book">(.*?)</script>', page, re.S)
+    assert found is not None
+    read: dict[str, Any] = json.loads(found[1])
+    return read
+
+
+def captions(page: str, kind: str) -> list[str]:
+    """Return the captions of the tables of one kind."""
+    return [table[0] for table in part(page, "tables")[kind]]

@@ -1,0 +1,131 @@
+"""Campaigns of two ranks at several placements on the machine of `hierarchy`; functions tell times and exchanges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from fakes import campaigns, hierarchy
+from rankbench import store
+from rankbench.model import Campaign, Case, CaseResult, CaseStatus, Exchange, Launch, Placement, Series, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+SEATS = {
+    "same-l2": (("n1", 0), ("n1", 1)),
+    "same-l3": (("n1", 0), ("n1", 2)),
+    "two-sockets": (("n1", 0), ("n1", 4)),
+    "nodes": (("n1", 0), ("n2", 0)),
+}
+"""By placement: host and CPU of both ranks."""
+SOCKETS = ("same-l3", "two-sockets")
+SMALL = (8, 1024)
+CACHE_BYTES = 32 << 20
+COPY_BYTES_PER_S = 8 * 2 * 5e9
+"""What eight cores read and write while each copies 5 GB/s."""
+SAMPLES = 5
+
+
+def case(operation: str, size_bytes: int, placement: str) -> Case:
+    """Return a case of two ranks."""
+    made = hierarchy.case(operation, size_bytes, 0, 1)
+    return msgspec.structs.replace(made, placement=placement, ranks=2)
+
+
+def exchange_ns(one: int, two: int) -> float:
+    """Return what a cache line takes: three times as long between sockets."""
+    return 50.0 if one // hierarchy.CORES == two // hierarchy.CORES else 150.0
+
+
+def no_difference(_one: int, _two: int) -> float:
+    """Return what a cache line takes on a machine where places do not matter."""
+    return 50.0
+
+
+def state(between: Callable[[int, int], float], factor: float) -> State:
+    """Return the state of the machine, measured between all pairs of CPUs."""
+    cpus = range(hierarchy.PER_HOST)
+    pairs = [(one, two) for one in cpus for two in cpus if one < two]
+    exchange = [Exchange(cpus=pair, median_ns=factor * between(*pair), min_ns=10) for pair in pairs]
+    return State(cpus=list(cpus), exchange=exchange, copy_bytes_per_s=COPY_BYTES_PER_S)
+
+
+def record(
+    name: str, sizes: Sequence[int], operations: Sequence[str], names: Sequence[str], candidates: Sequence[str]
+) -> Campaign:
+    """Return the record of the campaign."""
+    cases = [case(operation, size, place) for operation in operations for size in sizes for place in names]
+    made = hierarchy.record(name, cases, tuple(candidates))
+    placements = [Placement(name=one, nodes=1, ranks_per_node=2, binding="core") for one in names]
+    plan = msgspec.structs.replace(made.plan, placements=placements, question="What does the place of ranks do?")
+    return msgspec.structs.replace(made, plan=plan)
+
+
+def make(
+    folder: Path,
+    time_ns: Callable[[str, str, int], float],
+    *,
+    sizes: Sequence[int] = SMALL,
+    operations: Sequence[str] = ("pingpong",),
+    names: Sequence[str] = SOCKETS,
+    candidates: Sequence[str] = ("alpha",),
+    between: Callable[[int, int], float] | None = exchange_ns,
+    launches: int = 6,
+    spread: float = 0.005,
+    change: Callable[[Launch], Launch] = lambda launch: launch,
+) -> Store:
+    """Write the campaign into a store; `time_ns` tells what a candidate takes at a placement in a size.
+
+    Without `between` the state of the machine is not known; `change` makes single launches others than they were.
+    """
+    campaign = record(folder.name, sizes, operations, names, candidates)
+    made = store.create(folder, campaign)
+    random = np.random.default_rng(7)
+    for number, (block, name, place) in enumerate(turns_of(launches, candidates, names), start=1):
+        cases = [one for one in campaign.cases if one.placement == place]
+        results = [result(one, time_ns(name, place, one.size_bytes) * random.lognormal(0, spread)) for one in cases]
+        around = state(between, random.lognormal(0, spread)) if between else None
+        made.append(change(launch(number, block, name, place, around)), results)
+    return made
+
+
+def turns_of(launches: int, candidates: Sequence[str], names: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return block, candidate and placement of every launch."""
+    return [(block, name, place) for block in range(1, launches + 1) for name in candidates for place in names]
+
+
+def launch(number: int, block: int, candidate: str, placement: str, around: State | None) -> Launch:
+    """Return a launch whose ranks sat where the placement says."""
+    made = campaigns.launch(number, block, 0, candidate, placement)
+    ranks = []
+    for rank, (host, cpu) in enumerate(SEATS[placement]):
+        one = hierarchy.CPUS[cpu]
+        ranks.append(
+            msgspec.structs.replace(
+                made.ranks[0], rank=rank, host=host, cpu=cpu, core=one.core, socket=one.socket, numa=one.numa
+            )
+        )
+    return msgspec.structs.replace(made, ranks=ranks, before=around, after=around)
+
+
+def result(one: Case, typical_ns: float) -> CaseResult:
+    """Return a case of one launch without scatter within it."""
+    messages = hierarchy.MESSAGES if one.operation == "bandwidth" else 1
+    times = [round(typical_ns * (1 + index / 10000), 2) for index in range(SAMPLES)]
+    return CaseResult(
+        case=one,
+        status=CaseStatus.OK,
+        taken=SAMPLES,
+        valid=SAMPLES,
+        stopped="samples",
+        ranks=2,
+        moved_bytes=messages * one.size_bytes,
+        moved_messages=messages,
+        series=[Series(rank=0, time_ns=times, last_rank=[], late=[], overrun=[])],
+    )

@@ -1,0 +1,156 @@
+"""Evidence of known truth, drawn without a store: a hundred campaigns in seconds.
+
+What is true is told by a function from candidate and case to the time of the case. Figures are drawn as
+
+    time x state (block, all candidates and cases alike) x spread (launch and case)
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from fakes import campaigns
+from rankbench import statistics
+from rankbench.model import Candidate, Summary
+from rankbench.verdict import judge_case
+from rankbench.verdict.evidence import NO_LAST_RANKS, Evidence, Pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankbench.model import Campaign, Case
+
+    Told = Callable[[str, Case], float]
+
+SIZES = tuple(1 << power for power in range(3, 21))
+LINES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
+ONE_LINE = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=SIZES)
+
+
+def smooth(candidate: str, case: Case) -> float:
+    """Return the time of a smooth curve: beta starts slower and has the larger bandwidth, so that the two cross."""
+    start_ns, bytes_per_ns = {"alpha": (600, 4), "beta": (900, 8)}.get(candidate, (1500, 2))
+    return start_ns + case.size_bytes / bytes_per_ns
+
+
+def alike(candidate: str, case: Case) -> float:
+    """Return one smooth curve for all."""
+    return campaigns.base_ns(case)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The dice of a campaign."""
+
+    seed: int
+    spread: float | Callable[[str, Case], float]
+    state: float
+    tails: int
+
+    def drawn(self, launches: int, cases: Sequence[Case], candidates: Sequence[str]) -> np.ndarray:
+        """Return logarithms by launch, candidate and case."""
+        random, spread = np.random.default_rng(self.seed), self.spread
+        wide = np.array([[spread(name, case) if callable(spread) else spread for case in cases] for name in candidates])
+        size = (launches, *wide.shape)
+        own = random.standard_t(self.tails, size) if self.tails else random.standard_normal(size)
+        return np.asarray(wide * own + self.state * random.standard_normal((launches, 1, 1)))
+
+
+def evidence(
+    told: Told,
+    *,
+    seed: int = 1,
+    launches: int = 8,
+    spread: float | Callable[[str, Case], float] = 0.02,
+    state: float = 0.05,
+    tails: int = 0,
+    cases: Sequence[Case] = LINES,
+    candidates: Sequence[str] = ("alpha", "beta", "gamma"),
+    settings: Mapping[str, Mapping[str, str]] | None = None,
+    last_ranks: pl.DataFrame = NO_LAST_RANKS,
+    **changes: object,
+) -> Evidence:
+    """Return what judging is drawn from. Candidates that have settings are all of one library; a time that is not a
+    number is that of a case which failed. Spreads are standard deviations of the logarithm, which is Gaussian, or
+    Student's with so many degrees of freedom: the fewer these `tails`, the farther off are single launches.
+    """
+    record = _record(cases, candidates, settings or {}, changes)
+    figures = drawn(told, Noise(seed, spread, state, tails), launches, cases, candidates)
+    comparisons = statistics.compare(figures, list(itertools.combinations(candidates, 2)), record.plan.threshold)
+    summaries = summaries_of(figures)
+    pairs = Pairs(comparisons)
+    by_case: dict[str, list[Summary]] = {}
+    for one in summaries:
+        by_case.setdefault(one.case, []).append(one)
+    judged = [judge_case(case, by_case.get(case.key, []), pairs) for case in cases]
+    made = [
+        campaigns.launch(number, block, position, name, "socket")
+        for number, block, position, name in launches_of(launches, candidates)
+    ]
+    return Evidence(record, judged, summaries, comparisons, [], made, figures, last_ranks=last_ranks)
+
+
+def _record(
+    cases: Sequence[Case],
+    candidates: Sequence[str],
+    settings: Mapping[str, Mapping[str, str]],
+    changes: dict[str, object],
+) -> Campaign:
+    record = campaigns.campaign("planted", cases, candidates, control=False)
+    own = [
+        Candidate(name=one, library=candidates[0] if one in settings else one, settings=dict(settings.get(one, {})))
+        for one in candidates
+    ]
+    return msgspec.structs.replace(record, candidates=own, **changes)
+
+
+def launches_of(launches: int, candidates: Sequence[str]) -> list[tuple[int, int, int, str]]:
+    """Return number, block, position and candidate of every launch."""
+    return [
+        (1 + block * len(candidates) + position, block + 1, position, name)
+        for block in range(launches)
+        for position, name in enumerate(candidates)
+    ]
+
+
+def drawn(
+    told: Told,
+    noise: Noise,
+    launches: int,
+    cases: Sequence[Case],
+    candidates: Sequence[str],
+) -> pl.DataFrame:
+    """Return the figures of all launches."""
+    times = np.array([[told(name, case) for case in cases] for name in candidates])
+    logs = noise.drawn(launches, cases, candidates)
+    rows = launches_of(launches, candidates)
+    keys = [case.key for case in cases]
+    return pl.DataFrame(
+        {
+            "case": keys * len(rows),
+            "candidate": [name for _, _, _, name in rows for _ in keys],
+            "block": [block for _, block, _, _ in rows for _ in keys],
+            "launch": [number for number, _, _, _ in rows for _ in keys],
+            "figure_ns": (times * np.exp(logs)).ravel(),
+        },
+        schema_overrides={"block": pl.Int32, "launch": pl.Int32},
+    ).filter(pl.col("figure_ns").is_not_nan())
+
+
+def summaries_of(figures: pl.DataFrame) -> list[Summary]:
+    """Return what verdicts need of summaries."""
+    figure = pl.col("figure_ns")
+    table = figures.group_by("case", "candidate", maintain_order=True).agg(
+        figure.len().alias("launches"), figure.median(), figure.min().alias("low"), figure.max().alias("high")
+    )
+    return [
+        Summary(case=case, candidate=name, launches=n, samples=n, late=0, overrun=0, typical_ns=middle, low_ns=low,
+                high_ns=high, coverage=0.95)
+        for case, name, n, middle, low, high in table.iter_rows()
+    ]  # fmt: skip

@@ -1,0 +1,96 @@
+"""Texts that tools printed, recorded or made, and damaged ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import strategies as st
+
+from rankbench.model import RankbenchError
+from rankbench.suites import Line, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from rankbench.suites import Table
+
+SAMPLES = Path(__file__).parents[3] / "shared" / "samples"
+FIELDS = ["", "nan", "-1", "inf", "0", "1e999", "9" * 30, "4.5", "---", "# begin result", "x", "\u0664", "1_0"]
+"""What takes the place of a field."""
+
+
+def files(tool: str) -> list[Path]:
+    """Return the recorded outputs of a tool."""
+    return sorted(path for path in (SAMPLES / tool).rglob("*.txt"))
+
+
+def lines(text: str) -> list[Line]:
+    return [Line(number, line) for number, line in enumerate(text.splitlines(), 1)]
+
+
+def tables(tool: ModuleType, text: str, file: str = "f") -> list[Table]:
+    return list(tool.read(Text(file, iter(lines(text)))))
+
+
+def sample(tool: ModuleType, path: Path) -> list[Table]:
+    """Return the tables of a recorded output, which the tool must recognise unless it is empty."""
+    text = path.read_text()
+    assert not text or tool.recognises(lines(text)[:400])
+    return tables(tool, text, str(path))
+
+
+def refused(tool: ModuleType, text: str, file: str = "f") -> str:
+    """Return the message with which a text is refused."""
+    with pytest.raises(RankbenchError) as caught:
+        tables(tool, text, file)
+    return str(caught.value)
+
+
+def counted(table: Sequence[Table]) -> int:
+    return sum(len(one.rows) for one in table)
+
+
+def damaged(texts: Sequence[str]) -> st.SearchStrategy[str]:
+    """Return lines of several texts, mixed, cut and with fields that cannot be."""
+    every = sorted({line for text in texts for line in text.splitlines()})
+    field = st.tuples(st.sampled_from(every), st.integers(0, 12), st.sampled_from(FIELDS)).map(_with_field)
+    cut = st.tuples(st.sampled_from(every), st.integers(0, 40)).map(lambda pair: pair[0][: pair[1]])
+    mixed = st.lists(st.one_of(st.sampled_from(every), field, cut, st.text(max_size=30)), max_size=40).map("\n".join)
+    whole = st.tuples(st.sampled_from(texts), st.integers(0, 5000), st.sampled_from(FIELDS)).map(_with_line)
+    return st.one_of(mixed, whole)
+
+
+def _with_field(given: tuple[str, int, str]) -> str:
+    line, place, field = given
+    fields = re.split(r"(\S+)", line)
+    fields[min(2 * place + 1, len(fields) - 1)] = field
+    return "".join(fields)
+
+
+def _with_line(given: tuple[str, int, str]) -> str:
+    """Return a text in which one field is another, or after which all is cut."""
+    text, place, field = given
+    split = text.splitlines()
+    split[place % len(split)] = _with_field((split[place % len(split)], place % 7, field))
+    return "\n".join(split[: place % len(split) + 1] if field == "" else split)
+
+
+def assert_read_or_refused(tool: ModuleType, text: str, file: str = "f.txt") -> None:
+    """Assert that a text is read, or refused with a message that says where."""
+    try:
+        found = tables(tool, text, file)
+    except RankbenchError as error:
+        message = str(error)
+        assert re.match(rf"{re.escape(file)}(:\d+)?: \S", message), message
+        assert "\n" not in message
+        return
+    for table in found:
+        assert table.rows
+        assert all(len(row.numbers) == len(table.columns) for row in table.rows)
+        assert all(0 <= index < len(table.columns) for index in table.roles.values())
+        sizes = [row.size_bytes for row in table.rows]
+        assert table.raw or len(set(sizes)) == len(sizes)

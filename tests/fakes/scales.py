@@ -1,0 +1,111 @@
+"""Campaigns at many numbers of nodes and of ranks on each: a function tells what a candidate takes, or how it ends."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+import fakes
+from fakes import campaigns
+from rankbench import store
+from rankbench.model import ALL_RANKS, Campaign, Case, CaseResult, CaseStatus, Placement, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+    Told = Callable[[str, Case, Placement], float | CaseStatus]
+
+NODES, RANKS = (1, 2, 3, 4, 6, 8, 12), (1, 2, 4)
+STUDY = tuple(
+    f"{library}+{compiler}"
+    for library in ("mpich-5.0.2", "openmpi-5.0.11", "intel-mpi")
+    for compiler in ("gcc", "clang")
+)
+"""Three libraries by two compilers."""
+SAMPLES = 5
+
+
+def placements(nodes: Sequence[int], ranks: Sequence[int]) -> list[Placement]:
+    """Return every number of nodes with every number of ranks."""
+    return [
+        Placement(name=f"{node}x{rank}", nodes=node, ranks_per_node=rank, binding="core")
+        for node, rank in itertools.product(nodes, ranks)
+    ]
+
+
+def case(operation: str, size_bytes: int, placement: Placement) -> Case:
+    """Return a case of all ranks of a placement."""
+    chosen = next(one for one in fakes.description().operations if one.name == operation)
+    return Case(
+        operation=operation,
+        form=chosen.form,
+        size_bytes=size_bytes if chosen.sized else 0,
+        datatype=chosen.datatype,
+        placement=placement.name,
+        ranks=placement.ranks,
+        start=chosen.start,
+    )
+
+
+def record(
+    name: str,
+    candidates: Sequence[str],
+    operations: Sequence[str],
+    sizes: Sequence[int],
+    places: list[Placement],
+    cores: int,
+) -> Campaign:
+    """Return the record of the campaign."""
+    cases = [case(one, size, place) for place in places for one in operations for size in sizes]
+    made = campaigns.campaign(name, list(dict.fromkeys(cases)), candidates, control=False)
+    plan = msgspec.structs.replace(made.plan, placements=places, operations=list(operations), sizes_bytes=list(sizes))
+    return msgspec.structs.replace(made, plan=plan, machine=fakes.machine(cores))
+
+
+def make(
+    folder: Path,
+    told: Told,
+    *,
+    nodes: Sequence[int] = (1, 2, 4, 8),
+    ranks: Sequence[int] = (1, 2),
+    candidates: Sequence[str] = campaigns.CANDIDATES,
+    operations: Sequence[str] = ("allreduce",),
+    sizes: Sequence[int] = (8,),
+    launches: int = 6,
+    spread: float = 0.01,
+    cores: int = 4,
+    seed: int = 1,
+) -> Store:
+    """Write the campaign into a store; `spread` is that of launches, as the standard deviation of a logarithm."""
+    campaign = record(folder.name, candidates, operations, sizes, placements(nodes, ranks), cores)
+    made = store.create(folder, campaign)
+    random, numbers = np.random.default_rng(seed), itertools.count(1)
+    for block, name, place in itertools.product(range(1, launches + 1), candidates, campaign.plan.placements):
+        own = [one for one in campaign.cases if one.placement == place.name]
+        results = [result(one, place, told(name, one, place), random.lognormal(0, spread)) for one in own]
+        made.append(campaigns.launch(next(numbers), block, 0, name, place.name, results[-1].status), results)
+    return made
+
+
+def result(one: Case, place: Placement, told: float | CaseStatus, factor: float) -> CaseResult:
+    """Return a case of one launch: a few samples almost alike, or how it ended."""
+    if isinstance(told, CaseStatus):
+        return CaseResult(case=one, status=told, reason=campaigns.REASONS[told])
+    times = [round(told * factor * (1 + index / 10000), 2) for index in range(SAMPLES)]
+    return CaseResult(
+        case=one,
+        status=CaseStatus.OK,
+        taken=SAMPLES,
+        valid=SAMPLES,
+        stopped="samples",
+        ranks=place.ranks,
+        moved_bytes=one.size_bytes * place.ranks * (place.ranks - 1 if one.operation == "alltoall" else 1),
+        moved_messages=place.ranks,
+        series=[Series(rank=ALL_RANKS, time_ns=times, last_rank=[0] * SAMPLES, late=[], overrun=[])],
+    )

@@ -1,0 +1,149 @@
+"""A stand-in for the commands of every scheduler: jobs run here at once, on nodes that have names only.
+
+`install` puts the commands of one scheduler into a folder for PATH. Each calls this file, by its path, with the kind of
+scheduler, the folder that holds its jobs, and its own name and arguments. It needs the standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMANDS = {
+    "slurm": ("sbatch", "scontrol", "scancel", "squeue", "sinfo"),
+    "pbs": ("qsub", "qstat", "qdel"),
+    "lsf": ("bsub", "bjobs", "bkill"),
+    "flux": ("flux",),
+    "grid-engine": ("qsub", "qstat", "qdel"),
+    "ssh": (),
+}
+NODES = ("a1", "a2", "a3", "a4")
+STATES = {  # running, ended well, ended otherwise
+    "slurm": ("JobId={} JobState=RUNNING Reason=None", "JobId={} JobState=COMPLETED Reason=None",
+              "JobId={} JobState=NODE_FAIL Reason=NodeDown"),
+    "pbs": ("Job Id: {}\n    job_state = R\n", "Job Id: {}\n    job_state = F\n    Exit_status = 0\n",
+            "Job Id: {}\n    job_state = F\n    Exit_status = 271\n"),
+    "lsf": ("RUN -", "DONE -", "EXIT TERM_OWNER: job killed by owner"),
+    "flux": ("RUN ", "INACTIVE COMPLETED", "INACTIVE FAILED"),
+    "grid-engine": ("  {} 0.55500 plan  root  r  11/22/2026 02:00:00 all.q@a1  2", "", ""),
+}  # fmt: skip
+
+
+def install(kind: str, folder: Path) -> dict[str, str]:
+    """Put the commands of a scheduler into a folder; return the environment in which they are found."""
+    (folder / "jobs").mkdir(parents=True)
+    for name in COMMANDS[kind]:
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{__file__}" {kind} "{folder}" {name} "$@"\n')
+        program.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def spread(path: Path, tasks: int) -> str:
+    """Write a file of nodes in which each stands once for each of its tasks."""
+    path.write_text("".join(f"{node}\n" for node in NODES for _ in range(tasks)))
+    return str(path)
+
+
+def environment(kind: str, folder: Path, number: str) -> dict[str, str]:
+    """Return what a scheduler sets within a job."""
+    nodes = folder / "jobs" / f"{number}.nodes"
+    return {
+        "slurm": {"SLURM_JOB_ID": number, "SLURM_JOB_NODELIST": "a[1-4]"},
+        "pbs": {"PBS_JOBID": number, "PBS_NODEFILE": spread(nodes, 2)},
+        "lsf": {"LSB_JOBID": number, "LSB_DJOB_HOSTFILE": spread(nodes, 2)},
+        "flux": {"FLUX_JOB_ID": number},
+        "grid-engine": {"JOB_ID": number, "PE_HOSTFILE": spread(nodes, 1)},
+    }[kind]
+
+
+def submit(kind: str, folder: Path, script: str) -> str:
+    """Run a script in the background; return the job's number, or end as a scheduler does that does not want it."""
+    import re  # Who asks for a job's state, often, waits for neither.
+    import subprocess
+
+    if (folder / "refuses").exists():
+        sys.exit((folder / "refuses").read_text())
+    number = str(101 + len(list((folder / "jobs").glob("*.pid"))))
+    log = re.search(r"(?m)^#\S+ (?:--output=|-o )(\S+)$", Path(script).read_text())
+    assert log
+    command = f'bash "{script}"; echo $? >"{folder}/jobs/{number}.ended"'
+    with Path(log[1]).open("ab") as output:
+        process = subprocess.Popen(
+            ["bash", "-c", command],
+            env=os.environ | environment(kind, folder, number),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    (folder / "jobs" / f"{number}.pid").write_text(str(process.pid))
+    return number
+
+
+def state(kind: str, folder: Path, number: str) -> str:
+    """Return what a scheduler says of a job."""
+    running, well, otherwise = STATES[kind]
+    pid, ended = int((folder / "jobs" / f"{number}.pid").read_text()), folder / "jobs" / f"{number}.ended"
+    if ended.exists():
+        return (well if ended.read_text().strip() == "0" else otherwise).format(number)
+    return (running if any(map(lives_in(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(number)
+
+
+def lives_in(group: int) -> Callable[[Path], bool]:
+    """Return what tells of a process whether it is of a group and goes on: a script may outlive who started it."""
+
+    def lives(stat: Path) -> bool:
+        try:
+            state, _, own = stat.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            return False
+        return int(own) == group and state not in "ZX"
+
+    return lives
+
+
+def cancel(folder: Path, number: str) -> None:
+    """End a job as a scheduler does: all of it is told at once."""
+    os.killpg(int((folder / "jobs" / f"{number}.pid").read_text()), signal.SIGTERM)
+
+
+def main(kind: str, place: str, name: str, *words: str) -> str:
+    """Return what a command prints."""
+    folder = Path(place)
+    if (folder / "gone").exists():
+        sys.exit(f"{name}: error: cannot connect to the server")
+    if words[:2] == ("show", "hostnames"):
+        return "\n".join(NODES)
+    if name == "flux" and words[0] == "hostlist":
+        return "\n".join(NODES)
+    if name == "flux" and words[0] == "batch":
+        return f"f{submit(kind, folder, words[1])}"
+    if name in {"sbatch", "qsub"}:
+        return submit(kind, folder, words[-1]) + (".server" if kind == "pbs" else "")
+    if name == "bsub":
+        script = folder / "jobs" / "script"
+        script.write_text(sys.stdin.read())
+        return f"Job <{submit(kind, folder, str(script))}> is submitted to default queue <normal>."
+    if name == "sinfo":
+        lost = folder / "lost"
+        return "down*" if lost.exists() and f"--nodes={lost.read_text()}" in words else "allocated"
+    if name == "squeue":
+        return ""
+    number = words[-1].removeprefix("f").partition(".")[0]
+    if name in {"scancel", "qdel", "bkill"} or words[0] == "cancel":
+        cancel(folder, number)
+        return ""
+    if words[-1] == "*":
+        return "\n".join(state(kind, folder, path.stem) for path in (folder / "jobs").glob("*.pid"))
+    return state(kind, folder, number)
+
+
+if __name__ == "__main__":
+    print(main(*sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""Sites to submit campaigns at: a folder with a plan, two stand-in libraries and a stand-in scheduler."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from fakes import library, scheduler
+from rankbench import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.store import Store
+
+MAIN = "from rankbench.cli import main, status; status.POLL_S = (0.1,); main()"
+"""Asks after jobs more often than one should ask a scheduler."""
+PREFIXES = ["--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
+NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "f101", "grid-engine": "101"}
+
+
+class Done(NamedTuple):
+    """How a command ended and what it printed."""
+
+    exit_code: int
+    printed: str
+
+
+class Site(NamedTuple):
+    """A folder with a plan, two libraries and a scheduler."""
+
+    place: Path
+    kind: str
+    environment: dict[str, str]
+
+    def start(self, command: str, *options: str) -> subprocess.Popen[str]:
+        """Start a command of rankbench."""
+        return subprocess.Popen(
+            [sys.executable, "-c", MAIN, command, *options],
+            cwd=self.place,
+            env=os.environ | {"RANKBENCH_HOME": str(self.place / "home"), "COLUMNS": "1000"} | self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+
+    def run(self, command: str, *options: str) -> Done:
+        """Run a command of rankbench to its end."""
+        process = self.start(command, *options)
+        said, _ = process.communicate()
+        return Done(process.returncode, said)
+
+    def submit(self, *options: str) -> Done:
+        """Submit the plan."""
+        hosts = ["--hosts", ",".join(scheduler.NODES)] if self.kind == "ssh" else []
+        return self.run("submit", "plan.toml", "--scheduler", self.kind, *PREFIXES, *hosts, *options)
+
+    @property
+    def campaign(self) -> Path:
+        """Return the folder of the campaign."""
+        return self.place / "results/plan"
+
+    def opened(self) -> Store:
+        """Return what came of it."""
+        return store.open(self.campaign)
+
+    def wait_for(self, pattern: str, count: int = 1) -> None:
+        """Wait until the job has left so many files of a kind."""
+        while len(list((self.campaign / "job").glob(pattern))) < count:
+            time.sleep(0.01)
+
+    def wait_for_end(self) -> str:
+        """Wait until the job has ended; return what `status` says then."""
+        while True:
+            said = self.run("status").printed
+            if f"job {NUMBER[self.kind]} of" not in said:
+                return said
+            time.sleep(0.05)
+
+
+def make(place: Path, kind: str, plan: str, **behaviour: object) -> Site:
+    """Make a site whose second library is slower by half, or behaves as told."""
+    (place / "plan.toml").write_text(plan)
+    library.make(place / "9.1", "9.1")
+    library.make(place / "9.2", "9.2", factor=1.5, **behaviour)
+    return Site(place, kind, scheduler.install(kind, place / "scheduler"))
+
+
+def rows(kept: Store) -> list[tuple[object, ...]]:
+    """Return what became of each case of each candidate in each block, in one order."""
+    found = kept.cases().select("block", "candidate", "case", "status", "reason").rows()
+    return sorted(((*row[:-1], re.sub(r"code -?\d+", "code N", row[-1])) for row in found), key=str)

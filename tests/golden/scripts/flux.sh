@@ -1,0 +1,74 @@
+#!/bin/bash
+#FLUX: --job-name=study
+#FLUX: --output=/scratch/results/study/job/output.log
+#FLUX: --nodes=4
+#FLUX: --nslots=8
+#FLUX: --exclusive
+#FLUX: --time-limit=5400s
+#FLUX: --queue=bench
+#FLUX: --bank=project
+#
+# Campaign study, by rankbench VERSION: Which library, from node to node?
+# Run or submit it again at any time: what is done is not done again. Take a launch out by a # before it.
+
+campaign=/scratch/results/study
+time_s=5400  # of the job; a launch that would not end in it is not begun; 0: no limit
+silence_s=60  # a launch that gives no sign of life for so long is ended
+nodes_wanted=4
+speaks_to_mpi='OMPI_|I_MPI_'  # variables that are kept with each launch
+job_id=${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}
+remote_shell=ssh
+module load numactl
+
+# The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.
+mapfile -t node < <(flux hostlist --expand --delimiter=$'\n' local)
+ready() {
+    :
+}
+end_ranks() {
+    :
+}
+answers() {
+    ! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .
+}
+
+# --- how each candidate is launched in each placement; the core and its arguments follow as $@ ------------------------
+
+declare -A ranks core checked
+
+# one on 2x1: 2 ranks
+ranks[one_on_2x1]=2
+core[one_on_2x1]=/build/one/rankbench-core
+one_on_2x1() {
+    env 'SETTING=it'"'"'s $5' '/opt/a b/mpiexec' -hosts "${node[0]},${node[1]}" -n 2 /build/one/rankbench-core "$@"
+}
+
+# two on 2x1: 2 ranks
+ranks[two_on_2x1]=2
+core[two_on_2x1]=/build/two/core
+two_on_2x1() {
+    cat >"$out/rankfile.txt" <<END
+rank 0=${node[0]} slot=0
+rank 1=${node[11]} slot=0
+END
+    /opt/o/mpiexec --rankfile "$out/rankfile.txt" -H "${node[0]}:1,${node[11]}:1" /build/two/core "$@"
+}
+
+<functions.sh>
+
+# --- the launches, each block in an order of its own ------------------------------------------------------------------
+
+begin_job
+check one_on_2x1
+check two_on_2x1
+
+block 1
+launch 001-two_on_2x1 two_on_2x1 001-2x1.txt
+launch 001-one_on_2x1 one_on_2x1 001-2x1.txt
+
+block 2
+launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
+launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
+
+echo "all launches" >"$job/stopped"
+say "all launches are done"

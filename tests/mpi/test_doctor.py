@@ -1,0 +1,95 @@
+"""The check of candidates with real libraries that are put wrong: what is said, and what is to be changed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from rankbench import build, launch, libraries
+from rankbench.campaign import doctor
+from rankbench.model import Placement
+
+from .conftest import WHEELS, rankbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.campaign.doctor import Check
+    from rankbench.model import Library
+
+PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
+SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+echo "ssh: connect to host $1 port 22: No route to host" >&2
+exit 255
+"""
+
+
+def check(library: Library, home: Path, folder: Path, placement: Placement = PAIR) -> Check:
+    return doctor.check(library, build.build(library, home), placement, folder)
+
+
+def of(family: str, reach: list[Library]) -> Library:
+    return libraries.choose(family, [one for one in reach if one.source == "pypi"])
+
+
+@pytest.mark.parametrize("family", WHEELS)
+def test_more_ranks_than_cores_are_flagged(family: str, reach: list[Library], home: Path, tmp_path: Path) -> None:
+    cores = launch.machine().cores
+    crowd = msgspec.structs.replace(PAIR, ranks_per_node=2 * cores)
+    found = check(of(family, reach), home, tmp_path, crowd)
+    host = found.ranks[0].host
+    assert (found.works, found.flags) == (
+        True,
+        (
+            f"{2 * cores} ranks share {cores} cores of {host}: times tell how a library waits, and may be a "
+            "thousand times longer; compare none of them",
+        ),
+    )
+
+
+@pytest.mark.parametrize("family", WHEELS)
+def test_a_host_that_no_way_leads_to_is_named(family: str, reach: list[Library], home: Path, tmp_path: Path) -> None:
+    shell = tmp_path / "shell"
+    shell.write_text(SSH)
+    shell.chmod(0o755)
+    far = msgspec.structs.replace(
+        PAIR, nodes=2, ranks_per_node=1, hosts=["192.0.2.1", "192.0.2.2"], remote_shell=str(shell)
+    )
+    found = check(of(family, reach), home, tmp_path, far)
+    advice = "mend the network or the firewall, or name other hosts: --hosts"
+    said = [f": no way leads to host 192.0.2.{number}; {advice}" for number in (1, 2)]
+    assert not found.works
+    assert found.reason[found.reason.index(":") :] in said
+
+
+def test_a_library_under_the_launcher_of_another(reach: list[Library], home: Path, tmp_path: Path) -> None:
+    library, other = of("openmpi", reach), of("mpich", reach)
+    swapped = msgspec.structs.replace(library, launcher=other.launcher)
+    assert check(swapped, home, tmp_path).reason == (
+        f"{other.launcher} started worlds of 1 instead of one world of 2 ranks: it belongs to another library; use the "
+        "library's own mpiexec"
+    )
+
+
+def test_root_is_told_what_open_mpi_wants_of_it(reach: list[Library], home: Path, tmp_path: Path) -> None:
+    library = of("openmpi", reach)
+    strict = {name: value for name, value in library.environment.items() if "ROOT" not in name}
+    plain = msgspec.structs.replace(library, environment=strict)
+    reason = (
+        "exit code 1: Open MPI refuses to run as root; be another user or set OMPI_ALLOW_RUN_AS_ROOT=1 "
+        "and ..._CONFIRM=1"
+    )
+    found = doctor.check(plain, build.build(library, home), PAIR, tmp_path / "check")
+    assert found.reason == (reason if os.geteuid() == 0 else "")
+
+
+def test_the_command_tries_every_library(home: Path) -> None:
+    done = rankbench("doctor", *WHEELS, home=home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split()[:4] for line in done.stdout.splitlines() if line.startswith(WHEELS)]
+    assert {row[0].rpartition("-")[0] for row in rows} == set(WHEELS)
+    assert {row[3] for row in rows} <= {"works", "works,"}

@@ -1,0 +1,311 @@
+"""Faults put into a real library's calls, one a campaign: each has its row and its line, and costs nothing else.
+
+`tests/fakes/fault.c` is preloaded into the ranks. The fault befalls the first launch only, in the third of four cases:
+what was measured before it is kept, what follows is measured by another launch, and the next block is whole.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import pytest
+from fakes.library import make
+
+from rankbench import campaign, launch, libraries, plan, store
+from rankbench.campaign import Decision, Progress, Wanted
+from rankbench.model import RankbenchError
+from rankbench.verdict import evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankbench.model import Finding, Library
+    from rankbench.store import Store
+
+FAULT = Path(__file__).parents[1] / "fakes" / "fault.c"
+PLAN = """
+operations = ["allreduce", "bcast"]
+sizes = "{sizes}"
+placements = ["1x2"]
+samples = 10
+case_limit = "2s"
+control = false
+start = "{start}"
+clock = "{clock}"
+seed = {seed}
+[stop]
+blocks = 2
+[[candidate]]
+library = "mpich==5.0.2"
+name = "faulty"
+[candidate.settings]
+LD_PRELOAD = "{preload}"
+FAULT_CALL = "MPI_Bcast"
+FAULT_BYTES = "64"
+FAULT_AFTER = "3"
+FAULT_ONCE = "{once}"
+"""
+PATIENCE_S = 8.0
+"""How long a launch may be silent where one hangs."""
+BCAST = "bcast.blocking.64.byte.1x2."
+ENDED = "ended before its last case"
+
+
+class Fault(NamedTuple):
+    """A fault, how the case that it befalls ends, and what is said of it."""
+
+    settings: dict[str, str]
+    status: str
+    reason: str
+    finding: str
+    launches: tuple[str, ...] = ("crashed", "ok", "ok")
+    start: str = "barrier"
+    clock: str = "auto"
+
+
+ONE = {"FAULT_RANK": "1"}
+FIRST = {"FAULT_RANK": "0"}
+FAULTS = {
+    "a rank crashes": Fault(
+        {"FAULT": "segv", **ONE},
+        "crashed",
+        f"{ENDED}: exit code 11 (SIGSEGV)",
+        "faulty crashed in 1 case (bcast), by SIGSEGV.",
+    ),
+    "a rank aborts": Fault(
+        {"FAULT": "abort", **ONE},
+        "crashed",
+        f"{ENDED}: exit code 6 (SIGABRT)",
+        "faulty crashed in 1 case (bcast), by SIGABRT.",
+    ),
+    "a rank is told to end": Fault(
+        {"FAULT": "terminate", **ONE},
+        "crashed",
+        f"{ENDED}: exit code 15 (SIGTERM)",
+        "faulty crashed in 1 case (bcast), by SIGTERM.",
+    ),
+    "a rank is killed, as for want of memory": Fault(
+        {"FAULT": "kill", **ONE},
+        "crashed",
+        f"{ENDED}: exit code 9 (SIGKILL)",
+        "faulty crashed in 1 case (bcast), by SIGKILL.",
+    ),
+    "a rank leaves without a word": Fault(
+        {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0", "faulty crashed in 1 case (bcast)."
+    ),
+    "a rank never comes back from a call": Fault(
+        {"FAULT": "hang", **ONE}, "hung", "no sign of life for 8 s", "faulty made no progress in 1 case (bcast).",
+        ("hung", "ok", "ok"),
+    ),
+    "a call returns an error": Fault(
+        {"FAULT": "refuse"}, "failed", "rank 0, bcast: Other MPI error", "faulty returned an error in 1 case (bcast).",
+        ("ok", "ok"),
+    ),
+    "data are changed": Fault(
+        {"FAULT": "flip", **ONE},
+        "wrong-data",
+        "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: 0xae, not 0xaf",
+        "faulty delivered wrong data in 1 case (bcast).",
+        ("ok", "ok"),
+    ),
+    "something else writes into the samples": Fault(
+        {"FAULT": "garbage", **FIRST},
+        "crashed",
+        "its stream is damaged: {stream} line 9: not a record of a rankbench stream "
+        "(JSON is malformed: invalid character (byte 4))",
+        "faulty crashed in 1 case (bcast).",
+    ),
+    "the clock is set forward": Fault(
+        {"FAULT": "clock-forward"},
+        "failed",
+        "rank 0: MPI_Wtime was set forward by 3600.000 s meanwhile; clock=auto takes one that never is",
+        "faulty returned an error in 1 case (bcast).",
+        ("ok", "ok"),
+        "window",
+        "MPI_Wtime",
+    ),
+    "the clock is set back": Fault(
+        {"FAULT": "clock-back"},
+        "failed",
+        "rank 0: MPI_Wtime was set back by 3600.000 s meanwhile; clock=auto takes one that never is",
+        "faulty returned an error in 1 case (bcast).",
+        ("ok", "ok"),
+        "window",
+        "MPI_Wtime",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def preload(reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the library that puts faults into MPICH's calls."""
+    library = libraries.choose("mpich==5.0.2", reach)
+    made = tmp_path_factory.mktemp("fault") / "fault.so"
+    command = [library.wrapper, "-O2", "-shared", "-fPIC", "-o", str(made), str(FAULT), "-ldl"]
+    subprocess.run(command, check=True, env={**os.environ, **library.environment})
+    return made
+
+
+class Ran(NamedTuple):
+    """A campaign that is over, and what was said while it ran."""
+
+    store: Store
+    said: list[str]
+
+    @property
+    def odd(self) -> list[tuple[int, str, str, str]]:
+        """Return block, case, status and reason of the rows that are not well."""
+        rows = self.store.cases().select("block", "case", "status", "reason").iter_rows()
+        return [row for row in rows if row[2] != "ok"]
+
+    @property
+    def failures(self) -> list[Finding]:
+        """Return what the report says of failures."""
+        return [one for one in evaluation.evaluate(self.store).verdict.findings if one.kind == "failures"]
+
+
+def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str = PLAN, **changes: object) -> Ran:
+    """Run a campaign whose candidate has a fault."""
+    settings = "".join(f'{name} = "{value}"\n' for name, value in fault.items())
+    words = {
+        "sizes": "8,64",
+        "seed": 4,
+        "start": "barrier",
+        "clock": "auto",
+        "preload": preload,
+        "once": place / "once",
+    } | changes
+    file = place / "plan.toml"
+    file.write_text(text.format(**words) + settings)
+    machine = launch.machine()
+    planned = plan.load(file, machine)
+    if fault["FAULT"] == "hang":
+        planned = msgspec.structs.replace(planned, launch_limit_s=PATIENCE_S)
+    prepared = campaign.prepare(Wanted(planned, place / "results", machine, home), lambda _: None)
+    watch = Progress(prepared.store.campaign)
+    campaign.run(prepared, lambda _: Decision(stop=False, reason="more is wanted"), watch)
+    return Ran(prepared.store, watch.failures)
+
+
+def one_line(act: Callable[[], object]) -> str:
+    """Return the one line in which it ends."""
+    with pytest.raises(RankbenchError) as error:
+        act()
+    return str(error.value)
+
+
+def assert_nothing_lost(results: Store) -> None:
+    """Assert that each case has one row a block, and every sample that its row counts once."""
+    rows = Counter(results.cases().select("block", "case").iter_rows())
+    assert rows == Counter((block, case.key) for block in (1, 2) for case in results.campaign.cases)
+    samples = Counter(results.samples().select("block", "case", "index").collect().iter_rows())
+    assert set(samples.values()) == {1}
+    stored = Counter((block, case) for block, case, _ in samples)
+    taken = results.cases().filter(status="ok").select("block", "case", "taken").iter_rows()
+    assert stored == Counter({(block, case): count for block, case, count in taken})
+    assert min(stored.values()) >= 1
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
+    name: str, tmp_path: Path, home: Path, preload: Path
+) -> None:
+    fault = FAULTS[name]
+    over = ran(tmp_path, home, preload, fault.settings, start=fault.start, clock=fault.clock)
+    reason = fault.reason.format(stream=tmp_path / "results/work/stream.jsonl")
+    case = BCAST + fault.start
+    assert over.odd == [(1, case, fault.status, reason)]
+    assert over.said == [f"block 1, faulty: {case} {fault.status}: {reason}"]
+    assert [one.text for one in over.failures] == [fault.finding]
+    assert tuple(launch.status for launch in over.store.launches()) == fault.launches
+    assert_nothing_lost(over.store)
+
+
+def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, home: Path, preload: Path) -> None:
+    over = ran(tmp_path, home, preload, {"FAULT": "eat", **ONE}, sizes="64,8M", seed=11)
+    large = [case.key for case in over.store.campaign.cases if case.size_bytes > 64]
+    reason = "the system gave no memory for the buffers"
+    assert sorted(over.odd) == sorted((1, key, "refused", reason) for key in large)
+    assert [one.text for one in over.failures] == ["faulty could not be run as asked in 2 cases (allreduce and bcast)."]
+    assert_nothing_lost(over.store)
+
+
+def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Path, home: Path, preload: Path) -> None:
+    full = {"FAULT": "fill-disk", **FIRST}
+    stream = tmp_path / "results/work/stream.jsonl"
+    # Nothing may hold on to the store, which is locked as long as somebody does.
+    said = one_line(lambda: ran(tmp_path, home, preload, full))
+    gc.collect()
+    assert said == f"{stream}: cannot be written (No space left on device); what was stored before is safe"
+    over = ran(tmp_path, home, preload, full)
+    assert (over.odd, over.said, over.failures) == ([], [], [])
+    assert [launch.number for launch in over.store.launches()] == [1, 2]
+    assert_nothing_lost(over.store)
+
+
+def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: Path, preload: Path) -> None:
+    silent = {"FAULT": "hang"}
+    text = PLAN.replace('FAULT_CALL = "MPI_Bcast"\nFAULT_BYTES = "64"\nFAULT_AFTER = "3"', 'FAULT_CALL = "MPI_Init"')
+    assert text != PLAN
+    over = ran(tmp_path, home, preload, silent, text=text)
+    reason = "the launch hung: no sign of life for 8 s"
+    assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
+    assert over.said == ["block 1, faulty: launch hung: no sign of life for 8 s"]
+    assert [one.text for one in over.failures] == ["faulty did not start in 1 of 2 launches: no sign of life for 8 s"]
+    assert_nothing_lost(over.store)
+
+
+# --- where results are kept -------------------------------------------------------------------------------------------
+
+SMALL_PLAN = """
+candidates = ["mpich==9.1"]
+operations = ["allreduce", "bcast"]
+sizes = "8,64"
+samples = 2000
+control = false
+seed = 4
+[stop]
+blocks = 6
+"""
+MAIN = "from rankbench.cli import main; main()"
+RUN = f'"{sys.executable}" -c "{MAIN}" run plan.toml --prefix 9.1'
+FULL = f"""
+mkdir -p results
+mount -t tmpfs -o size=384k none results
+{RUN}; echo ended $?
+find results -name '*.json' | sort | xargs sha256sum > before
+mount -o remount,size=64m results
+{RUN}; echo ended $?
+sha256sum --check --quiet before && echo kept
+cp -r results kept
+"""
+
+
+def test_a_full_disk_ends_a_campaign_in_one_line_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    make(tmp_path / "9.1", "9.1")
+    (tmp_path / "plan.toml").write_text(SMALL_PLAN)
+    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    done = subprocess.run(
+        [*namespace, "bash", "-c", FULL],
+        cwd=tmp_path,
+        env=os.environ | {"RANKBENCH_HOME": str(tmp_path / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    (error,) = [line for line in lines if line.startswith("rankbench: ")]
+    assert error.endswith(": cannot be written (No space left on device); what was stored before is safe")
+    assert [line for line in lines if line.startswith("ended")] == ["ended 2", "ended 0"]
+    assert lines[-1] == "kept"
+    results = store.open(tmp_path / "kept/plan")
+    rows = Counter(results.cases().filter(status="ok").select("block", "case").iter_rows())
+    assert rows == Counter((block, case.key) for block in range(1, 7) for case in results.campaign.cases)

@@ -1,0 +1,233 @@
+"""What operations can be asked for: options, datatypes, reductions, quantities, ranks, each against a known truth."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import fakes
+import pytest
+
+from mpi.test_core import Core, assert_refused, core, in_time, typical_ns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["core"]
+
+OPERATIONS = {operation.name: operation for operation in fakes.description().operations}
+SHORT = ("--samples", "20", "--limit", "2")
+MILLISECOND_NS = 1e6
+
+
+def chosen(**options: str | int) -> list[str]:
+    """Return the arguments that choose options of an operation."""
+    return [word for name, value in options.items() for word in ("--with", f"{name}={value}")]
+
+
+def figures(records: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    """Return what did not go well."""
+    return [(one["operation"], one["status"], one["reason"]) for one in records if one["status"] != "ok"]
+
+
+WHOLE = ("land", "lor", "lxor", "band", "bor", "bxor")
+REDUCTIONS = next(option.values for option in OPERATIONS["allreduce"].options if option.name == "reduction")
+
+
+def test_logic_and_bits_are_of_whole_numbers(core: Core, tmp_path: Path) -> None:
+    case = {"operation": "allreduce", "bytes": 4096, "datatype": "double"}
+    cases = [{**case, "reduction": reduction} for reduction in REDUCTIONS]
+    for record in core.job(tmp_path, 2, cases, "--probe"):
+        refused = record["options"].get("reduction") in WHOLE
+        expected = ("refused", "this reduction is of integers only") if refused else ("ok", "")
+        assert (record["status"], record["reason"]) == expected
+
+
+def calmest(core: Core, tmp_path: Path, options: dict[str, object], cases: int, samples: int) -> list[dict[str, Any]]:
+    """Measure one barrier many times; return the third of the cases in which the machine made fewest rounds late."""
+    case = {"operation": "barrier", "samples": samples, "limit_s": 2} | options
+    records = core.job(tmp_path, 2, [case] * cases)
+    return sorted(records, key=lambda record: float(record["late"] / max(1, record["taken"])))[: cases // 3]
+
+
+def test_times_count_from_the_last_rank_to_come(core: Core, tmp_path: Path) -> None:
+    """Ranks come up to two milliseconds apart, which a barrier does not take; and so far apart they do begin."""
+    for arrival in ("staggered", "one-late"):
+        calm = calmest(core, tmp_path, {"arrival": arrival, "spread_us": 2000}, cases=6, samples=20)
+        assert {record["spread_ns"] for record in calm} == {2 * MILLISECOND_NS}
+        away_ns = sorted(abs(skew_ns - 2 * MILLISECOND_NS) for record in calm for skew_ns in in_time(record, "skew_ns"))
+        assert away_ns[len(away_ns) // 10] < 0.05 * MILLISECOND_NS
+        assert min(min(in_time(record, "time_ns")) for record in calm) < 0.5 * MILLISECOND_NS
+
+
+def test_random_arrivals_are_spread_evenly(core: Core, tmp_path: Path) -> None:
+    """Two moments drawn from an interval are a third of it apart in the mean; more only if disturbed.
+
+    Ranks that have their CPUs in turn, not at once, begin in time the more often the further apart they are to begin:
+    the mean of those in time is then up to half the interval.
+    """
+    calm = calmest(core, tmp_path, {"arrival": "random", "spread_us": 2000}, cases=12, samples=50)
+    seen = [skew_ns for record in calm for skew_ns in in_time(record, "skew_ns")]
+    skews = [skew_ns for skew_ns in seen if skew_ns < 2.1 * MILLISECOND_NS]
+    undisturbed = sum(record["late"] for record in calm) < 0.1 * sum(record["taken"] for record in calm)
+    assert 0.8 < sum(skews) / len(skews) / (2 * MILLISECOND_NS / 3) < (1.2 if undisturbed else 1.7)
+
+
+def test_arrivals_need_a_start_that_is_scheduled(core: Core, tmp_path: Path) -> None:
+    (record,) = core.stream(tmp_path, 2, "--op", "barrier", "--start", "barrier", *chosen(arrival="random"))
+    reason = "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)"
+    assert (record["status"], record["reason"]) == ("refused", reason)
+
+
+def test_a_computation_takes_what_it_was_sized_to(core: Core, tmp_path: Path) -> None:
+    options = chosen(quantity="overlap", compute_us=500, tests=3)
+    asked = ["--op", "allreduce", "--form", "nonblocking", "--sizes", "8", "--samples", "30", "--limit", "20"]
+    (record,) = core.stream(tmp_path, 2, *asked, *options)
+    assert record["compute_ns"] > 0.4 * MILLISECOND_NS
+    assert 0 < record["pure_ns"] < record["compute_ns"]
+    assert typical_ns(record) > 0.8 * record["compute_ns"]
+
+
+def test_a_call_that_blocks_overlaps_with_nothing(core: Core, tmp_path: Path) -> None:
+    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *chosen(quantity="overlap"))
+    reason = "nothing can be computed during a call that returns only when all is done"
+    assert (record["status"], record["reason"]) == ("refused", reason)
+
+
+def test_memory_is_that_of_the_window_and_more(core: Core, tmp_path: Path) -> None:
+    """A window that the library allocates is memory that is known, of which two ranks that share it hold half each."""
+    asked = ["--op", "put", "--sizes", "8,32M", *chosen(quantity="memory", allocation="allocate")]
+    small, large = core.stream(tmp_path, 2, *asked)
+    for record in (small, large):
+        assert (record["taken"], record["valid"]) == (1, 1)
+        assert record["series"][0]["time_ns"][0] > 1e6
+    grown = large["growth_bytes"] - max(0, small["growth_bytes"])
+    assert 0.3 * (32 << 20) < grown < 2 * (32 << 20)
+
+
+def test_starting_the_library_is_timed_once(core: Core, tmp_path: Path) -> None:
+    (record,) = core.stream(tmp_path, 2, "--op", "init", "--samples", "50")
+    assert (record["status"], record["taken"]) == ("ok", 1)
+    assert record["series"][0]["time_ns"][0] > 1e5
+
+
+def test_threads_call_at_once_with_data_of_their_own(core: Core, tmp_path: Path) -> None:
+    """Four threads are more than two cores: a few samples are enough, it is the data that count."""
+    asked = ["--op", "message-rate", "--form", "nonblocking", "--sizes", "64", "--start", "none", *chosen(window=4)]
+    (one,) = core.stream(tmp_path, 2, *asked, *SHORT)
+    (two,) = core.stream(tmp_path, 2, *asked, "--samples", "2", "--limit", "2", *chosen(threads=2))
+    assert figures([one, two]) == []
+    assert (one["moved_messages"], one["moved_bytes"]) == (4, 256)
+    assert (two["moved_messages"], two["moved_bytes"]) == (8, 512)
+
+
+def test_a_buffer_for_messages_is_one_for_all_threads(core: Core, tmp_path: Path) -> None:
+    options = chosen(threads=2, mode="buffered")
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *options)
+    reason = "a process has one buffer for messages: mode=buffered needs threads=1"
+    assert (record["status"], record["reason"]) == ("refused", reason)
+
+
+def test_any_two_ranks_can_be_measured_and_the_others_stay_out(core: Core, tmp_path: Path) -> None:
+    asked = ["--op", "pingpong", "--sizes", "8,1K", "--samples", "5", "--limit", "20", *chosen(**{"from": 2, "to": 1})]
+    for record in core.stream(tmp_path, 3, *asked):
+        assert (record["status"], record["ranks"], record["options"]) == ("ok", 2, {"from": "2"})
+        assert [series["rank"] for series in record["series"]] == [2]
+        assert record["valid"] >= 1
+
+
+def test_two_ranks_that_are_one_or_not_there_are_refused(core: Core, tmp_path: Path) -> None:
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *chosen(to=0))
+    assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 0"
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *chosen(to=7))
+    assert record["reason"] == "pingpong is between two of the 2 ranks, not between 0 and 7"
+
+
+def test_an_odd_rank_stays_out_of_pairs(core: Core, tmp_path: Path) -> None:
+    asked = ["--op", "message-rate,pingpong-pairs", "--form", "nonblocking", "--sizes", "8", *chosen()]
+    records = core.stream(tmp_path, 3, *asked, "--samples", "3", "--limit", "1")
+    assert [(record["status"], record["ranks"]) for record in records] == [("ok", 2), ("ok", 2)]
+
+
+def test_ranks_that_stay_out_leave_their_core_to_others(core: Core) -> None:
+    """Two ranks exchange messages for four seconds; the third one sleeps: it has less than half of their CPU time."""
+    accounted = ("sh", "-c", '"$@"; code=$?; times; exit $code', "sh")
+    done = core.run(3, "--op", "pingpong", "--sizes", "8", "--samples", "5000000", "--limit", "4", before=accounted)
+    assert done.exit_code == 0, done.printed
+    spent = sorted(seconds(line) for line in done.printed.splitlines() if line.count("m") == 2 and line[:1].isdigit())
+    own = [one for one in spent if one > 0.01]
+    assert len(own) == 3
+    assert own[0] < own[-1] / 2
+
+
+def seconds(line: str) -> float:
+    """Return the seconds of a line of `times`, user and system together: `0m1.230s 0m0.010s`."""
+    return sum(60 * float(minutes) + float(rest[:-1]) for minutes, rest in (word.split("m") for word in line.split()))
+
+
+def values(operation: str, option: str) -> list[str]:
+    """Return the values of an option."""
+    return next(one.values for one in OPERATIONS[operation].options if one.name == option)
+
+
+def test_one_sided_data_arrive_in_every_epoch_and_window(core: Core, tmp_path: Path) -> None:
+    """All epochs in all windows, and of all ways to move data."""
+    names = ("put", "get", "accumulate", "get_accumulate", "fetch_and_op", "put-exchange", "get-all-to-all")
+    ways = itertools.product(names, values("put", "epoch"), values("put", "allocation"))
+    cases = [
+        {"operation": name, "bytes": 4096 if OPERATIONS[name].sized else 0, "epoch": epoch, "allocation": allocation}
+        for name, epoch, allocation in ways
+    ]
+    assert figures(core.job(tmp_path, 2, cases, "--probe")) == []
+
+
+def test_a_passive_target_that_computes_is_seen_where_the_library_needs_it(core: Core, tmp_path: Path) -> None:
+    """A put to memory in the same node either takes its time, or as long as the target computes: nothing in between."""
+    asked = ["--op", "put-passive", "--sizes", "8", "--samples", "100", "--limit", "20", *chosen(busy_us=5000)]
+    (waiting,) = core.stream(tmp_path, 2, *asked)
+    (computing,) = core.stream(tmp_path, 2, *asked, *chosen(target="computing"))
+    assert typical_ns(waiting) < MILLISECOND_NS
+    assert typical_ns(computing) < MILLISECOND_NS or typical_ns(computing) > 3 * MILLISECOND_NS
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_blocks_of_unequal_counts_arrive(core: Core, ranks: int, tmp_path: Path) -> None:
+    names = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter")
+    cases = [{"operation": name, "bytes": size, "counts": "unequal"} for name in names for size in (0, 8, 4096)]
+    assert figures(core.job(tmp_path, ranks, cases, "--probe")) == []
+
+
+def test_more_elements_than_an_int_counts(core: Core, tmp_path: Path) -> None:
+    """Two gigabytes and a little each way, where the library has the calls."""
+    bytes_ = str((2 << 30) + 8)
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong", "--sizes", bytes_)
+    assert (record["status"], record["reason"]) == ("refused", f"{bytes_} bytes are more than 2^31-1 elements of byte")
+    lacking = "MPI_Send_c" in core.made.receipt.missing
+    size = "8" if lacking else bytes_
+    (record,) = core.stream(tmp_path, 2, "--op", "pingpong-large", "--sizes", size, "--probe")
+    expected = ("lacking", "MPI_Send_c is not in this library") if lacking else ("ok", "")
+    assert (record["status"], record["reason"]) == expected
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--op", "put", *chosen(epoch="never")], "epoch: 'never' is not known (allowed: flush, flush_local, lock, "),
+        (["--op", "bandwidth", *chosen(window=0)], "window: '0' is not a whole number from 1 to 4096"),
+        (
+            ["--op", "barrier", *chosen(epoch="fence")],
+            "key 'epoch' is not known of barrier (allowed: operation, form, ",
+        ),
+        (["--op", "barrier", "--with", "epoch"], "--with: 'epoch' is not NAME=VALUE"),
+        (["--op", "allreduce", "--datatype", "vector"], "allreduce: vector cannot be used (use int, float or double)"),
+        (["--op", "put", "--datatype", "matrix"], "datatype 'matrix' is not known (allowed: byte, contiguous, "),
+        (
+            ["--op", "collective", *chosen(epoch="fence")],
+            "nothing to measure: no operation of collective has all that was asked for",
+        ),
+    ],
+)
+def test_options_that_make_no_sense_get_one_line(core: Core, arguments: list[str], line: str) -> None:
+    """By one library, since the core reads them alike under all."""
+    assert_refused(core, arguments, line)

@@ -1,0 +1,116 @@
+"""Rings under real libraries: who measures, who stays out, what is told of the grid, and many rounds of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from mpi.conftest import rankbench
+from mpi.test_core import core
+from rankbench import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpi.test_core import Core
+
+__all__ = ["core"]
+ROWS = ("ring", "ring-neighbor", "ring-put")
+ROUNDS = 300_000
+"""So many that their memory is more than what a library's own differs by from launch to launch: 4 MiB in Intel MPI."""
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def edges(record: dict[str, Any]) -> list[int]:
+    """Return the ranks that have samples of their own."""
+    return [series["rank"] for series in record["series"] if series["rank"] >= 0]
+
+
+@pytest.mark.parametrize("operation", ROWS)
+def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
+    """Four ranks as 2x2 and as a line, and a third of them asleep beside a grid of two."""
+    asked = (
+        {"direction": "right"},
+        {"direction": "down"},
+        {"grid": "4"},
+        {"grid": "4", "direction": "0-"},
+        {"grid": "2"},
+    )
+    case = {"operation": operation, "bytes": 64, "samples": 5, "limit_s": 20}
+    records = core.job(tmp_path, 4, [case | one for one in asked])
+    assert [(one["status"], one["ranks"], one["grid"], one["hops"], edges(one)) for one in records] == [
+        ("ok", 4, [2, 2], 2, [0, 2]),
+        ("ok", 4, [2, 2], 2, [0, 1]),
+        ("ok", 4, [4], 4, [0]),
+        ("ok", 4, [4], 4, [0]),
+        ("ok", 2, [2], 2, [0]),
+    ]
+    for record in records:
+        slowest, *rings = record["series"]
+        assert slowest["time_ns"] == [max(times) for times in zip(*(one["time_ns"] for one in rings), strict=True)]
+        assert set(slowest["last_rank"]) <= set(edges(record))
+
+
+def test_a_displacement_makes_more_and_shorter_rings(core: Core, tmp_path: Path) -> None:
+    case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "grid": "4"}
+    records = core.job(tmp_path, 4, [case | {"displacement": count} for count in (2, 3, 4)])
+    assert [(one["status"], one["hops"], edges(one)) for one in records] == [
+        ("ok", 2, [0, 1]),
+        ("ok", 4, [0]),
+        ("ok", 1, [0, 1, 2, 3]),
+    ]
+
+
+def test_what_the_library_makes_of_reorder_is_told(core: Core, tmp_path: Path) -> None:
+    """Most give every rank its own place; if not, each rank has one."""
+    case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "reorder": "yes", "shift": "timed"}
+    (record,) = core.job(tmp_path, 4, [case])
+    assert (record["status"], record["options"]) == ("ok", {"shift": "timed", "reorder": "yes"})
+    assert record["order"] == [] or sorted(record["order"]) == [0, 1, 2, 3]
+
+
+def test_more_hops_take_longer(core: Core, tmp_path: Path) -> None:
+    """The same two ranks: once round both of them against each round itself."""
+    case = {"operation": "ring", "bytes": 65536, "samples": 200, "limit_s": 20}
+    both, itself = core.job(tmp_path, 2, [case | {"grid": "2"}, case | {"grid": "2x1"}])
+    assert (both["hops"], itself["hops"]) == (2, 1)
+    assert min(both["series"][0]["time_ns"]) > min(itself["series"][0]["time_ns"])
+
+
+def memory_bytes(stream: Path) -> int:
+    """Return the most memory that rank 0's process had."""
+    return int(json.loads(stream.read_text().splitlines()[-1])["rank_0_memory_bytes"])
+
+
+TOLD = re.compile(
+    rf"^up to {ROUNDS} samples a case: a launch takes (\S+ \S+) of memory on rank 0, (\S+ \S+) to read and "
+    r"(\S+ \S+) of disk; all leave (\S+ \S+)$",
+    re.MULTILINE,
+)
+
+
+def test_many_rounds_take_what_was_told_beforehand(core: Core, home: Path, tmp_path: Path) -> None:
+    """Two rings of as many rounds; memory, the stream and the stored samples are no more than said, nor far less."""
+    file = tmp_path / "rings.toml"
+    file.write_text(
+        f'candidates = ["{core.library.family}"]\noperations = ["ring"]\nsizes = 4\nplacements = ["1x2"]\n'
+        f'samples = {{ good = {ROUNDS}, passes = 1 }}\ncase_limit = "60s"\ncontrol = false\nstop = {{ blocks = 1 }}\n'
+    )
+    done = rankbench("run", str(file), "--results", str(tmp_path), home=home)
+    told = TOLD.search(done.stdout)
+    assert (done.returncode, bool(told)) == (0, True), done.stdout + done.stderr
+    assert told
+    memory, _, disk, left = (float(amount) * UNITS[unit] for amount, unit in (text.split() for text in told.groups()))
+    kept = store.open(tmp_path / "rings")
+    counts = kept.rank_samples().group_by("series").agg(pl.len()).collect()
+    assert dict(counts.iter_rows()) == {0: ROUNDS, 1: ROUNDS}
+    assert kept.cases().select("taken", "valid", "grid", "hops").rows() == [(ROUNDS, ROUNDS, "2x1", 1)]
+    stream = kept.folder / "work" / "stream.jsonl"
+    assert disk / 4 < stream.stat().st_size <= disk
+    assert left / 4 < (kept.folder / "samples" / "000001.parquet").stat().st_size <= left
+    core.stream(tmp_path, 2, "--op", "ring", "--sizes", "4", "--samples", "10")
+    assert memory / 4 < memory_bytes(stream) - memory_bytes(tmp_path / "stream") <= memory

@@ -1,0 +1,335 @@
+"""Libraries as sites have them, for real: by Environment Modules and Lmod, by another compiler, by another's binary."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import spack
+
+from mpi.conftest import REPOSITORY, rankbench
+from rankbench import build, libraries, store
+from rankbench.campaign import doctor
+from rankbench.libraries import modulefiles
+from rankbench.model import CandidateSpec, Library, Placement, RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.campaign.doctor import Check
+
+PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
+SYSTEMS = {"environment-modules": "/usr/share/modules", "lmod": "/usr/share/lmod/lmod"}
+MODULEFILE = """\
+#%Module1.0
+conflict mpich openmpi
+prepend-path PATH {prefix}/bin
+prepend-path LD_LIBRARY_PATH {prefix}/lib
+setenv SITE_MPI {prefix}
+"""
+TOOLS = '#%Module1.0\nputs stderr "welcome to the tools"\nsetenv MPICH_CC clang\n'
+
+
+def wheel(family: str, reach: list[Library]) -> Library:
+    return libraries.choose(family, [library for library in reach if library.source == "pypi"])
+
+
+def checked(library: Library, home: Path, folder: Path) -> Check:
+    return doctor.check(library, build.build(library, home), PAIR, folder)
+
+
+def mapped(check: Check) -> set[str]:
+    return {rank.libmpi for rank in check.ranks}
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(
+    request: pytest.FixtureRequest, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """Make modulefiles for two wheels and one of tools, and a user who works with one of the two module systems."""
+    for family in ("mpich", "openmpi"):
+        file = tmp_path / "modulefiles" / family / "1"
+        file.parent.mkdir(parents=True)
+        file.write_text(MODULEFILE.format(prefix=wheel(family, reach).prefix), "utf-8")
+    (tmp_path / "modulefiles/tools").write_text(TOOLS, "utf-8")
+    monkeypatch.delenv("LMOD_PKG", raising=False)
+    monkeypatch.setenv("MODULESHOME", SYSTEMS[request.param])
+    monkeypatch.setenv("MODULEPATH", str(tmp_path / "modulefiles"))
+    name: str = request.param
+    return name
+
+
+# --- modules ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("system")
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_library_of_a_module_works(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library, own = libraries.choose(f"module:{family}/1", reach), wheel(family, reach)
+    assert (library.name, library.source) == (f"{own.name}@{family}/1", "modules")
+    assert (library.wrapper, library.launcher) == (own.wrapper, own.launcher)
+    assert library.environment == {
+        **own.environment,
+        "SITE_MPI": own.prefix,
+        "LD_LIBRARY_PATH": f"{own.prefix}/lib",
+        "PATH": f"{own.prefix}/bin:{os.environ['PATH']}",
+    }
+    found = checked(library, home, tmp_path / "check")
+    assert (found.works, found.reason, len(found.ranks)) == (True, "", 2)
+    assert [libraries.mapped_wrong(library, file) for file in mapped(found)] == [""]
+
+
+@pytest.mark.usefixtures("system")
+def test_modules_are_loaded_together(reach: list[Library]) -> None:
+    library = libraries.choose("module:tools mpich/1", reach)
+    assert library.origin == {"modules": "tools mpich/1"}
+    assert library.environment["MPICH_CC"] == "clang"
+    assert "clang" in library.compiler
+    assert "clang" not in wheel("mpich", reach).compiler
+
+
+@pytest.mark.usefixtures("system")
+def test_command_finds_modules_and_hints_at_others(home: Path, reach: list[Library]) -> None:
+    answer = rankbench("find", "--no-check", "--modules", "tools mpich/1", home=home)
+    lines = answer.stdout.splitlines()
+    name = f"{wheel('mpich', reach).name}@tools+mpich/1"
+    (place,) = (number for number, line in enumerate(lines) if line.startswith(name) and "/bin/mpicc" in line)
+    assert lines[place + 1] == "    modules: tools mpich/1"
+    assert lines[-1] == "modules that may be MPI libraries: openmpi/1; try: rankbench find --modules openmpi/1"
+
+
+REFUSALS = {
+    ("environment-modules", "nosuch/1"): "Unable to locate a modulefile for 'nosuch/1'",
+    ("lmod", "nosuch/1"): 'The following module(s) are unknown: "nosuch/1"',
+    ("environment-modules", "mpich/1 openmpi/1"): "Conflicting mpich is loaded",
+    ("lmod", "mpich/1 openmpi/1"): 'Cannot load module "openmpi/1" because these module(s) are loaded: mpich',
+    **{
+        (name, "tools"): "they put no mpicc on PATH; name the module of an MPI library, after those that it needs"
+        for name in SYSTEMS
+    },
+}
+
+
+@pytest.mark.parametrize("names", ["nosuch/1", "mpich/1 openmpi/1", "tools"])
+def test_modules_that_cannot_be_loaded_are_one_line(names: str, system: str, home: Path) -> None:
+    answer = rankbench("find", "--no-check", "--modules", names, home=home)
+    assert (answer.returncode, answer.stderr) == (2, f"rankbench: modules {names}: {REFUSALS[system, names]}\n")
+
+
+def test_shell_learns_modules_without_being_told_where(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reach: list[Library]
+) -> None:
+    for name in ("MODULESHOME", "LMOD_PKG"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "mpich").write_text(MODULEFILE.format(prefix=wheel("mpich", reach).prefix), "utf-8")
+    monkeypatch.setenv("MODULEPATH", str(tmp_path))
+    assert modulefiles.likely(modulefiles.shells()) == ["mpich"]
+    assert libraries.choose("module:mpich", reach).origin == {"modules": "mpich"}
+
+
+def test_modules_behind_others_are_hinted_at_by_lmod(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reach: list[Library]
+) -> None:
+    files = {
+        "core/gcc": f"#%Module1.0\nprepend-path MODULEPATH {tmp_path}/behind-gcc\n",
+        "behind-gcc/mpich/1": MODULEFILE.format(prefix=wheel("mpich", reach).prefix),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.setenv("MODULESHOME", SYSTEMS["lmod"])
+    monkeypatch.setenv("MODULEPATH", str(tmp_path / "core"))
+    assert modulefiles.likely(modulefiles.shells()) == ["mpich/1"]
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("module:mpich/1", reach)
+    assert str(error.value) == (
+        'modules mpich/1: These module(s) or extension(s) exist but cannot be loaded as requested: "mpich/1" '
+        'Try: "module spider mpich/1" to see how to load the module(s)'
+    )
+    assert libraries.choose("module:gcc mpich/1", reach).environment["SITE_MPI"] == wheel("mpich", reach).prefix
+
+
+# --- Spack ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_package_outside_spack_is_that_very_library_of_the_distribution(
+    family: str, home: Path, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Spack cannot be had here; what Spack 0.23 said of Debian's libraries, both in /usr, was recorded.
+    tools = spack.make(tmp_path / "bin", REPOSITORY / "tests/recorded/spack/4", old=True).parent
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    (debian,) = (one for one in reach if one.source == "system" and one.family == family)
+    library = libraries.choose(f"spack:{family}@{debian.version}", reach)
+    assert (library.source, library.name) == ("spack", f"{debian.name}@{library.origin['hash'][:7]}")
+    assert library.wrapper == f"/usr/bin/mpicc.{family}" == debian.wrapper
+    assert library.origin["spec"].startswith(f"{family}@{debian.version} ")
+    found = checked(library, home, tmp_path / "check")
+    assert (found.works, found.reason) == (True, "")
+
+
+# --- compilers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["mpich", "openmpi", "intel-mpi"])
+def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
+    base = wheel(family, reach)
+    made = [libraries.meant(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")]
+    assert [one.name for one in made] == [f"{base.name}+gcc", f"{base.name}+clang"]
+    builds = [build.build(one, home) for one in made]
+    receipts = [one.receipt for one in builds]
+    assert [one.compiler.split()[0] for one in receipts] == ["gcc", "Debian"]
+    assert "clang version" in receipts[1].compiler
+    assert [one.compiler for one in receipts] == [one.compiler for one in made]
+    assert receipts[0].binary_sha256 != receipts[1].binary_sha256
+    found = [doctor.check(one, binary, PAIR, tmp_path) for one, binary in zip(made, builds, strict=True)]
+    assert [(one.works, one.reason) for one in found] == [(True, "")] * 2
+
+
+def test_wrappers_of_the_distribution_heed_the_compiler(reach: list[Library]) -> None:
+    for library in [one for one in reach if one.source == "system"]:
+        made = libraries.meant(CandidateSpec(library=library.name, compiler="clang"), reach)
+        assert "clang version" in made.compiler
+
+
+def test_compiler_that_is_not_there_is_one_line(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('candidates = ["mpich"]\ncompilers = ["nosuchcc"]\noperations = ["barrier"]\n', "utf-8")
+    answer = rankbench("run", str(plan), "--results", str(tmp_path), home=home)
+    name = libraries.choose("mpich", reach).name
+    assert (answer.returncode, answer.stderr) == (
+        2,
+        f'rankbench: {name}: compiler "nosuchcc": not found on PATH; '
+        "install it, or load its module before the library's\n",
+    )
+
+
+# --- one binary, several libraries ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("run", "binary_of", "file"),
+    [
+        ("intel-mpi", "mpich", "libmpi.so.12"),
+        ("mpich", "intel-mpi", "libmpi.so.12"),
+        ("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
+    ],
+)
+def test_binary_of_another_library_runs_here(
+    run: str, binary_of: str, file: str, home: Path, reach: list[Library], tmp_path: Path
+) -> None:
+    wheels = [library for library in reach if library.source == "pypi"]
+    library = libraries.meant(CandidateSpec(library=run, binary_of=binary_of), wheels)
+    own, other = wheel(run, reach), libraries.choose(binary_of, wheels)
+    made = build.build(library, home)
+    assert made.binary == build.build(other, home).binary
+    found = doctor.check(library, made, PAIR, tmp_path)
+    assert (found.works, found.reason, len(found.ranks)) == (True, "", 2)
+    assert found.facts
+    told = libraries.recognise(found.facts.library_version)
+    assert told
+    assert told[0].name == own.family
+    assert {(Path(one).name, Path(one).is_relative_to(own.prefix)) for one in mapped(found)} == {(file, True)}
+    assert [libraries.mapped_wrong(library, one) for one in mapped(found)] == [""]
+
+
+def test_library_of_the_standard_abi_is_a_candidate_itself(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    library = libraries.choose("abi:mpich", [wheel("mpich", reach)])
+    found = checked(library, home, tmp_path)
+    assert (found.works, found.reason) == (True, "")
+    assert {Path(one).name for one in mapped(found)} == {"libmpi_abi.so.1"}
+
+
+def test_binary_that_runs_on_its_own_library_all_the_same_is_told(
+    home: Path, reach: list[Library], tmp_path: Path
+) -> None:
+    own, other = wheel("intel-mpi", reach), wheel("mpich", reach)
+    library = libraries.meant(CandidateSpec(library=own.name, binary_of=other.name), reach)
+    # As if its search path were fixed: the swap is taken back.
+    fixed = {**library.environment, "LD_LIBRARY_PATH": f"{other.prefix}/lib"}
+    made = build.build(library, home)
+    found = doctor.check(msgspec.structs.replace(library, environment=fixed), made, PAIR, tmp_path)
+    assert not found.works
+    (file,) = mapped(found) or {f"{other.prefix}/lib/libmpi.so.12"}
+    assert libraries.mapped_wrong(library, file) == (
+        f"inside the launch libmpi is {file}, not {own.prefix}/lib/libmpi.so.12: the binary of {other.name} keeps to "
+        "its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "binary_of", "linked", "has"),
+    [
+        ("mpich", "openmpi", "libmpi.so.40", "libmpi.so.12"),
+        ("openmpi", "mpich", "libmpi.so.12", "libmpi.so.40"),
+        ("openmpi", "abi:mpich", "libmpi_abi.so.1", "libmpi.so.40"),
+    ],
+)
+def test_binary_of_another_abi_is_refused(
+    run: str, binary_of: str, linked: str, has: str, reach: list[Library]
+) -> None:
+    wheels = [library for library in reach if library.source == "pypi"]
+    own, other = wheel(run, reach), libraries.choose(binary_of, wheels)
+    with pytest.raises(RankbenchError) as error:
+        libraries.meant(CandidateSpec(library=run, binary_of=binary_of), wheels)
+    assert str(error.value) == (
+        f"{own.name} cannot run the binary of {other.name}: that is linked to {linked}, and {own.prefix}/lib "
+        f"has {has}; binary_of takes a library of the same ABI"
+    )
+
+
+def test_debians_mpich_ignores_the_swap_and_is_refused(reach: list[Library]) -> None:
+    own = wheel("mpich", reach)
+    (debian,) = (library for library in reach if library.wrapper == "/usr/bin/mpicc.mpich")
+    with pytest.raises(RankbenchError) as error:
+        libraries.meant(CandidateSpec(library=own.name, binary_of=debian.name), reach)
+    assert str(error.value) == (
+        f"{own.name} cannot run the binary of {debian.name}: that is linked to libmpich.so.12, and {own.prefix}/lib "
+        "has libmpi.so.12; binary_of takes a library of the same ABI"
+    )
+
+
+# --- a campaign over all of it ----------------------------------------------------------------------------------------
+
+PLAN = """
+question = "What is the library, what the compiler, what the binary?"
+candidates = ["module:mpich/1"]
+operations = ["allreduce"]
+sizes = "8"
+samples = 5
+control = false
+placements = ["1x2"]
+[stop]
+blocks = 1
+[[candidate]]
+library = "{mpich}"
+compiler = "clang"
+[[candidate]]
+library = "{intel}"
+binary_of = "{mpich}"
+[[candidate]]
+library = "{intel}"
+binary_of = "abi:{mpich}"
+name = "intel by the standard ABI"
+"""
+
+
+@pytest.mark.usefixtures("system")
+def test_campaign_of_modules_compilers_and_binaries(home: Path, reach: list[Library], tmp_path: Path) -> None:
+    mpich, intel = wheel("mpich", reach).name, wheel("intel-mpi", reach).name
+    (tmp_path / "plan.toml").write_text(PLAN.format(mpich=mpich, intel=intel), "utf-8")
+    for _ in range(2):
+        answer = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
+        assert (answer.returncode, answer.stderr) == (0, "")
+    made = store.open(tmp_path / "results/plan")
+    names = [f"{mpich}@mpich/1", f"{mpich}+clang", f"{intel}~{mpich}", "intel by the standard ABI"]
+    assert [candidate.name for candidate in made.campaign.candidates] == names
+    assert made.campaign.notes == []
+    launches = {launch.candidate: launch for launch in made.launches()}
+    assert [launches[name].status for name in names] == ["ok"] * 4
+    inside = {name: launch.facts.library_version.split()[0] for name, launch in launches.items() if launch.facts}
+    assert inside == dict(zip(names, ["MPICH", "MPICH", "Intel(R)", "Intel(R)"], strict=True))
+    receipts = {receipt.library: receipt for receipt in made.campaign.receipts}
+    assert receipts[f"{intel}~{mpich}"].binary_sha256 == receipts[f"{mpich}@mpich/1"].binary_sha256
+    assert "clang" in receipts[f"{mpich}+clang"].compiler

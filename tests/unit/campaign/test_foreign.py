@@ -1,0 +1,594 @@
+"""Foreign programs in the core's place: where they are, whose library they load, and what becomes of a launch."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fakes
+import msgspec
+import pytest
+from fakes import campaigns, imports, linked, modules, printed
+
+from rankbench import libraries
+from rankbench.campaign import foreign
+from rankbench.campaign.foreign import Program
+from rankbench.campaign.history import Turn
+from rankbench.campaign.launching import Order
+from rankbench.model import (
+    Candidate,
+    Case,
+    CaseStatus,
+    LaunchStatus,
+    Outcome,
+    Placement,
+    RankbenchError,
+    SuiteSpec,
+)
+from rankbench.plan.reading import parse
+from rankbench.suites.tools import imb, osu
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankbench.campaign.endings import Ending
+    from rankbench.model import Library, Operation, Plan
+
+LATENCY = next(one for one in osu.OPERATIONS if one.name == "osu-latency")
+BARRIER = next(one for one in imb.OPERATIONS if one.name == "imb-mpi1-barrier")
+BCAST = next(one for one in imb.OPERATIONS if one.name == "imb-mpi1-bcast")
+CONFIGURE = """#!/bin/sh
+[ -e "{hidden}/refuse" ] && exit 1
+mkdir -p mpi/pt2pt
+printf 'all:\\n\\t%s program.c -o mpi/pt2pt/osu_latency\\n' "${{1#CC=}}" > Makefile
+echo "$@" >> "{hidden}/told"
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LD_LIBRARY_PATH", "MPICH_CC"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return linked.make(tmp_path / "mpich", "4.3.2")
+
+
+def plan_of(text: str = "") -> Plan:
+    words = 'candidates = ["mpich"]\noperations = ["osu-latency"]\nsizes = "8,64"\nsamples = 50\n'
+    return parse(words + text, "plan.toml", fakes.machine())
+
+
+def found(
+    library: Library,
+    home: Path,
+    spec: SuiteSpec | None = None,
+    operation: Operation = LATENCY,
+    reach: Sequence[Library] = (),
+) -> Program:
+    return foreign.program(spec, operation, library, reach, home)
+
+
+def refused(library: Library, home: Path, spec: SuiteSpec | None = None, operation: Operation = LATENCY) -> str:
+    with pytest.raises(RankbenchError) as error:
+        found(library, home, spec, operation)
+    return str(error.value)
+
+
+# --- which can be run -------------------------------------------------------------------------------------------------
+
+
+def test_tools_that_can_be_run_tell_program_and_arguments() -> None:
+    assert list(foreign.known()) == ["imb", "osu"]
+
+
+def test_a_plan_knows_the_benchmarks_of_tools_that_it_names_as_a_family() -> None:
+    described = foreign.described(fakes.description(), plan_of())
+    assert {one.kind for one in described.operations if one.foreign} == {"osu"}
+    own = fakes.description()
+    assert described.operations[: len(own.operations)] == own.operations
+    alone = msgspec.structs.replace(plan_of(), operations=["allreduce"])
+    assert foreign.described(own, alone) == own
+
+
+def test_a_place_is_a_folder_or_a_tarball() -> None:
+    assert foreign.spec("osu", "path", "/opt/osu") == SuiteSpec(name="osu", path="/opt/osu")
+    assert foreign.spec("osu", "source", "osu.tgz") == SuiteSpec(name="osu", source="osu.tgz")
+
+
+# --- where programs are -----------------------------------------------------------------------------------------------
+
+
+def test_a_program_is_found_anywhere_below_its_folder(tmp_path: Path, library: Library) -> None:
+    path = linked.program(library, tmp_path / "osu" / "c" / "mpi" / "pt2pt" / "osu_latency")
+    (tmp_path / "osu" / "a" / "osu_latency").mkdir(parents=True)
+    spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-W", "2"])
+    assert found(library, tmp_path, spec) == Program(path, {}, LATENCY, ["-W", "2"])
+
+
+def test_a_folder_can_be_each_library_s_own(tmp_path: Path, library: Library) -> None:
+    path = linked.program(library, tmp_path / "mpich" / "4.3.2" / "mpich-4.3.2" / "osu_latency")
+    spec = SuiteSpec(name="osu", path=f"{tmp_path}/{{family}}/{{version}}/{{library}}")
+    assert found(library, tmp_path, spec).path == path
+
+
+@pytest.mark.parametrize("text", ["{compiler}/bin", "{", "{0}", "{library.prefixes}"])
+def test_other_words_in_braces_are_refused(tmp_path: Path, library: Library, text: str) -> None:
+    assert refused(library, tmp_path, SuiteSpec(name="osu", path=text)) == (
+        f'suites.osu.path: found "{text}"; in braces can stand only {{library}}, {{family}}, {{version}}'
+    )
+
+
+def test_a_program_that_is_not_in_its_folder(tmp_path: Path, library: Library) -> None:
+    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+        f'osu-latency: no osu_latency in {tmp_path}/osu; say where it is: [suites.osu] path = "FOLDER", source = '
+        '"TARBALL" or module = "NAME"'
+    )
+
+
+def test_a_program_that_no_library_ships(tmp_path: Path, library: Library) -> None:
+    assert refused(library, tmp_path, operation=BARRIER) == (
+        "imb-mpi1-barrier: no IMB-MPI1 in the libraries that rankbench finds; say where it is: [suites.imb] "
+        'path = "FOLDER", source = "TARBALL" or module = "NAME"'
+    )
+
+
+def test_a_program_that_a_library_ships_is_run_by_others_of_its_abi(tmp_path: Path, library: Library) -> None:
+    intel = linked.make(tmp_path / "intel", "2021.18")
+    path = linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
+    assert found(intel, tmp_path, None, BARRIER) == Program(path, {}, BARRIER, [])
+    assert found(library, tmp_path, None, BARRIER, [library, intel]) == Program(
+        path, {"LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib"}, BARRIER, []
+    )
+
+
+def test_what_the_user_has_on_the_search_path_stays_behind(
+    tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intel = linked.make(tmp_path / "intel", "2021.18")
+    linked.program(intel, tmp_path / "intel" / "bin" / "IMB-MPI1")
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/other")
+    assert found(library, tmp_path, None, BARRIER, [intel]).environment == {
+        "LD_LIBRARY_PATH": f"{tmp_path}/mpich/lib:/opt/other"
+    }
+
+
+def test_a_program_of_another_abi(tmp_path: Path, library: Library) -> None:
+    openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
+    linked.program(openmpi, tmp_path / "osu" / "osu_latency")
+    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+        "osu_latency cannot run with mpich-4.3.2: it is linked to libmpi.so.40, and mpich-4.3.2 has libmpi.so.12; "
+        "build it for this library"
+    )
+
+
+def test_a_program_that_keeps_to_its_own_library(tmp_path: Path, library: Library) -> None:
+    other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
+    linked.program(other, tmp_path / "osu" / "osu_latency")
+    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(tmp_path / "osu"))) == (
+        f"osu_latency cannot run with mpich-4.3.2: it keeps to {tmp_path}/other/lib/libmpi.so.12, whatever "
+        "LD_LIBRARY_PATH says; build it for this library"
+    )
+
+
+def test_a_program_that_is_linked_to_no_library(tmp_path: Path, library: Library) -> None:
+    path = tmp_path / "osu" / "osu_latency"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    assert refused(library, tmp_path, SuiteSpec(name="osu", path=str(path.parent))) == (
+        "osu_latency cannot run with mpich-4.3.2: it is linked to no shared MPI library, and mpich-4.3.2 has "
+        "libmpi.so.12; build it for this library"
+    )
+
+
+# --- modules ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def offered(tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with two builds of a program, and with the modules that lead to them and to another library."""
+    linked.program(library, tmp_path / "osu" / "osu_latency")
+    other = linked.make(tmp_path / "other", "3.4")
+    linked.program(other, tmp_path / "others" / "osu_latency")
+    files = {
+        "mpich/4.3": f'export MPI_HOME={tmp_path}/mpich PATH="{tmp_path}/mpich/bin:$PATH"\n',
+        "cuda/12": 'export CUDA_HOME=/opt/cuda PATH="/opt/cuda/bin:$PATH"\n',
+        "osu/7.4": f'export OSU_HOME={tmp_path}/osu PATH="{tmp_path}/osu:$PATH"\n',
+        "osu/astray": f'export LD_LIBRARY_PATH={tmp_path}/other/lib PATH="{tmp_path}/others:$PATH"\n',
+        "osu/bound": 'PATH="$MPI_HOME/../osu:$PATH"\n',
+    }
+    modules.use(monkeypatch, tmp_path / "modules", files)
+    return tmp_path
+
+
+def modules_of(*names: str) -> SuiteSpec:
+    return SuiteSpec(name="osu", modules=list(names), arguments=["-W", "2"])
+
+
+def test_a_program_is_on_the_path_that_modules_give(offered: Path, library: Library) -> None:
+    program = found(library, offered, modules_of("cuda/12", "osu/7.4"))
+    assert (program.path, program.arguments) == (offered / "osu" / "osu_latency", ["-W", "2"])
+    assert program.environment == {
+        "CUDA_HOME": "/opt/cuda",
+        "OSU_HOME": f"{offered}/osu",
+        "PATH": f"{offered}/osu:/opt/cuda/bin:{os.environ['PATH']}",
+    }
+
+
+def test_modules_are_loaded_after_those_of_a_library_that_is_from_modules(offered: Path) -> None:
+    (library,) = libraries.find(libraries.Search(home=offered, modules=("mpich/4.3",), system=()))
+    program = found(library, offered, modules_of("osu/bound"))
+    assert program.path == offered / "mpich" / ".." / "osu" / "osu_latency"
+    assert program.environment["MPI_HOME"] == f"{offered}/mpich"
+
+
+def test_a_module_that_leads_to_another_library_is_put_right(offered: Path, library: Library) -> None:
+    program = found(library, offered, modules_of("osu/astray"))
+    assert program.path == offered / "others" / "osu_latency"
+    assert program.environment["LD_LIBRARY_PATH"] == f"{offered}/mpich/lib:{offered}/other/lib"
+
+
+def test_a_module_whose_program_is_of_another_abi(offered: Path) -> None:
+    openmpi = linked.make(offered / "openmpi", "5.0", soname="libmpi.so.40")
+    assert refused(openmpi, offered, modules_of("osu/7.4")) == (
+        f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
+        "libmpi.so.40; build it for this library"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [(["cuda/12"], "cuda/12 puts"), (["cuda/12", "osu/7.4"], "cuda/12 osu/7.4 put")]
+)
+def test_a_program_that_modules_do_not_put_on_path(
+    offered: Path, library: Library, names: list[str], told: str
+) -> None:
+    (offered / "osu" / "osu_latency").unlink()
+    assert refused(library, offered, modules_of(*names)) == (
+        f'osu-latency: no osu_latency in what {told} on PATH; say where it is: [suites.osu] path = "FOLDER", source = '
+        '"TARBALL" or module = "NAME"'
+    )
+
+
+def test_a_module_that_is_not_there(offered: Path, library: Library) -> None:
+    assert refused(library, offered, modules_of("osu/8")) == (
+        "modules osu/8: Unable to locate a modulefile for 'osu/8'"
+    )
+
+
+# --- tarballs ---------------------------------------------------------------------------------------------------------
+
+
+def tarball(path: Path, files: Mapping[str, str]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"osu-7.4/{name}")
+            member.size, member.mode = len(text), 0o755
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> SuiteSpec:
+    """Return a tarball whose configure notes what it is told, below `hidden`."""
+    (tmp_path / "hidden").mkdir()
+    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": linked.PROGRAM}
+    return SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu-7.4.tar.gz", files)))
+
+
+def test_a_tarball_is_built_for_each_library_once(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    other = linked.make(tmp_path / "other", "3.4", tags="--disable-new-dtags")
+    made = [found(one, tmp_path / "home", source) for one in (library, other, library)]
+    assert made[0] == made[2]
+    assert [one.environment for one in made] == [{}, {}, {}]
+    parts = [one.path.relative_to(tmp_path / "home" / "suites").parts for one in made]
+    assert [(part[0][:8], *part[1:]) for part in parts[:2]] == [
+        ("osu-7.4-", name, "osu-7.4", "mpi", "pt2pt", "osu_latency") for name in ("mpich-4.3.2", "mpich-3.4")
+    ]
+    assert (tmp_path / "hidden" / "told").read_text() == f"CC={library.wrapper}\nCC={other.wrapper}\n"
+
+
+def test_a_wrapper_for_cxx_is_told_where_there_is_one(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    cxx = Path(library.wrapper).with_name("mpicxx")
+    cxx.symlink_to(library.wrapper)
+    found(library, tmp_path / "home", source)
+    assert (tmp_path / "hidden" / "told").read_text() == f"CC={library.wrapper} CXX={cxx}\n"
+
+
+def test_another_tarball_of_the_name_is_built_anew(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    first = found(library, tmp_path / "home", source)
+    files = {"configure": CONFIGURE.format(hidden=tmp_path / "hidden"), "program.c": f"{linked.PROGRAM}\n"}
+    tarball(Path(source.source), files)
+    assert found(library, tmp_path / "home", source).path != first.path
+
+
+def test_a_build_that_fails_is_told_and_tried_again(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    (tmp_path / "hidden" / "refuse").touch()
+    message = refused(library, tmp_path / "home", source)
+    start = f"{source.source} for mpich-4.3.2: configure failed; see {tmp_path}/home/suites/osu-7.4-"
+    assert message.startswith(start)
+    assert message.endswith("/mpich-4.3.2/build.log")
+    (tmp_path / "hidden" / "refuse").unlink()
+    assert found(library, tmp_path / "home", source).path.exists()
+
+
+def test_make_can_fail_too(tmp_path: Path, library: Library) -> None:
+    files = {"configure": CONFIGURE.format(hidden=tmp_path), "program.c": "no C\n"}
+    spec = SuiteSpec(name="osu", source=str(tarball(tmp_path / "osu.tgz", files)))
+    message = refused(library, tmp_path / "home", spec)
+    assert message.startswith(f"{tmp_path}/osu.tgz for mpich-4.3.2: make failed; see {tmp_path}/home/suites/osu")
+    assert "program.c" in Path(message.rpartition("see ")[2]).read_text()
+
+
+def test_what_was_built_may_lack_a_program(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    bandwidth = next(one for one in osu.OPERATIONS if one.name == "osu-bw")
+    assert refused(library, tmp_path / "home", source, bandwidth) == (
+        f'osu-bw: no osu_bw in what was built from {source.source}; say where it is: [suites.osu] path = "FOLDER", '
+        'source = "TARBALL" or module = "NAME"'
+    )
+
+
+def test_a_tarball_that_is_not_there(tmp_path: Path, library: Library) -> None:
+    spec = SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz"))
+    assert refused(library, tmp_path, spec) == f"{tmp_path}/osu.tgz: cannot be read (No such file or directory)"
+
+
+def test_a_tarball_that_is_broken(tmp_path: Path, library: Library) -> None:
+    (tmp_path / "osu.tgz").write_bytes(b"no tarball")
+    message = refused(library, tmp_path, SuiteSpec(name="osu", source=str(tmp_path / "osu.tgz")))
+    assert message == f"{tmp_path}/osu.tgz: no tarball that can be unpacked (file could not be opened successfully)"
+
+
+def test_a_tarball_that_is_cut(tmp_path: Path, library: Library, source: SuiteSpec) -> None:
+    path = Path(source.source)
+    path.write_bytes(path.read_bytes()[:-40])
+    assert refused(library, tmp_path / "home", source) == (
+        f"{path}: no tarball that can be unpacked (Compressed file ended before the end-of-stream marker was reached)"
+    )
+
+
+def test_a_tarball_without_configure(tmp_path: Path, library: Library) -> None:
+    path = tarball(tmp_path / "osu.tgz", {"Makefile": "all:\n"})
+    assert refused(library, tmp_path / "home", SuiteSpec(name="osu", source=str(path))) == (
+        f'{path}: has no configure; unpack and build it yourself, and say where: path = "FOLDER"'
+    )
+
+
+# --- programs of a plan -----------------------------------------------------------------------------------------------
+
+
+def test_each_library_has_its_programs_or_a_reason(tmp_path: Path, library: Library) -> None:
+    openmpi = linked.make(tmp_path / "openmpi", "5.0", soname="libmpi.so.40")
+    path = linked.program(library, tmp_path / "osu" / "osu_latency")
+    planned = plan_of(f'[suites.osu]\npath = "{tmp_path}/osu"\n')
+    core = fakes.description().operations[0]
+    made, without = foreign.programs(planned, [core, LATENCY], [library, openmpi], [], tmp_path)
+    assert made == {("mpich-4.3.2", "osu-latency"): Program(path, {}, LATENCY, [])}
+    why = (
+        f"osu_latency cannot run with {openmpi.name}: it is linked to libmpi.so.12, and {openmpi.name} has "
+        "libmpi.so.40; build it for this library"
+    )
+    assert without == {(openmpi.name, "osu-latency"): why}
+    assert foreign.refusals(without) == [f"{openmpi.name}: {why}"]
+
+
+def test_a_reason_is_told_once_for_all_that_it_holds_for() -> None:
+    without = {("a", "x"): "none", ("b", "x"): "none", ("a", "y"): "none", ("b", "y"): "other"}
+    assert foreign.refusals(without) == ["a, b: none", "b: other"]
+
+
+def test_no_program_at_all_is_an_error(tmp_path: Path, library: Library) -> None:
+    with pytest.raises(RankbenchError) as error:
+        foreign.programs(plan_of(), [LATENCY], [library], [], tmp_path)
+    assert str(error.value) == (
+        "plan.toml: osu-latency: no osu_latency in the libraries that rankbench finds; say where it is: [suites.osu] "
+        'path = "FOLDER", source = "TARBALL" or module = "NAME"'
+    )
+
+
+# --- launches ---------------------------------------------------------------------------------------------------------
+
+
+def order(operation: Operation, sizes: Sequence[int], ranks: int = 2) -> Order:
+    """Return the order of a launch of one benchmark."""
+    foreign_of = operation.foreign
+    assert foreign_of
+    cases = [
+        Case(operation=operation.name, form=operation.form, size_bytes=size, datatype="byte", placement="socket",
+             ranks=ranks, start=operation.start, suite=foreign_of.suite)
+        for size in sizes
+    ]  # fmt: skip
+    return Order(
+        number=1,
+        turn=Turn(1, "a", "socket", cases[0].launch_group),
+        position=0,
+        candidate=Candidate(name="a", library="a"),
+        library=campaigns.library("a"),
+        placement=Placement(name="socket", nodes=1, ranks_per_node=ranks, binding="none"),
+        plan=plan_of(),
+        binary=Path("core"),
+        cases=cases,
+    )
+
+
+def made(operation: Operation, arguments: Sequence[str] = ()) -> Program:
+    return Program(Path("/opt/bench/program"), {}, operation, list(arguments))
+
+
+class Ended:
+    """How launches of osu_latency end that print something."""
+
+    def __init__(self, folder: Path) -> None:
+        self.output = folder / "output.log"
+
+    def __call__(
+        self,
+        text: str,
+        sizes: Sequence[int] = (8, 16, 32),
+        *,
+        exit_code: int | None = 0,
+        operation: Operation = LATENCY,
+        ranks: int = 2,
+    ) -> Ending:
+        self.output.write_text(text)
+        outcome = Outcome(exit_code=exit_code, hung=exit_code is None, duration_s=1.0)
+        return foreign.classed(order(operation, sizes, ranks), operation, outcome, self.output, text)
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> Ended:
+    return Ended(tmp_path)
+
+
+WHOLE = imports.latencies((8, 1.5), (16, 2.5), (32, 3.5))
+HALF = imports.latencies((8, 1.5))
+
+
+def told(ending: Ending) -> list[tuple[int, str, list[float]]]:
+    """Return size, status and samples of each result."""
+    return [(one.case.size_bytes, str(one.status), one.own.time_ns if one.own else []) for one in ending.stream.results]
+
+
+def broken(ending: Ending) -> int | None:
+    """Return the size in which a launch ended."""
+    return ending.stream.unfinished.size_bytes if ending.stream.unfinished else None
+
+
+def test_the_command_is_the_program_s_with_what_the_plan_says_besides(tmp_path: Path) -> None:
+    asked = order(LATENCY, (64, 8))
+    assert foreign.command(asked, made(LATENCY, ["-W", "2"]), tmp_path) == [
+        "/opt/bench/program", *osu.arguments(LATENCY, [8, 64], 2, asked.plan, tmp_path), "-W", "2"
+    ]  # fmt: skip
+    theirs = foreign.command(order(BCAST, (64, 8)), made(BCAST), tmp_path)
+    assert theirs == [
+        "/opt/bench/program",
+        "Bcast",
+        "-npmin",
+        "2",
+        "-iter",
+        "50",
+        "-time",
+        "0.5",
+        "-msglen",
+        f"{tmp_path}/sizes.txt",
+    ]
+    assert (tmp_path / "sizes.txt").read_text() == "8\n64\n"
+
+
+def test_what_ended_well_has_a_sample_for_each_size(ended: Ended) -> None:
+    ending = ended(WHOLE)
+    assert (ending.status, ending.reason) == (LaunchStatus.OK, "")
+    assert told(ending) == [(8, "ok", [1500.0]), (16, "ok", [2500.0]), (32, "ok", [3500.0])]
+    assert (ending.stream.complete, broken(ending), ending.stream.facts) == (True, None, None)
+
+
+def test_sizes_that_were_not_asked_for_are_nothing(ended: Ended) -> None:
+    assert told(ended(WHOLE, (16,))) == [(16, "ok", [2500.0])]
+
+
+def test_a_size_that_the_program_has_not_is_refused(ended: Ended) -> None:
+    ending = ended(WHOLE, (8, 24))
+    assert told(ending) == [(8, "ok", [1500.0]), (24, "refused", [])]
+    assert ending.stream.results[1].reason == "the program has not this size; it measured 8, 16, 32 B"
+    assert ending.status == LaunchStatus.OK
+
+
+def test_of_many_sizes_the_first_are_named(ended: Ended) -> None:
+    many = imports.latencies(*((size, 1.5) for size in range(1, 20)))
+    assert ended(many, (24,)).stream.results[0].reason == (
+        "the program has not this size; it measured 1, 2, 3, 4, 5, 6, 7, 8 ... B"
+    )
+
+
+def test_a_crash_in_mid_table_keeps_what_is_there_and_is_of_the_next_size(ended: Ended) -> None:
+    ending = ended(HALF + "Segmentation fault\n", (32, 8, 16), exit_code=139)
+    assert (ending.status, ending.reason) == (LaunchStatus.CRASHED, "exit code 139 (SIGSEGV)")
+    assert told(ending) == [(8, "ok", [1500.0])]
+    assert (broken(ending), ending.stream.complete) == (16, False)
+
+
+def test_a_line_that_a_crash_cut_is_no_figure(ended: Ended) -> None:
+    ending = ended(f"{HALF}16                      2", exit_code=-9)
+    assert told(ending) == [(8, "ok", [1500.0])]
+    assert broken(ending) == 16
+
+
+def test_a_crash_before_any_figure_is_of_the_first_size(ended: Ended) -> None:
+    ending = ended("Fatal error in MPI_Init\n", (32, 8), exit_code=1)
+    assert (ending.status, told(ending), broken(ending)) == (LaunchStatus.CRASHED, [], 8)
+
+
+def test_a_crash_after_the_last_figure_broke_no_size(ended: Ended) -> None:
+    ending = ended(WHOLE, exit_code=1)
+    assert (ending.status, len(told(ending)), broken(ending)) == (LaunchStatus.CRASHED, 3, None)
+
+
+def test_a_hang_keeps_what_is_there(ended: Ended) -> None:
+    ending = ended(f"{HALF}16 ", exit_code=None)
+    assert (ending.status, ending.reason) == (LaunchStatus.HUNG, "no sign of life for 60 s")
+    assert (told(ending), broken(ending)) == ([(8, "ok", [1500.0])], 16)
+
+
+def test_what_ended_well_and_cannot_be_read_is_a_crash(ended: Ended) -> None:
+    bad = WHOLE.replace("2.50", "nan")
+    ending = ended(bad)
+    assert ending.status == LaunchStatus.CRASHED
+    line = next(number for number, text in enumerate(bad.splitlines(), 1) if "nan" in text)
+    assert ending.reason == (
+        f"its output cannot be read: {ended.output}:{line}: Avg Latency(us) is 'nan'; a number from 0 would be right"
+    )
+    assert broken(ending) == 8
+
+
+def test_an_output_that_ended_well_and_is_cut_cannot_be_read(ended: Ended) -> None:
+    assert ended(WHOLE.rstrip("\n")).reason == (
+        f"its output cannot be read: {ended.output}:6: ends in the middle of a line; is it cut? end it with a newline "
+        "if it is not"
+    )
+
+
+def test_nothing_printed_cannot_be_read(ended: Ended) -> None:
+    ending = ended("")
+    assert (ending.status, ending.reason) == (
+        LaunchStatus.CRASHED,
+        f"its output cannot be read: {ended.output}: empty",
+    )
+
+
+def test_two_tables_are_worlds_of_their_own(ended: Ended) -> None:
+    ending = ended(WHOLE + WHOLE)
+    assert (ending.status, ending.stream.results) == (LaunchStatus.REFUSED, [])
+    assert ending.reason == ("printed 2 tables where one of 2 ranks was asked for; is the launcher another library's?")
+
+
+def test_the_table_of_another_benchmark_is_none(ended: Ended) -> None:
+    text = imports.osu(imports.BANDWIDTH, (8, 1.0))
+    assert (
+        ended(text).reason == "printed 0 tables where one of 2 ranks was asked for; is the launcher another library's?"
+    )
+
+
+PROCESSES = (printed.SAMPLES / "imb" / "IMB-MPI1.Barrier.txt").read_text()
+
+
+def test_as_many_ranks_as_were_asked_for(ended: Ended) -> None:
+    assert "# #processes = 2 " in PROCESSES
+    well = ended(PROCESSES, (0,), operation=BARRIER)
+    assert (well.status, told(well)) == (LaunchStatus.OK, [(0, "ok", [300.0])])
+    wrong = ended(PROCESSES, (0,), operation=BARRIER, ranks=4)
+    assert (wrong.status, wrong.stream.results) == (LaunchStatus.REFUSED, [])
+    assert wrong.reason == "measured 2 ranks where one of 4 ranks was asked for; is the launcher another library's?"
+
+
+def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
+    assert ended(WHOLE, ranks=4).status == LaunchStatus.OK
+
+
+def test_a_figure_of_nought_is_a_row_without_one(ended: Ended) -> None:
+    (one,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
+    assert (one.status, one.reason) == (CaseStatus.NOT_RUN, "printed as nought: the tool prints too few digits")

@@ -1,0 +1,78 @@
+"""Which libraries the candidates of a plan mean, over stand-in libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import library as fake
+from fakes import machine, modules
+
+from rankbench import plan
+from rankbench.campaign import Wanted
+from rankbench.campaign.preparation import found
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Candidate, Library
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a build of a library, whose wrapper heeds MPICH_CC, and modules that lead to it and to another build."""
+    for name in ("a", "b"):
+        wrapper = fake.make(tmp_path / name, "9.1") / "bin/mpicc"
+        text = wrapper.read_text("utf-8")
+        wrapper.write_text(text.replace('echo "fake cc 1.0"', '"${MPICH_CC:-fakecc}" --version'), "utf-8")
+    for name in ("fakecc", "othercc"):
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\necho {name} 1.0\n", "utf-8")
+        path.chmod(0o755)
+    files = {
+        "mpich/9.1": f'export PATH="{tmp_path}/a/bin:$PATH"\n',
+        "mpich/9.1-b": f'export PATH="{tmp_path}/b/bin:$PATH"\n',
+    }
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    modules.use(monkeypatch, tmp_path / "modules", files)
+
+
+def meant(tmp_path: Path, text: str, *names: str) -> tuple[list[Candidate], dict[str, Library]]:
+    file = tmp_path / "plan.toml"
+    file.write_text(f'operations = ["allreduce"]\n{text}\n', "utf-8")
+    wanted = Wanted(plan.load(file, machine()), tmp_path, machine(), tmp_path, [tmp_path / "a"], modules=names)
+    return found(wanted)
+
+
+def test_compilers_are_candidates(tmp_path: Path) -> None:
+    candidates, used = meant(tmp_path, 'candidates = ["mpich-9.1"]\ncompilers = ["fakecc", "othercc"]')
+    assert [(one.name, one.library) for one in candidates] == [("mpich-9.1+fakecc",) * 2, ("mpich-9.1+othercc",) * 2]
+    assert {name: one.compiler for name, one in used.items()} == {
+        "mpich-9.1+fakecc": "fakecc 1.0",
+        "mpich-9.1+othercc": "othercc 1.0",
+    }
+
+
+def test_name_of_the_plan_counts_more(tmp_path: Path) -> None:
+    candidates, used = meant(tmp_path, '[[candidate]]\nname = "mine"\nlibrary = "mpich-9.1"\ncompiler = "othercc"')
+    assert [(one.name, one.library) for one in candidates] == [("mine", "mpich-9.1+othercc")]
+    assert list(used) == ["mpich-9.1+othercc"]
+
+
+def test_modules_are_named_in_the_plan_or_on_the_command_line(tmp_path: Path) -> None:
+    text = 'candidates = ["mpich-9.1", "module:mpich/9.1-b", "module:mpich/9.1"]'
+    candidates, used = meant(tmp_path, text)
+    assert [one.name for one in candidates] == ["mpich-9.1", "mpich-9.1@mpich/9.1-b", "mpich-9.1@mpich/9.1"]
+    assert [one.source for one in used.values()] == ["prefix", "modules", "modules"]
+    assert meant(tmp_path, text, "mpich/9.1-b") == (candidates, used)
+
+
+def test_binary_of_a_library_whose_abi_is_not_known(tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        meant(tmp_path, '[[candidate]]\nlibrary = "mpich-9.1"\nbinary_of = "module:mpich/9.1-b"')
+    assert str(error.value) == (
+        "mpich-9.1 cannot run the binary of mpich-9.1@mpich/9.1-b: that is linked to no shared MPI library, "
+        f"and {tmp_path}/a has none; binary_of takes a library of the same ABI"
+    )

@@ -1,0 +1,80 @@
+"""The command `advise` on a stored campaign of known truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.campaigns import Truth, make_campaign
+
+from rankbench.cli import console
+from rankbench.cli.advise import advise
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.store import Store
+
+
+def truth(candidate: str, case: Case) -> Truth:
+    """Beta takes twice the time with small messages."""
+    return Truth(noise=0, spread=0, factor=2 if candidate == "beta" and case.size_bytes < 1024 else 1)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return make_campaign(tmp_path_factory.mktemp("results") / "two", truth, launches=6)
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 120)
+
+
+def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    advise(stored.folder, calls="allreduce 8: 1000, pingpong 1M: 2, scan 8: 4")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "socket: 2 calls" in out
+    assert "pingpong 1 MiB 2 from 64 KiB, in proportion" in out
+    assert "allreduce 8 B 1,000 measured" in out
+    assert "For these calls, alpha takes least:" in out
+    assert "Not in it, since nothing that stands for it was measured: scan 8 B." in out
+    assert out.endswith("what ranks wait for each other is not in it.")
+
+
+def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = tmp_path / "ipm.xml"
+    profile.write_text(
+        '<ipm_job_profile>\n<task mpi_rank="0">\n<hent call="MPI_Allreduce" bytes="8" count="10" >1</hent>\n'
+        '<hent call="MPI_Comm_dup" bytes="0" count="1" >1</hent>\n</task>\n'
+    )
+    advise(stored.folder, profile=profile)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "allreduce 8 B 10 measured" in out
+    assert "Not counted, since no operation stands for them: MPI_Comm_dup." in out
+
+
+@pytest.mark.parametrize(
+    ("calls", "says"),
+    [
+        ("", "nothing says what is called; name --calls or --profile, or give the plan a table [calls]"),
+        ("scan 8: 1", "campaign two measured none of scan 8 B; measured: allreduce, bandwidth, barrier and pingpong"),
+        (
+            "allreduce 8: x",
+            "--calls: found 'allreduce 8: x', expected a call such as `allreduce 8: 1000`, "
+            "`bcast.nonblocking 64K: 20` or `barrier: 5`",
+        ),
+    ],
+)
+def test_what_cannot_be_told_is_a_line(calls: str, says: str, stored: Store) -> None:
+    with pytest.raises(RankbenchError) as error:
+        advise(stored.folder, calls=calls)
+    assert str(error.value) == says
+
+
+def test_calls_are_said_once(stored: Store, tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        advise(stored.folder, calls="allreduce 8: 1", profile=tmp_path)
+    assert str(error.value) == "--calls and --profile both say what is called; name one of them"

@@ -1,0 +1,227 @@
+"""The command `compare` on two campaigns: who is matched with whom, what is told, and what is warned of."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.nights import CASES, night, slower
+
+from rankbench.cli import console
+from rankbench.cli.compare import compare
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONTROL = "A/A control, one candidate measured twice and called different from itself: "
+UNCONTROLLED = "The state of the machine between two campaigns is not controlled, and in no interval. "
+BETTER = " Two libraries in one campaign are paired block by block, which is the better design."
+QUIET = (
+    f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.00× and copying takes 1.00× the time "
+    f"that it took then.{BETTER}"
+)
+
+
+@pytest.fixture(autouse=True)
+def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 1000)
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_another_version_of_a_library_is_held_against_the_older_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night(tmp_path / "old", version="1.0", scatter=0.0)
+    night(tmp_path / "new", slower("alpha", "allreduce", 1.31, below=1024), version="1.1", day=9)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"))
+    assert shown(capsys) == [
+        "new (2026-03-09) over old (2026-03-01): times of unpaired launches",
+        "A ratio above 1: slower now; ~: no change above 3 % can be told.",
+        "",
+        "case              candidate     then      now  ratio    interval       p",
+        "─" * 72,
+        "allreduce 8 B     alpha-1.1   502 ns   658 ns  1.31×  1.31–1.31×  <0.001",
+        "allreduce 8 B          beta   502 ns   502 ns      ~  1.00–1.00×   1.000",
+        "allreduce 64 KiB  alpha-1.1  16.9 µs  16.9 µs      ~  1.00–1.00×   1.000",
+        "allreduce 64 KiB       beta  16.9 µs  16.9 µs      ~  1.00–1.00×   1.000",
+        "barrier           alpha-1.1   500 ns   500 ns      ~  1.00–1.00×   1.000",
+        "barrier                beta   500 ns   500 ns      ~  1.00–1.00×   1.000",
+        "",
+        "Matched: alpha-1.1 against alpha-1.0 (the same family); beta against beta (the same name).",
+        "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now.",
+        f"{CONTROL}in 0 of 3 cases then and in 0 of 3 cases now.",
+        QUIET,
+        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told.",
+        "alpha-1.1 takes 1.09× the time that alpha-1.0 took: geometric mean over 3 cases.",
+        "beta takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change can be told.",
+        "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×).",
+    ]
+
+
+def test_everything_that_may_mislead_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old", control=False, launches=2)
+    night(
+        tmp_path / "new",
+        slower("beta", "barrier", 1.3),
+        day=2,
+        machine={"host": "n2", "cpu": "Example 9001", "cores": 4, "kernel": "6.8"},
+        plan={"synchronisation": "ring", "estimator": "min"},
+        rankbench="0.2.0",
+        exchange_ns=70,
+        copy=1.1,
+    )
+    compare(str(tmp_path / "old"), str(tmp_path / "new"))
+    lines = shown(capsys)
+    assert lines[lines.index("") + 1 :][10:20] == [
+        "The plans ask for other figures (median, intervals of 95% then, min, intervals of 95% now); "
+        "both are told as now.",
+        "The machine is not the same: host fake then, n2 now; CPU Example 9000 then, Example 9001 now; "
+        "cores 2 then, 4 now; kernel 6.1 then, 6.8 now. "
+        "To tell libraries from machines, measure both in one campaign on one machine.",
+        "What measured is not the same: rankbench 0.1.0 then, 0.2.0 now. "
+        "Measure the older library again with this rankbench.",
+        "How was measured is not the same: synchronisation of clocks tree then, ring now. "
+        "Run the older plan again with the newer library.",
+        "The machine was in another state: without MPI, handing a cache line from one CPU to another takes 1.40× "
+        "the time that it took then. Small messages follow that, whatever the library; "
+        "measure again when the machine is as it was.",
+        "There are few launches, 2 then and 6 now of the case that has fewest: only large changes can be told; "
+        "fewer than 3 tell nothing. Run more blocks.",
+        f"{CONTROL}none then and in 0 of 3 cases now. `control = true` in the plan shows how far to trust a campaign.",
+        f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.40× and copying takes 1.10× the time "
+        f"that it took then.{BETTER}",
+        "0 of 6 figures are slower now, 0 faster; of 6 no change above 3 % can be told.",
+        "alpha-1.0 takes 1.00× the time that it took: geometric mean over 3 cases, "
+        "in none of which a change can be told.",
+    ]
+
+
+def test_a_change_that_the_raw_probes_show_too_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", slower("beta", "barrier", 1.1), exchange_ns=56)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"))
+    lines = shown(capsys)
+    assert "barrier                beta   500 ns   550 ns  1.10×°  1.10–1.10×  <0.001" in lines
+    assert (
+        f"{UNCONTROLLED}Without MPI, handing a cache line to another CPU takes 1.12× and copying takes 1.00× the time "
+        f"that it took then; 1 ratio (°) is no larger than that.{BETTER}"
+    ) in lines
+    assert (
+        "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told; "
+        "1 of these 1 is no larger than what the raw probes show."
+    ) in lines
+    assert not any(line.startswith("Slowed down") for line in lines)
+
+
+def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", slower("beta", "barrier", 0.9), exchange_ns=56)
+    compare(str(tmp_path / "old"), str(tmp_path / "new"))
+    assert "Sped up most: barrier of beta (0.90×)." in shown(capsys)
+
+
+def test_what_has_no_counterpart_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old", candidates=("alpha", "beta"))
+    night(tmp_path / "new", candidates=("alpha", "gamma"), cases=CASES[:2])
+    compare(str(tmp_path / "old"), str(tmp_path / "new"))
+    lines = shown(capsys)
+    assert "Nobody was matched with beta (then only) and gamma (now only). " in "\n".join(lines)
+    assert "1 case of old and 0 of new have no counterpart. Run the same plan to compare all cases." in lines
+    assert lines[-2] == "0 of 2 figures are slower now, 0 faster; of 2 no change above 3 % can be told."
+
+
+def test_others_are_matched_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old", candidates=("alpha", "beta"))
+    night(tmp_path / "new", candidates=("alpha", "gamma"))
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), match=["beta=gamma"])
+    assert "Matched: alpha-1.0 against alpha-1.0 (the same name); gamma against beta (as asked)." in shown(capsys)
+
+
+def test_nothing_in_common(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old", candidates=("alpha",))
+    night(tmp_path / "new", candidates=("beta",))
+    compare(str(tmp_path / "old"), str(tmp_path / "new"))
+    lines = shown(capsys)
+    assert "Matched: nobody." in lines
+    assert lines[-1] == "No case has figures of both."
+
+
+def test_it_can_be_read_by_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old", launches=1)
+    night(tmp_path / "new", slower("beta", "barrier", 2.0))
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), json=True)
+    told = json.loads(capsys.readouterr().out)
+    last = told["changes"][-1]
+    assert (last["title"], last["old"], last["new"], last["old_launches"]) == ("barrier", "beta", "beta", 1)
+    assert last["ratio"] == pytest.approx(2)
+    assert "high" not in last, "one launch bounds nothing"
+    assert told["matches"][0] == {"old": "alpha-1.0", "new": "alpha-1.0", "by": "name"}
+    assert [one["kind"] for one in told["remarks"]] == ["launches", "control", "uncontrolled"]
+
+
+def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", slower("beta", "barrier", 2.0))
+    compare(str(tmp_path / "old"), str(tmp_path / "new"), markdown=True)
+    lines = shown(capsys)
+    assert lines[0] == "**new (2026-03-01) over old (2026-03-01): times of unpaired launches**"
+    assert "| barrier | beta | 500 ns | 1.00 µs | 2.00× | 2.00–2.00× | <0.001 |" in lines
+    assert "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told." in lines
+
+
+ONLY = "compare takes the folders of two campaigns, or two candidates of the campaign that --folder names"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
+        (("{0}/old", "mpich"), "{0}/old is a campaign; mpich is no campaign (it has no campaign.json): " + ONLY),
+        (("{0}/old", ""), "{0}/old is a campaign, and nothing else is named: " + ONLY),
+        (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
+         "(it has no campaign.json): " + ONLY),
+    ],
+)  # fmt: skip
+def test_what_is_neither_two_campaigns_nor_two_candidates(tmp_path: Path, asked: tuple[str, str], told: str) -> None:
+    night(tmp_path / "old")
+    with pytest.raises(RankbenchError) as error:
+        compare(asked[0].format(tmp_path), asked[1].format(tmp_path))
+    assert str(error.value) == told.format(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("match", "told"),
+    [
+        ("beta", "--match beta: expected OLD=NEW, a candidate of either campaign"),
+        ("beta=gamma", "no candidate gamma in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
+    ],
+)
+def test_who_cannot_be_matched(tmp_path: Path, match: str, told: str) -> None:
+    night(tmp_path / "old")
+    with pytest.raises(RankbenchError) as error:
+        compare(str(tmp_path / "old"), str(tmp_path / "old"), match=[match])
+    assert str(error.value) == told
+
+
+def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    night(tmp_path / "old", launches=2)
+    (tmp_path / "beta").mkdir()
+    monkeypatch.chdir(tmp_path)
+    compare("alpha", "beta", folder=tmp_path / "old")
+    assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
+
+
+def test_options_of_two_campaigns_are_not_for_two_candidates(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    with pytest.raises(RankbenchError) as error:
+        compare("alpha", "beta", folder=tmp_path / "old", markdown=True)
+    assert str(error.value) == "--markdown is for two campaigns; name their folders, the older one first"

@@ -1,0 +1,155 @@
+"""The command `doctor` over stand-in libraries: what it says of each candidate and placement, and of the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import fakes
+import pytest
+import typer
+from fakes import library as fake
+
+from rankbench import launch, libraries
+from rankbench.campaign.hindrances import Hindrance
+from rankbench.cli import console
+from rankbench.cli import doctor as command
+from rankbench.cli.doctor import doctor
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+QUIET = "nothing of this machine stands in the way"
+PLAN = """
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["bcast"]
+placements = ["1x2", "1x4"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a plan and two libraries, the only ones in reach, on a machine where all is well."""
+
+    def only_named(home: Path, prefixes: Sequence[Path] = (), _modules: Sequence[str] = ()) -> libraries.Search:
+        return libraries.Search(home=home, prefixes=tuple(prefixes), system=())
+
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(libraries, "everywhere", only_named)
+    monkeypatch.setattr(launch, "machine", lambda: fakes.machine(cores=4))
+    monkeypatch.setattr(command, "hindrances", list)
+    monkeypatch.setattr(console, "width", 200)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    for version in ("9.1", "9.2"):
+        fake.make(tmp_path / version, version)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+    """Return what was printed, divided into words where columns are."""
+    lines = capsys.readouterr().out.splitlines()
+    return [[word.strip() for word in line.split("  ") if word.strip()] for line in lines if line.strip(" ─")]
+
+
+def prefixes(place: Path) -> list[Path]:
+    return [place / "9.1", place / "9.2"]
+
+
+def test_without_a_plan_every_library_is_tried_on_two_cores_and_on_all(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor(prefix=prefixes(place))
+    assert said(capsys) == [
+        ["candidate", "placement", "ranks", "found"],
+        ["mpich-9.1", "1x2", "2", "works"],
+        ["mpich-9.1", "1x4", "4", "works"],
+        ["mpich-9.2", "1x2", "2", "works"],
+        ["mpich-9.2", "1x4", "4", "works"],
+        [QUIET],
+    ]
+
+
+def test_one_that_does_not_work_is_told_in_its_place_and_in_the_exit_code(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.behave(place / "9.2", dead=True)
+    with pytest.raises(typer.Exit) as ended:
+        doctor(["mpich==9.2", "mpich-9.1"], prefix=prefixes(place))
+    assert ended.value.exit_code == 1
+    assert said(capsys) == [
+        ["candidate", "placement", "ranks", "found"],
+        ["mpich-9.2", "1x2", "2", "exit code 1: fake core: told to be dead"],
+        ["mpich-9.2", "1x4", "4", "exit code 1: fake core: told to be dead"],
+        ["mpich-9.1", "1x2", "2", "works"],
+        ["mpich-9.1", "1x4", "4", "works"],
+        [QUIET],
+    ]
+
+
+def test_a_plan_is_tried_as_it_would_be_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    doctor([str(place / "plan.toml"), "mpich-9.2"], prefix=prefixes(place))
+    assert said(capsys) == [
+        ["candidate", "placement", "ranks", "found"],
+        ["mpich-9.2", "1x2", "2", "works"],
+        ["mpich-9.2", "1x4", "4", "works"],
+        [QUIET],
+    ]
+
+
+def test_what_is_in_the_way_follows_and_is_no_failure(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "hindrances", lambda: [Hindrance("turbo is on", "cores differ", "switch it off")])
+    fake.behave(place / "9.1", cpus=["0-1"] * 4)
+    (place / "crowd.toml").write_text(PLAN.replace('"1x2", ', ""))
+    doctor([str(place / "crowd.toml"), "mpich-9.1"], prefix=prefixes(place), binding="none")
+    assert said(capsys)[1:] == [
+        [
+            "mpich-9.1", "1x4", "4",
+            "works, but 4 ranks share 2 cores of fake: times tell how a library waits, and may be a thousand times "
+            "longer; compare none of them",
+        ],
+        ["turbo is on: cores differ; switch it off"],
+    ]  # fmt: skip
+
+
+def test_hosts_that_have_no_address_are_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        doctor(["mpich-9.1"], prefix=prefixes(place), hosts="a.invalid,b.invalid")
+    assert said(capsys)[3] == [
+        "mpich-9.1", "nodes", "2",
+        "the names a.invalid and b.invalid do not resolve here; mend hosts in the plan (or --hosts), or add to "
+        "/etc/hosts",
+    ]  # fmt: skip
+
+
+def test_a_core_that_cannot_be_built_is_a_row(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrapper = place / "9.1/bin/mpicc"
+    wrapper.write_text(wrapper.read_text().replace('*" -c "*) exit 0', '*" -c "*) echo "no room" >&2; exit 1'))
+    with pytest.raises(typer.Exit):
+        doctor(prefix=prefixes(place))
+    rows = said(capsys)
+    (log,) = (place / "home/builds").glob("*.log")
+    assert rows[1] == ["mpich-9.1", "all", f"the core does not compile: no room; log: {log}"]
+    assert rows[2] == ["mpich-9.2", "1x2", "2", "works"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["plan.toml", "openmpi"], "openmpi: no candidate of plan.toml; (allowed: mpich-9.1, mpich-9.2)"),
+        (["plan.toml", "other.toml"], "name one plan; found plan.toml and other.toml"),
+        (
+            ["mpich==9.3"],
+            "mpich==9.3: no such library here (found: mpich-9.1, mpich-9.2); get it by: rankbench get mpich==9.3",
+        ),
+    ],
+)
+def test_words_that_mean_nothing_are_one_line(
+    words: list[str], line: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    with pytest.raises(RankbenchError) as error:
+        doctor(words, prefix=prefixes(place))
+    assert str(error.value) == line

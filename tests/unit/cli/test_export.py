@@ -1,0 +1,131 @@
+"""The command `export`: where files go, what it says, and one line for what cannot be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns
+from typer.testing import CliRunner
+
+from rankbench import cli, exports, store
+from rankbench.cli import console
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMATS = ["csv", "duckdb", "json", "junit", "latex", "markdown", "osu", "parquet", "reframe", "sqlite"]
+ALLOWED = f"(allowed: {', '.join(FORMATS)})"
+
+
+@pytest.fixture(autouse=True)
+def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 1000)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a campaign below the results of the working folder."""
+    monkeypatch.chdir(tmp_path)
+    cases = campaigns.cases_of(lines=[("barrier", "blocking")])
+    return campaigns.make_campaign(tmp_path / "results" / "fake", launches=3, samples=10, cases=cases).folder
+
+
+def export(*arguments: object) -> list[str]:
+    """Return what is said. What cannot be is raised."""
+    answer = CliRunner().invoke(cli.application("export"), ["export", *map(str, arguments)])
+    if isinstance(answer.exception, RankbenchError):
+        raise answer.exception
+    assert answer.exit_code == 0, answer.output
+    return answer.stdout.splitlines()
+
+
+def refused(*arguments: object) -> str:
+    """Return the one line of what cannot be."""
+    with pytest.raises(RankbenchError) as error:
+        export(*arguments)
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> None:
+    said = export(folder, "--as", name)
+    written = [line.removeprefix("wrote ") for line in said]
+    there = sorted(str(path) for path in (folder / "exports").rglob("*") if path.is_file())
+    assert sorted(written) == there
+    assert all(path.startswith(str(folder / "exports" / "fake")) for path in there)
+    assert written[0] == str(folder / "exports" / "fake") + exports.chosen(name).SUFFIX or name == "osu"
+
+
+def test_the_formats_are_these() -> None:
+    assert exports.known() == FORMATS
+    assert all(exports.chosen(name).TITLE for name in FORMATS)
+
+
+def test_the_newest_campaign_is_exported_where_none_is_named(folder: Path) -> None:
+    assert export("--as", "markdown") == ["wrote results/fake/exports/fake.md"]
+
+
+def test_an_output_can_be_named(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.y").mkdir()
+    assert export(folder, "--as", "csv", "--output", tmp_path / "x.y" / "t.csv") == [
+        f"wrote {tmp_path}/x.y/t.csv",
+        f"wrote {tmp_path}/x.y/t-launches.csv",
+        f"wrote {tmp_path}/x.y/t-comparisons.csv",
+    ]
+    assert not (folder / "exports").exists()
+
+
+def test_a_format_that_is_none() -> None:
+    assert refused("--as", "cvs") == f"--as cvs: no such format; did you mean csv? {ALLOWED}"
+    assert refused() == f"name a format by --as FORMAT {ALLOWED}"
+
+
+def test_a_campaign_without_launches(tmp_path: Path) -> None:
+    store.create(tmp_path / "c", campaigns.campaign())
+    assert refused(tmp_path / "c", "--as", "json") == (
+        f"{tmp_path / 'c'}: no launch of this campaign is stored yet; nothing to export"
+    )
+
+
+def test_a_folder_that_is_no_campaign(tmp_path: Path) -> None:
+    assert refused(tmp_path, "--as", "json") == (
+        f"{tmp_path}: not a campaign (it has no campaign.json); name a folder that `rankbench run` made"
+    )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_cannot_be_written(folder: Path, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "nowhere" / "x"
+    assert refused(folder, "--as", name, "--output", path) == (
+        f"{path}: cannot be written (No such file or directory); name another --output PATH"
+    )
+
+
+def test_a_folder_is_no_place_for_a_file_and_a_file_none_for_a_folder(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "f").touch()
+    assert refused(folder, "--as", "json", "--output", tmp_path / "d") == (
+        f"{tmp_path}/d: cannot be written (Is a directory); name another --output PATH"
+    )
+    assert refused(folder, "--as", "osu", "--output", tmp_path / "f") == (
+        f"{tmp_path}/f: cannot be written (File exists); name another --output PATH"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d", "f", "results"]
+
+
+def test_a_campaign_that_cannot_be_written_to(folder: Path) -> None:
+    (folder / "exports").touch()
+    assert refused(folder, "--as", "json") == (
+        f"{folder / 'exports' / 'fake.json'}: cannot be written (File exists); name another --output PATH"
+    )
+
+
+def test_a_name_that_is_no_name_of_a_file(tmp_path: Path) -> None:
+    made = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
+    assert exports.file_name("a b/c: d") == "a-b-c-d"
+    assert exports.file_name("...") == "campaign"
+    assert exports.file_name("größe~1@x+y=2") == "größe~1@x+y=2"
+    assert export(made.folder, "--as", "duckdb") == [f"wrote {tmp_path}/c/exports/c.sql"]

@@ -1,0 +1,263 @@
+"""The command `gate`: exit codes, what fails, what is skipped, and the JUnit XML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+from fakes.nights import CASES, Fate, night, slower
+from typer.testing import CliRunner
+
+from rankbench import cli
+from rankbench.cli import console
+from rankbench.model import CaseStatus, RankbenchError
+from rankbench.report.junit import clean, junit
+from rankbench.verdict.gating import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.model import Case
+
+ADVICE = "If that is meant, gate against a newer campaign or raise --threshold."
+LOG = "`rankbench show` and the launch's log tell more."
+BARRIER = slower("beta", "barrier", 1.3)
+
+
+@pytest.fixture(autouse=True)
+def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 1000)
+
+
+def gate(*arguments: object) -> tuple[int, list[str]]:
+    """Return the exit code and the lines from the checks on. What is asked wrongly is raised."""
+    answer = CliRunner().invoke(cli.application(), ["gate", *map(str, arguments)])
+    if isinstance(answer.exception, RankbenchError):
+        raise answer.exception
+    lines = answer.stdout.splitlines()
+    return answer.exit_code, lines[lines.index("") + 1 :]
+
+
+def test_nothing_is_slower(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", slower("beta", "barrier", 0.7), version="1.1", day=2)
+    assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
+        0,
+        ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"],
+    )
+
+
+def test_a_slower_case_fails(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", BARRIER, day=2)
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert code == 1
+    assert lines == [
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) what it took in old; adjusted p <0.001, threshold 5 %. "
+        + ADVICE,
+        "new against campaign old: 6 checks, 1 failed, 5 passed, 0 cannot be told",
+    ]
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("29%", 1), ("31%", 0), ("0.2", 1)])
+def test_how_much_slower_is_a_regression_can_be_said(tmp_path: Path, threshold: str, code: int) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", BARRIER)
+    assert gate(tmp_path / "new", "--against", tmp_path / "old", "--threshold", threshold)[0] == code
+
+
+def flaky(status: CaseStatus) -> Callable[[str, Case], Fate]:
+    return slower("beta", "barrier", status)
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (CaseStatus.CRASHED, "crashed in 6 of 6 launches"),
+        (CaseStatus.WRONG_DATA, "wrong data in 6 of 6 launches"),
+        (CaseStatus.LACKING, "lacking in 6 of 6 launches"),
+        (CaseStatus.HUNG, "hung in 6 of 6 launches"),
+    ],
+)
+def test_what_works_no_more_fails(tmp_path: Path, status: CaseStatus, told: str) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", flaky(status))
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert code == 1
+    assert lines[0] == f"FAILED barrier, beta: {told}. {LOG}"
+
+
+def test_what_did_not_work_then_is_no_regression(tmp_path: Path) -> None:
+    night(tmp_path / "old", flaky(CaseStatus.CRASHED))
+    night(tmp_path / "new", flaky(CaseStatus.CRASHED))
+    assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
+        0,
+        ["new against campaign old: 5 checks, 0 failed, 5 passed, 0 cannot be told"],
+    )
+
+
+def test_cases_and_candidates_that_are_not_measured_any_more_fail(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert code == 1
+    gone = (
+        "beta is not in new any more. Say by --match beta=NAME who takes its place, or gate against a newer campaign."
+    )
+    plan = "not measured in new. Run the whole of the older plan."
+    assert lines == [
+        f"FAILED allreduce 8 B, beta: {gone}",
+        f"FAILED allreduce 64 KiB, alpha-1.0: {plan}",
+        f"FAILED allreduce 64 KiB, beta: {gone}",
+        f"FAILED barrier, alpha-1.0: {plan}",
+        f"FAILED barrier, beta: {gone}",
+        "new against campaign old: 6 checks, 5 failed, 1 passed, 0 cannot be told",
+    ]
+
+
+def test_what_cannot_be_told_is_skipped(tmp_path: Path) -> None:
+    night(tmp_path / "old", launches=2)
+    night(tmp_path / "new", BARRIER, launches=2)
+    arguments = (tmp_path / "new", "--against", tmp_path / "old")
+    line = (
+        "SKIPPED barrier, beta: 1.30× (1.29–1.31×) leaves open whether it is more than 5 % slower. "
+        "More launches tell: raise `blocks` in the plan."
+    )
+    total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 cannot be told"
+    assert gate(*arguments) == (0, [line, total])
+    assert gate(*arguments, "--strict") == (1, [line, total])
+
+
+def test_what_the_machine_explains_is_skipped(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", BARRIER, exchange_ns=70)
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert code == 0
+    assert lines[0] == (
+        "SKIPPED barrier, beta: 1.30× (1.30–1.30×) is no more than the raw probes of the machine differ, without MPI, "
+        "between the two campaigns. Measure both libraries in one campaign, and gate by --candidate and "
+        "--against-candidate."
+    )
+
+
+def test_within_a_campaign_candidates_are_paired(tmp_path: Path) -> None:
+    night(tmp_path / "one", BARRIER)
+    code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
+    assert code == 1
+    assert lines == [
+        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) what alpha-1.0 takes; adjusted p <0.001, threshold 3 %. "
+        + ADVICE,
+        "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 cannot be told",
+    ]
+    assert gate(tmp_path / "one", "--candidate", "alpha", "--against-candidate", "beta")[0] == 0
+
+
+def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> None:
+    night(tmp_path / "one", flaky(CaseStatus.WRONG_DATA))
+    code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
+    assert code == 1
+    assert lines[0] == f"FAILED barrier, beta: wrong data in 6 of 6 launches (alpha-1.0 has figures). {LOG}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "gate NEW takes --against OLD, or both --candidate NAME and --against-candidate NAME"),
+        (
+            ("--candidate", "beta"),
+            "gate NEW takes --against OLD, or both --candidate NAME and --against-candidate NAME",
+        ),
+        (
+            ("--candidate", "beta", "--against-candidate", "beta"),
+            "beta and beta are the same candidate; nothing to gate",
+        ),
+        (
+            ("--candidate", "gamma", "--against-candidate", "beta"),
+            "no candidate gamma in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))",
+        ),
+        (
+            ("--candidate", "beta", "--against-candidate", "alpha", "--match", "a=b"),
+            "--match is for two campaigns; name the other by --against",
+        ),
+        (
+            ("--candidate", "beta", "--against-candidate", "alpha", "--threshold", "many"),
+            "--threshold many: expected a share such as 3% or 0.03, below 100 %",
+        ),
+    ],
+)
+def test_what_is_no_gate(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    night(tmp_path / "old")
+    with pytest.raises(RankbenchError) as error:
+        gate(tmp_path / "old", *arguments)
+    assert str(error.value) == told
+
+
+def test_campaigns_without_anything_in_common_are_no_gate(tmp_path: Path) -> None:
+    night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
+    night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
+    night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
+    for name, what in (("cases", "case"), ("names", "candidate")):
+        with pytest.raises(RankbenchError) as error:
+            gate(tmp_path / name, "--against", tmp_path / "old")
+        assert str(error.value) == f"{name} has no {what} in common with old; nothing to gate"
+
+
+# --- JUnit ------------------------------------------------------------------------------------------------------------
+
+
+def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", BARRIER, day=2)
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "gate.xml")
+    assert (code, lines[-1]) == (1, f"wrote {tmp_path / 'gate.xml'}")
+    root = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    (suite,) = root
+    totals = {"tests": "6", "failures": "1", "errors": "0", "skipped": "0", "name": "new against campaign old"}
+    for element in (root, suite):
+        assert totals.items() <= element.attrib.items()
+    assert suite.attrib["timestamp"] == "2026-03-02T01:00:00"
+    cases = suite.findall("testcase")
+    assert [(one.get("classname"), one.get("name")) for one in cases] == [
+        (candidate, title)
+        for title in ("allreduce 8 B", "allreduce 64 KiB", "barrier")
+        for candidate in ("alpha-1.0", "beta")
+    ]
+    assert sum(float(one.get("time", "")) for one in cases) == pytest.approx(float(suite.get("time", "")), abs=1e-5)
+    assert cases[0].get("time") == "0.000030"
+    assert [len(one) for one in cases] == [0, 0, 0, 0, 0, 1]
+    (failure,) = cases[-1]
+    assert failure.attrib == {
+        "message": "takes 1.30× (1.30–1.30×) what it took in old; adjusted p <0.001, threshold 5 %",
+        "type": "regression",
+    }
+    assert failure.text == f"{failure.get('message')}\n{ADVICE}"
+    assert "Matched: alpha-1.0 against alpha-1.0 (the same name)" in (suite.findtext("system-out") or "")
+
+
+def check(**changes: str) -> Check:
+    told = {"case": "x", "title": "barrier", "candidate": "beta", "text": "left open", "advice": "More launches tell."}
+    return Check(**{**told, "outcome": "skipped", **changes})  # type: ignore[arg-type]
+
+
+def test_what_is_skipped_says_why() -> None:
+    root = ElementTree.fromstring(junit([check()], "new against old", "2026-03-02T01:00:00+00:00", []))
+    assert root.get("skipped") == "1"
+    assert root[0][0][0].attrib == {"message": "left open. More launches tell."}
+
+
+def test_a_text_that_xml_cannot_hold_does_not_spoil_the_document() -> None:
+    text = junit([check(text="\x1b[31m<red>\x00 & \ud800", outcome="failed")], "a < b", "2026", ["\x07"])
+    failure = ElementTree.fromstring(text)[0][0][0]
+    assert failure.get("message") == "\ufffd[31m<red>\ufffd & \ufffd"
+    assert clean("µs × –\n") == "µs × –\n"
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    with pytest.raises(RankbenchError) as error:
+        gate(tmp_path / "old", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
+    assert str(error.value) == (
+        f"{tmp_path / 'none' / 'gate.xml'}: cannot be written (No such file or directory); name another --junit FILE"
+    )

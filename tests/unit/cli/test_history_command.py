@@ -1,0 +1,244 @@
+"""The command `history`: the order of campaigns, whom they have in common, what changed and what else did."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes.nights import CASES, Fate, night, rewrite, slower
+
+from rankbench import store
+from rankbench.cli import console
+from rankbench.cli.history import history
+from rankbench.model import CaseStatus, RankbenchError
+from rankbench.report import history as told_as
+from rankbench.report.history import Words
+from rankbench.verdict import over_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.model import Case
+
+BARRIER = CASES[2:]
+HELD = (
+    "False alarms are held at 5 % over 2 series: a change must be more than campaigns scatter, and hold for two of "
+    "them. What the newest campaign alone does, `rankbench gate` tells."
+)
+HEADING = [
+    "8 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)",
+    "A bar for each campaign: the higher, the more time it took. Ratios are of times.",
+    "",
+    "case     candidate   first    last  last / first   history",
+    "─" * 58,
+]
+
+
+@pytest.fixture(autouse=True)
+def no_folding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 1000)
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return eight nights: from the fifth on alpha is another version, whose barrier is slower; then a new kernel."""
+    folder = tmp_path_factory.mktemp("nights")
+    for day in reversed(range(1, 9)):
+        night(
+            folder / f"night-{day}",
+            slower("alpha", "barrier", 1.31 if day > 4 else 1.0),
+            version="1.1" if day > 4 else "1.0",
+            day=day,
+            cases=BARRIER,
+            machine={"kernel": "6.8" if day > 6 else "6.1"},
+            control=False,
+            launches=3,
+        )
+    return folder
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_change_is_told_with_what_else_changed(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history([nights])
+    assert shown(capsys) == [
+        *HEADING,
+        "barrier      alpha  500 ns  655 ns         1.31×  ▁▁▁▁████",
+        "barrier       beta  500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
+        "",
+        "barrier, alpha: 1.31× slower since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
+        HELD,
+    ]
+
+
+def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history([nights / f"night-{day}" for day in (8, 2, 1)])
+    lines = shown(capsys)
+    assert lines[0] == "3 campaigns, night-1 (2026-03-01) to night-8 (2026-03-08)"
+    assert lines[-1] == (
+        "From 5 campaigns on changes can be told; of two, `rankbench compare` and `rankbench gate` tell."
+    )
+
+
+def test_where_nothing_changed_that_is_told(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history([nights / f"night-{day}" for day in (1, 2, 3, 4)] + [night_again(nights)])
+    assert "No change above 3 % can be told." in shown(capsys)
+
+
+def night_again(nights: Path) -> Path:
+    """Return a fifth night like the four before."""
+    place = nights.parent / "more" / "night-again"
+    return night(place, day=9, cases=BARRIER, control=False, launches=3).folder
+
+
+def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history([nights], figures="svg,html", output=tmp_path / "drawn")
+    assert shown(capsys)[-1] == f"wrote 2 files to {tmp_path / 'drawn'}"
+    name = "history-barrier.blocking.0.byte.socket.window"
+    words = re.findall(r">([^<>]+)<", (tmp_path / "drawn" / f"{name}.svg").read_text())
+    for word in ("barrier: time per call over 8 campaigns", "alpha 1.31× slower", "alpha 1.0 → 1.1", "2026-03-05"):
+        assert word in words
+    page = (tmp_path / "drawn" / f"{name}.html").read_text()
+    assert "alpha 1.31" in page
+    assert not re.search(r"<(script|link)[^>]+(src|href)=.?https?:", page)
+
+
+def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
+    for day in (1, 2):
+        night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+    told = over_time.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
+    assert [key for key, _ in told_as.charts(told)] == [case.key for case in CASES]
+
+
+def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
+    told = over_time.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
+    ((key, chart),) = told_as.charts(told)
+    assert key == BARRIER[0].key
+    assert chart.subtitle == "median of each launch, median over 3 launches of a campaign, with its interval"
+    assert [(row["candidate"], row["position"], row["end"], row["value"]) for row in chart.datasets["levels"]] == [
+        ("alpha", 0.5, 4.5, 500.0),
+        ("alpha", 4.5, 8.5, 655.0),
+    ]
+    assert chart.datasets["changes"] == [
+        {"position": 4.5, "words": "alpha 1.0 → 1.1", "side": "right", "line": 0, "first": True},
+        {"position": 4.5, "words": "alpha 1.31× slower", "side": "right", "line": 1, "first": False},
+    ]
+    first = chart.datasets["points"][0]
+    assert (first["campaign"], first["made of"], first["typical"], first["position"]) == (
+        "night-1",
+        "alpha-1.0",
+        "500 ns",
+        1,
+    )
+
+
+def test_words_of_marks_beside_each_other_are_not_written_over_each_other() -> None:
+    marks = [Words(4, ("gamma 1.58× slower",), 15), Words(8, ("gamma 1.57× faster",), 15), Words(14, ("alpha",), 15)]
+    assert [(row["words"], row["side"], row["line"]) for row in told_as.stacked(marks)] == [
+        ("gamma 1.58× slower", "right", 0),
+        ("gamma 1.57× faster", "left", 1),
+        ("alpha", "left", 0),
+    ]
+    assert told_as.stacked([]) == []
+
+
+def test_it_can_be_read_by_programs(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history([nights], json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told["campaigns"]] == [f"night-{day}" for day in range(1, 9)]
+    (turn,) = told["series"][0]["turns"]
+    assert (turn["campaign"], turn["name"], turn["since"], turn["reasons"]) == (
+        4,
+        "night-5",
+        "2026-03-05",
+        ["alpha 1.0 → 1.1"],
+    )
+    assert turn["ratio"] == pytest.approx(1.31)
+
+
+def changing(day: int) -> Callable[[str, Case], Fate]:
+    """Beta's barrier is slower from the fourth night on, as is the machine; in the second it crashed."""
+    return slower("beta", "barrier", CaseStatus.CRASHED if day == 2 else 1.2 if day > 3 else 1.0)
+
+
+def test_what_the_machine_did_is_told_and_a_night_without_figures_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in range(1, 8):
+        night(
+            tmp_path / f"n{day}",
+            changing(day),
+            day=day,
+            cases=BARRIER,
+            control=False,
+            launches=3,
+            exchange_ns=65 if day > 3 else 50,
+            machine={"kernel": "6.8" if day > 3 else "6.1"},
+        )
+    history([tmp_path])
+    lines = shown(capsys)
+    assert "barrier       beta  500 ns  600 ns         1.20×  ▁ ▁████" in lines
+    assert (
+        "barrier, beta: 1.20×° slower since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
+        "handing a cache line to another CPU takes 1.30× without MPI)"
+    ) in lines
+    assert f"{told_as.MARK}: no more than the machine changed without MPI." in lines
+
+
+def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
+    for day in (1, 2):
+        made = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
+        rewrite(made.folder, msgspec.structs.replace(made.campaign, name="nightly"))
+    told = over_time.history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
+    assert [past.name for past in told.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
+
+
+def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Path) -> None:
+    made = [
+        night(tmp_path / f"n{day}", day=day, version=version, candidates=names, control=False, launches=2)
+        for day, version, names in (
+            (1, "1.0", ("alpha", "beta")),
+            (2, "1.0", ("beta",)),
+            (3, "1.1", ("alpha", "beta", "gamma")),
+        )
+    ]
+    told = over_time.history(made)
+    tracks = {(track.title): track.names for track in over_time.tracks(told.pasts)}
+    assert tracks == {
+        "alpha": {0: "alpha-1.0", 2: "alpha-1.1"},
+        "beta": {0: "beta", 1: "beta", 2: "beta"},
+        "gamma": {2: "gamma"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"figures": "png,gif"}, "figure format 'gif': (allowed: png, svg, pdf, html)"),
+        ({"operation": ["bcast"]}, "--operation bcast: not in this campaign; (allowed: barrier)"),
+    ],
+)
+def test_what_cannot_be_shown(nights: Path, tmp_path: Path, arguments: dict[str, object], told: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        history([nights], output=tmp_path, **arguments)  # type: ignore[arg-type]
+    assert str(error.value) == told
+
+
+def test_what_is_no_history(tmp_path: Path) -> None:
+    made = night(tmp_path / "one", launches=2)
+    for folders, told in (
+        ([tmp_path / "none"], f"{tmp_path / 'none'}: no campaign, and none right below it (there is no campaign.json)"),
+        (
+            [made.folder],
+            "a history takes two campaigns or more; name their folders, or the folder that they are in",
+        ),
+    ):
+        with pytest.raises(RankbenchError) as error:
+            history(folders)
+        assert str(error.value) == told

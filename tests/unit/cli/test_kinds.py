@@ -1,0 +1,101 @@
+"""What the terminal shows of options, datatypes, message rates, overlap, memory and pairs of ranks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns, kinds
+from rich.console import Console
+
+from rankbench.cli import console
+from rankbench.cli.compare import compare
+from rankbench.cli.run import FIGURES_SHOWN, Screen, Shown
+from rankbench.cli.show import show
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return kinds.make(tmp_path_factory.mktemp("results") / "kinds")
+
+
+def golden(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Compare what was printed with what is kept, less the blanks that fill up the last column."""
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert printed == (GOLDEN / name).read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_show_tells_everything_apart(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr(console, "width", width)
+    show(folder=stored.folder)
+    golden(f"kinds-show-{width}.txt", capsys)
+
+
+def test_a_matrix_is_shown_for_each_candidate(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 80)
+    show(folder=stored.folder, matrix=True)
+    golden("kinds-matrix.txt", capsys)
+
+
+def test_without_pairs_there_is_no_matrix(stored: Store) -> None:
+    with pytest.raises(RankbenchError) as error:
+        show(folder=stored.folder, operation=["put"], matrix=True)
+    assert str(error.value) == (
+        '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
+    )
+
+
+def test_memory_is_compared_apart(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 100)
+    compare(folder=stored.folder)
+    golden("kinds-compare.txt", capsys)
+
+
+def test_csv_tells_everything_apart(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder, csv=True)
+    rows = {(row["case"], row["candidate"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert len(rows) == 2 * len(kinds.CASES)
+    fenced = rows["put.blocking.8.byte.1x4.window.allocation=create.epoch=fence", "alpha"]
+    assert (fenced["options"], fenced["datatype"], fenced["memory"]) == ("allocation=create epoch=fence", "byte", "")
+    memory = rows["allreduce.blocking.8.float.1x4.window.quantity=memory", "beta"]
+    assert (float(memory["growth_bytes"]), float(memory["typical_ns"]) > 1 << 20) == (kinds.GROWTH_BYTES, True)
+    overlap = rows["allreduce.nonblocking.8.float.1x4.window.quantity=overlap", "alpha"]
+    assert float(overlap["overlap"]) == pytest.approx(0.8)
+
+
+def test_the_live_display_names_lines_and_computes_rates() -> None:
+    progress = Shown(kinds.record("made", kinds.CASES))
+    results = [kinds.result(case, "alpha", 0) for case in kinds.CASES]
+    progress.ended(campaigns.launch(1, 1, 0, "alpha", kinds.PLACEMENT), results)
+    page = io.StringIO()
+    Console(file=page, width=100).print(Screen(progress).figures())
+    rows = [line.strip().split("  ")[0] for line in page.getvalue().rstrip().splitlines()]
+    assert rows[3:] == [
+        "put 8 B",
+        "put 8 B, allocation=create, epoch=fence",
+        "put 8 B, vector",
+        "message-rate 8 B",
+        "message-rate 8 B, window=1",
+        "allreduce nonblocking 8 B, quantity=overlap",
+        "allreduce 8 B, quantity=memory",
+        "pingpong 8 B",
+    ]
+    assert len(rows) - 3 <= FIGURES_SHOWN
+    assert "255 M/s" in page.getvalue()
+    assert "1.50 MiB" in page.getvalue()

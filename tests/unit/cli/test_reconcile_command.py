@@ -1,0 +1,192 @@
+"""The command `reconcile`: which benchmarks it finds, the plan that it makes, and what it tells of the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fakes
+import msgspec
+import pytest
+from fakes import alternated, campaigns
+from fakes.alternated import CORE, OSU, Planted, of
+
+from rankbench import cli, plan
+from rankbench.campaign import foreign
+from rankbench.campaign.foreign import Program
+from rankbench.cli import console
+from rankbench.cli import reconcile as command
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Library, Operation, SuiteSpec
+
+NO_PROGRAMS = ("imb-mpi1-bcast", "osu-barrier")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder to work in; no library is in reach, and all programs are there but for two."""
+
+    def program(
+        spec: SuiteSpec | None, operation: Operation, library: Library, _reach: Sequence[Library], _home: Path
+    ) -> Program:
+        if operation.name in NO_PROGRAMS:
+            raise RankbenchError(f"{operation.name}: none for {library.name}")
+        return Program(Path(spec.path if spec else ""), {}, operation, [])
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(foreign, "program", program)
+    monkeypatch.setattr(command, "chosen", lambda *_: [campaigns.library("mpich")])
+    monkeypatch.setattr(console, "width", 200)
+    return tmp_path
+
+
+def there(wanted: Sequence[str], **places: tuple[str, str]) -> list[str]:
+    """Return the benchmarks that are found for operations of the core."""
+    return [one.name for one in command.there(campaigns.library("mpich"), wanted, places, (), ())]
+
+
+# --- which benchmarks -------------------------------------------------------------------------------------------------
+
+
+def test_of_each_tool_the_first_benchmark_of_an_operation_is_taken() -> None:
+    assert there(["pingpong", "allreduce"]) == [
+        "imb-mpi1-pingpong",
+        "imb-mpi1-allreduce",
+        "osu-latency",
+        "osu-allreduce",
+    ]
+
+
+def test_what_is_not_there_is_left_out_and_told_where_it_was_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert there(["bcast", "barrier"]) == ["imb-mpi1-barrier", "osu-bcast"]
+    assert capsys.readouterr().out == ""
+    assert there(["bcast", "barrier"], imb=("path", "")) == ["imb-mpi1-barrier"]
+    assert capsys.readouterr().out == "note: imb-mpi1-bcast: none for mpich\n"
+
+
+def test_an_operation_that_no_tool_measures_has_none() -> None:
+    assert there(["ring"]) == []
+
+
+def test_a_tool_can_have_a_folder_or_a_tarball(place: Path) -> None:
+    (place / "osu").mkdir()
+    (place / "osu.tar.gz").touch()
+    assert command.place("osu=osu") == ("osu", ("path", str(place / "osu")))
+    assert command.place("osu=osu.tar.gz") == ("osu", ("source", str(place / "osu.tar.gz")))
+    assert command.place("imb") == ("imb", ("path", ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("skampi", "--tool skampi: no such tool that can be run (allowed: imb, osu)"),
+        ("osu=nowhere", "--tool osu=nowhere: nowhere is not there"),
+    ],
+)
+def test_a_tool_that_is_not_there(text: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        command.place(text)
+    assert str(error.value) == message
+
+
+def test_no_benchmark_at_all_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["rankbench", "reconcile", "mpich", "--operations", "ring"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == (
+        "rankbench: no foreign tool is there that measures ring with mpich; say where one is: --tool osu=FOLDER "
+        "(allowed: imb, osu)\n"
+    )
+
+
+def test_the_plan_has_both_and_the_starts_of_both() -> None:
+    text = command.PLAN.format(
+        library="mpich==5.0.2",
+        operations='"allreduce", "osu-allreduce"',
+        sizes="8,1K",
+        placement="socket",
+        starts='"auto", "library-barrier"',
+        samples=50,
+        suites='\n[suites.osu]\npath = "/opt/osu"\n',
+        blocks=4,
+    )
+    planned = plan.parse(text, "plan.toml", fakes.machine())
+    described = foreign.described(fakes.description(), planned)
+    cases, notes = plan.cases(planned, described, fakes.machine())
+    assert {(case.operation, case.start) for case in cases} == {
+        ("allreduce", "window"),
+        ("allreduce", "library-barrier"),
+        ("osu-allreduce", "library-barrier"),
+    }
+    assert notes == []
+    assert (planned.stop.blocks_min, planned.stop.blocks_max, planned.stop.until) == (4, 4, "blocks")
+    assert [(one.name, one.path) for one in planned.suites] == [("osu", "/opt/osu")]
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines that are printed, with single blanks, without rules."""
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    return [line for line in lines if line.strip(" ─")]
+
+
+def test_the_ratio_is_told_with_its_parts_and_with_what_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = alternated.make(tmp_path, alternated.allreduce())
+    command.explain(made)
+    lines = told(capsys)
+    assert lines[:3] == [
+        "osu-allreduce beside allreduce of the core",
+        "size core tool tool / core begun as the tool does mean, not median what is left",
+        "8 B 1.05 µs 1.46 µs 1.386 (1.385 to 1.387) 1.200 (1.199 to 1.201) 1.100 (1.099 to 1.101) "
+        "1.050 (1.049 to 1.051)",
+    ]
+    assert "- osu_allreduce (osu) is the mean over calls, allreduce (rankbench) is the median over calls" in lines
+    foreign_of = OSU["osu-allreduce"].foreign
+    assert foreign_of
+    assert lines[-2:] == [f"The tool's number: {foreign_of.meaning.text}.", f"next: rankbench report {made.folder}"]
+
+
+def test_bandwidths_are_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planted = [
+        Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
+        Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 500e6], 1000),
+    ]
+    command.explain(alternated.make(tmp_path, planted))
+    lines = told(capsys)
+    assert lines[1] == "size core tool tool / core mean, not median what is left"
+    # The middle of the machine's states is 1.05: of 1000 and of 500 MB/s.
+    assert lines[2].startswith("1000 B 952.4 MB/s 476.2 MB/s 2.000 (")
+
+
+def test_what_cannot_be_compared_is_told_with_what_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Calls of a broadcast that follow each other overlap; the core can make them so, too."""
+    theirs = OSU["osu-bcast"]
+    assert theirs.foreign
+    meaning = msgspec.structs.replace(theirs.foreign.meaning, start="none")
+    loop = msgspec.structs.replace(
+        theirs, start="none", foreign=msgspec.structs.replace(theirs.foreign, meaning=meaning)
+    )
+    planted = [
+        Planted(of(CORE["bcast"]), [1000.0] * 3),
+        Planted(of(CORE["bcast"], start="none"), [400.0] * 3),
+        Planted(of(loop), [380.0]),
+    ]
+    made = alternated.make(tmp_path, planted)
+    made.campaign = msgspec.structs.replace(made.campaign, operations=[*CORE.values(), loop])
+    command.explain(made)
+    lines = told(capsys)
+    assert lines[2].startswith("8 B 1.05 µs 399 ns 0.380 (0.380 to 0.380) 0.400 (0.400 to 0.400) 1.000 (")
+    assert lines[3:5] == [
+        "Not comparable as the core usually measures: osu_bcast (osu) makes one call after the other, and a rank can "
+        "be in the next bcast before others have ended the last; bcast (rankbench) begins calls together.",
+        "Comparable with start none, in the column “what is left”.",
+    ]

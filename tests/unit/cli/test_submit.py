@@ -1,0 +1,315 @@
+"""Campaigns made by job scripts, on stand-in libraries and schedulers: from `submit` to the store, and failures."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import scheduler, sites
+from fakes.library import behave
+from fakes.sites import PREFIXES, rows
+
+from rankbench import store
+from rankbench.launch import schedulers
+from rankbench.model import LaunchStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fakes.sites import Site
+
+PLAN = """
+question = "Which of two stand-ins?"
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["allreduce", "bcast"]
+sizes = "8,64"
+samples = 20
+placements = ["2x1", "1x2"]
+[stop]
+blocks = 2
+"""
+LAUNCHES = 2 * 3 * 2
+"""Of the whole plan: two candidates and the control's twin, two placements."""
+
+
+def site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
+    """Make a site with this file's plan, or another."""
+    return sites.make(place, kind, plan, **behaviour)
+
+
+@pytest.mark.parametrize("kind", sorted(schedulers.known()))
+def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
+    here = site(tmp_path, kind)
+    done = here.submit("--wait")
+    assert done.exit_code == 0, done.printed
+    kept = here.opened()
+    launches = kept.launches()
+    assert [one.number for one in launches] == list(range(1, LAUNCHES + 1))
+    assert {one.status.value for one in launches} == {"ok"}
+    assert {one.candidate for one in launches} == {"mpich-9.1", "mpich-9.1 (again)", "mpich-9.2"}
+    for one in launches:
+        across = one.placement == "2x1"
+        assert [rank.host for rank in one.ranks] == (["a1", "a2"] if across else ["a1", "a1"])
+        assert one.command[1:3] == ["-hosts", "a1,a2" if across else "a1"]
+        assert one.before
+        assert one.after
+        assert one.job.isdigit() or one.job in {"101.server", "f101"}
+    assert re.search(r"mpich-9\.2 takes 1\.\d+× as long as mpich-9\.1", done.printed), done.printed
+    assert done.printed.splitlines()[-1] == "next: rankbench report results/plan"
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [{"crash": ["bcast.8"], "wrong": ["allreduce.64"], "torn": ["bcast.64"]},
+     {"crash": ["allreduce.8", "bcast.8", "allreduce.64"], "lacking": {"bcast": "MPI_Bcast"}}],
+)  # fmt: skip
+def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, object]) -> None:
+    """What fails, is tried again and is given up is the same with and without a scheduler."""
+    plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 4")
+    here = site(tmp_path, "slurm", plan, **behaviour)
+    assert here.submit("--wait").exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
+
+
+def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path: Path) -> None:
+    """What other cases had by then is kept, with as many samples; none of them is launched again."""
+    plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("samples = 20", "samples = { good = 20, passes = 2 }")
+    here = site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
+    assert here.submit("--wait").exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
+    for kept in (here.opened(), store.open(tmp_path / "local/plan")):
+        assert {one.status for one in kept.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
+        taken = kept.cases().filter(candidate="mpich-9.2")
+        assert set(taken.filter(status="ok")["taken"]) <= {10, 20}
+        assert set(taken.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
+
+
+def test_a_launch_that_hangs_is_ended(tmp_path: Path) -> None:
+    plan = PLAN.replace("samples = 20", 'samples = 20\ncase_limit = "10ms"\nlaunch_limit = "11s"').replace(
+        "blocks = 2", "blocks = 1"
+    )
+    here = site(tmp_path, "slurm", plan.replace('["2x1", "1x2"]', '["1x2"]'), hang=["bcast.8"])
+    assert here.submit("--write-only").exit_code == 0
+    script = here.campaign / "job/job.sh"
+    script.write_text(script.read_text().replace("silence_s=11", "silence_s=4"))
+    assert here.submit("--wait").exit_code == 0
+    found = [row for row in rows(here.opened()) if row[3] != "ok"]
+    assert [row[2:4] for row in found] == [("bcast.blocking.8.byte.1x2.window", "hung")]
+
+
+def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm", pause_s=2.0)
+    assert here.submit().printed.splitlines()[-2:] == [
+        "job 101 of Slurm on 2 nodes", "next: rankbench status results/plan --wait",
+    ]  # fmt: skip
+    here.wait_for("launches/*/done", 4)
+    again = here.submit()
+    advice = "wait for it by: rankbench status results/plan --wait"
+    assert again == (2, f"rankbench: results/plan: job 101 is running (RUNNING); {advice}\n")
+    assert here.run("status").printed.splitlines()[-2:] == [
+        "job 101 of Slurm: RUNNING", "next: rankbench status results/plan --wait",
+    ]  # fmt: skip
+    scheduler.cancel(tmp_path / "scheduler", "101")
+    said = here.wait_for_end()
+    assert said.splitlines()[-2:] == [
+        "its job ended by SIGTERM (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
+        "next: submit it again, which goes on where it was",
+    ]
+    before = {one.number: one.started for one in here.opened().launches()}
+    assert 4 <= len(before) < LAUNCHES
+    behave(tmp_path / "9.2", factor=1.5)
+    assert here.submit("--wait").exit_code == 0
+    after = {one.number: one.started for one in here.opened().launches()}
+    assert len(after) == LAUNCHES
+    assert {number: after[number] for number in before} == before
+    assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
+
+
+def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Whatever it was doing: nothing is lost but the launch in flight, nothing is there twice."""
+    here = site(tmp_path, "pbs", pause_s=0.02)
+    for done in (1, 4, 7):
+        assert here.submit().exit_code == 0
+        here.wait_for("launches/*/done", done)
+        pids = sorted((tmp_path / "scheduler/jobs").glob("*.pid"))
+        os.killpg(int(pids[-1].read_text()), signal.SIGKILL)
+        time.sleep(0.05)  # As long as any scheduler takes to notice.
+    finished = here.submit("--wait")
+    assert finished.exit_code == 0, finished.printed
+    assert len(here.opened().launches()) == LAUNCHES
+    assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
+
+
+def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
+    """Here with so little time that no launch is begun."""
+    here = site(tmp_path, "slurm")
+    assert here.submit("--write-only").printed.splitlines()[-2:] == [
+        "2 blocks of 6 launches: results/plan/job/job.sh",
+        "submit it by: sbatch --parsable results/plan/job/job.sh",
+    ]
+    script = here.campaign / "job/job.sh"
+    script.write_text(re.sub(r"time_s=0\b", "time_s=20", script.read_text()))
+    done = here.submit("--wait")
+    assert (
+        "results/plan/job/job.sh was edited and is submitted as it is; remove it to have it written anew\n"
+        in done.printed
+    )
+    assert done.exit_code == 1
+    assert done.printed.splitlines()[-2:] == [
+        "its job ended for want of time (COMPLETED); log: results/plan/job/output.log",
+        "next: submit it again, which goes on where it was",
+    ]
+    script.unlink()
+    assert here.submit("--wait").exit_code == 0
+    assert len(here.opened().launches()) == LAUNCHES
+
+
+def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm")
+    (tmp_path / "9.2/worlds").touch()
+    done = here.submit("--wait")
+    assert done.exit_code == 0, done.printed
+    wrong = [one for one in here.opened().launches() if one.status != "ok"]
+    reason = (
+        f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
+        "library; use the library's own mpiexec"
+    )
+    assert [(one.candidate, one.placement, one.reason) for one in wrong] == [
+        ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
+    ]
+    assert {row[3] for row in rows(here.opened()) if row[1] == "mpich-9.2"} == {"refused"}
+
+
+def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> None:
+    """The launch that died with it is stored; what it had left to do is done by the next job."""
+    every = ["allreduce.8", "allreduce.64", "bcast.8", "bcast.64"]
+    here = site(tmp_path, "slurm", crash=every)
+    (tmp_path / "scheduler/lost").write_text("a2")
+    done = here.submit("--wait")
+    assert done.exit_code == 1
+    assert done.printed.splitlines()[-2:] == [
+        "its job ended because there is no answer from a2 (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
+        "next: submit it again, which goes on where it was",
+    ]
+    (tmp_path / "scheduler/lost").unlink()
+    behave(tmp_path / "9.2")
+    assert here.submit("--wait").exit_code == 0
+    launches = here.opened().launches()
+    (died,) = [one for one in launches if one.status != "ok"]
+    assert (died.status, died.reason) == (
+        "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
+    )  # fmt: skip
+    assert len(launches) == LAUNCHES + 1
+    assert [row[3] for row in rows(here.opened()) if row[3] != "ok"] == ["crashed"]
+
+
+def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_path: Path) -> None:
+    """The launcher may notice before the scheduler does: the launch is stored all the same, as what it was."""
+    here = site(tmp_path, "slurm", plan=PLAN.replace("blocks = 2", "blocks = 1"))
+    for version in ("9.1", "9.2"):
+        behave(tmp_path / version, crash=["bcast.64"], state_s=1.0)
+    (tmp_path / "scheduler/lost").write_text("a2")
+    here.submit()
+    here.wait_for("launches/*/1/after.json")
+    scheduler.cancel(tmp_path / "scheduler", "101")
+    here.wait_for_end()
+    (tmp_path / "scheduler/lost").unlink()
+    for version in ("9.1", "9.2"):
+        behave(tmp_path / version)
+    assert here.submit("--wait").exit_code == 0
+    (died,) = [one for one in here.opened().launches() if one.status != "ok"]
+    assert (died.status, died.reason) == (
+        "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
+    )  # fmt: skip
+
+
+def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
+    """Nobody computes where the job runs: who follows it tells it that it is enough."""
+    plan = PLAN.replace("blocks = 2", 'blocks = { min = 2, max = 60 }\nuntil = "precision 50%"')
+    here = site(tmp_path, "slurm", plan, pause_s=0.05)
+    done = here.submit("--wait")
+    assert done.exit_code == 0, done.printed
+    blocks = {one.block for one in here.opened().launches()}
+    assert 2 <= len(blocks) < 60
+    log = (here.campaign / "job/output.log").read_text().splitlines()
+    assert re.search(r"enough: all \d+ intervals are within ±50\.00%$", log[-1]), log
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm", pause_s=0.05)
+    assert here.submit().exit_code == 0
+    here.wait_for("launches/*/done", 2)
+    (tmp_path / "scheduler/gone").touch()
+    said = here.run("status")
+    assert said.exit_code == 0
+    assert "Slurm does not tell where job 101 stands: scontrol: error: cannot connect to the server\n" in said.printed
+    assert len(here.opened().launches()) >= 1
+    (tmp_path / "scheduler/gone").unlink()
+    assert here.run("status", "--wait").exit_code == 0
+    assert len(here.opened().launches()) == LAUNCHES
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        ([], 'no scheduler "pbss"; did you mean pbs? (allowed: flux, grid-engine, lsf, pbs, slurm, ssh)'),
+        (["--scheduler", "pbs", "--contiguous"], "job.contiguous: PBS has no option for it; leave it out, or give what "
+                                                 "your site has in job.options"),
+        (["--scheduler", "slurm", "--time", "soon"],
+         '--time: found "soon", expected a time such as 0.5, "500ms", "30s" or "2m"'),
+        (["--scheduler", "slurm", "--launcher", "aprun"],
+         '--launcher: found "aprun"; did you mean srun? (allowed: mpiexec, srun)'),
+        (["--scheduler", "slurm", "--nodes", "1"],
+         "plan.toml: placements: nothing is left of 2x1: takes 2 hosts, found 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_submitted(tmp_path: Path, options: list[str], answer: str) -> None:
+    plan = PLAN.replace('["2x1", "1x2"]', '["2x1"]') + '[job]\nscheduler = "pbss"\n'
+    here = site(tmp_path, "slurm", plan)
+    done = here.run("submit", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", *options)
+    assert (done.exit_code, done.printed) == (2, f"rankbench: {answer}\n")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_scheduler_that_does_not_take_a_script(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm")
+    (tmp_path / "scheduler/refuses").write_text("sbatch: error: invalid partition specified: bench")
+    done = here.submit()
+    assert (done.exit_code, done.printed.splitlines()[-1]) == (
+        2, "rankbench: Slurm did not take results/plan/job/job.sh: sbatch: error: invalid partition specified: bench; "
+           "mend [job] in the plan, or give options",
+    )  # fmt: skip
+
+
+def test_script_prints_what_submit_writes_and_changes_nothing(tmp_path: Path) -> None:
+    here = site(tmp_path, "lsf")
+    options = ["--scheduler", "lsf", *PREFIXES, "--time", "90m"]
+    printed = here.run("script", "plan.toml", *options)
+    assert printed.exit_code == 0
+    assert not (tmp_path / "results").exists()
+    assert here.submit("--write-only", "--time", "90m").exit_code == 0
+    assert printed.printed == (here.campaign / "job/job.sh").read_text()
+    assert "#BSUB -W 1:30\n" in printed.printed
+
+
+def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm", crash=["bcast.8"])
+    plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
+    (tmp_path / "plan.toml").write_text(plan)
+    assert here.run("run", "plan.toml", *PREFIXES).exit_code == 0
+    behave(tmp_path / "9.2")
+    lines = here.run("status").printed.splitlines()
+    assert lines[0] == "plan: Which of two stand-ins?"
+    assert re.fullmatch(r"\d launches in 1 blocks of 1, 0:\d\d min", lines[1])
+    assert [" ".join(line.split()) for line in lines[5:8]] == [
+        "mpich-9.1 1x2 1 1 0",
+        "mpich-9.2 1x2 1 0 1",
+        "mpich-9.1 (again) 1x2 1 1 0",
+    ]
+    assert lines[-1] == "block 1, mpich-9.2: launch crashed: ended before its last case: exit code -11 (SIGSEGV)"

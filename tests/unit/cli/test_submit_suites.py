@@ -1,0 +1,164 @@
+"""Foreign programs in job scripts, on stand-in libraries and a stand-in scheduler: launched, read, dead and lacking."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import bench, sites
+from fakes.sites import PREFIXES, Site, rows
+
+from rankbench import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """
+candidates = ["mpich==9.1", "mpich==9.2"]
+operations = ["allreduce", "osu-latency"]
+sizes = "8:64:x2"
+samples = 20
+placements = ["1x2"]
+control = false
+[suites.osu]
+path = "bench"
+arguments = ["-x", "5"]
+[stop]
+blocks = 3
+"""
+OTHER, ONE = "osu-latency.blocking.{}.byte.1x2.none", "mpich-9.2"
+
+
+def site(place: Path, plan: str = PLAN, *, lacking: bool = False, **told: object) -> Site:
+    """Make a site with a benchmark of OSU, which takes 1.25 µs with the first library, and with the second as told."""
+    here = sites.make(place, "slurm", plan)
+    bench.link(place / "9.1", time="1.25")
+    if not lacking:
+        bench.link(place / "9.2", **({"time": "2.50"} | told))
+    bench.make(place / "bench", place / "9.1")
+    return Site(here.place, here.kind, here.environment | {"LD_LIBRARY_PATH": ""})
+
+
+def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
+    """Return block, size and status of a candidate's latencies."""
+    found = here.opened().cases().filter(candidate=candidate, operation="osu-latency")
+    return sorted(found.select("block", "size_bytes", "status").rows())
+
+
+@pytest.mark.parametrize("lacking", [False, True])
+def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> None:
+    """With programs for both libraries, and where one has none that it could load."""
+    here = site(tmp_path, lacking=lacking)
+    done = here.submit("--wait")
+    assert done.exit_code == 0, done.printed
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    local = store.open(tmp_path / "local/plan")
+    assert rows(here.opened()) == rows(local)
+    assert len(here.opened().launches()) == len(local.launches()) == (10 if lacking else 12)
+    assert latencies(here) == (
+        [(1, size, "refused") for size in (8, 16, 32, 64)]
+        if lacking
+        else [(block, size, "ok") for block in (1, 2, 3) for size in (8, 16, 32, 64)]
+    )
+
+
+def test_a_program_runs_with_the_library_of_its_candidate_and_its_figures_are_read(tmp_path: Path) -> None:
+    here = site(tmp_path)
+    assert here.submit("--wait").exit_code == 0
+    samples = here.opened().samples().collect()
+    theirs = samples.filter(samples["case"].str.starts_with("osu-latency")).select("candidate", "time_ns").unique()
+    assert sorted(theirs.rows()) == [("mpich-9.1", 1250.0), ("mpich-9.2", 2500.0)]
+    launches = [one for one in here.opened().launches() if one.facts is None]
+    assert len(launches) == 6
+    cores = {one.candidate: one.command for one in here.opened().launches() if one.facts}
+    told = [f"{tmp_path}/bench/osu_latency", "-i", "20", "-m", "8:64", "-x", "5"]
+    for one in launches:
+        own = tmp_path / one.candidate.removeprefix("mpich-")
+        assert one.command == [*cores[one.candidate][:-1], *told]
+        assert one.environment.get("LD_LIBRARY_PATH") == (f"{own}/lib" if own.name == "9.2" else "")
+        assert one.log.startswith("# OSU MPI Latency Test")
+        assert one.before
+
+
+def test_a_program_that_crashes_is_launched_once_in_every_block(tmp_path: Path) -> None:
+    """What it printed before counts; it cannot go round the size in which it dies."""
+    here = site(tmp_path, crash=32)
+    assert here.submit("--wait").exit_code == 0
+    assert latencies(here) == [
+        (block, *row)
+        for block in (1, 2, 3)
+        for row in ((8, "ok"), (16, "ok"), (32, "crashed"), (64, "not-run"))
+    ]  # fmt: skip
+    assert {row[4] for row in rows(here.opened()) if row[1:4] == (ONE, OTHER.format(64), "not-run")} == {
+        "the launch crashed: exit code N (SIGSEGV)"
+    }
+
+
+def test_an_exit_code_by_which_the_core_tells_of_a_full_disk_is_a_program_s_own(tmp_path: Path) -> None:
+    here = site(tmp_path, PLAN.replace("blocks = 3", "blocks = 1"), code=4)
+    assert here.submit("--wait").exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    for kept in (here.opened(), store.open(tmp_path / "local/plan")):
+        found = [(one.status, one.reason) for one in kept.launches() if (one.candidate, one.facts) == (ONE, None)]
+        assert found == [("crashed", "exit code 4")]
+        assert set(kept.cases()["status"]) == {"ok"}
+
+
+def test_a_program_that_hung_twice_is_not_launched_again(tmp_path: Path) -> None:
+    limits = 'samples = 20\ncase_limit = "10ms"\nlaunch_limit = "11s"'
+    here = site(tmp_path, PLAN.replace("samples = 20", limits), hang=16)
+    assert here.submit("--write-only").exit_code == 0
+    script = here.campaign / "job/job.sh"
+    script.write_text(script.read_text().replace("silence_s=11", "silence_s=2"))
+    assert here.submit("--wait").exit_code == 0
+    assert latencies(here) == [
+        (block, *row)
+        for block in (1, 2)
+        for row in ((8, "ok"), (16, "hung"), (32, "not-run"), (64, "not-run"))
+    ]  # fmt: skip
+    assert {row[3] for row in rows(here.opened()) if "allreduce" in str(row[2])} == {"ok"}
+
+
+def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
+    """The program begins again with its first size, and what was measured before is not there twice."""
+    here = site(tmp_path, PLAN.replace('["1x2"]', '["2x1"]').replace("blocks = 3", "blocks = 1"), crash=32)
+    (tmp_path / "scheduler/lost").write_text("a2")
+    assert here.submit("--wait").exit_code == 1
+    (tmp_path / "scheduler/lost").unlink()
+    bench.behave(tmp_path / "9.2", time="3.00")
+    assert here.submit("--wait").exit_code == 0
+    assert latencies(here) == [(1, 8, "ok"), (1, 16, "ok"), (1, 32, "crashed"), (1, 64, "ok")]
+    died, again = [one for one in here.opened().launches() if (one.candidate, one.facts) == (ONE, None)]
+    assert (died.status, died.reason) == ("crashed", "exit code 139 (SIGSEGV); no answer any more from a2")
+    assert again.status == "ok"
+    times = here.opened().samples().filter(candidate=ONE).collect()
+    theirs = times.filter(times["case"].str.starts_with("osu-latency"))
+    assert sorted(theirs["time_ns"]) == [2500.0, 2500.0, 3000.0]
+
+
+def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) -> None:
+    here = site(tmp_path, PLAN.replace("osu-latency", "imb-mpi1-pingpong").replace("osu", "imb"))
+    bench.make(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")
+    printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES)
+    assert printed.exit_code == 0, printed.printed
+    (function,) = re.findall(r"(?m)^mpich_9_1_on_1x2_imb\w+\(\) \{\n(?:.*\n)+?\}$", printed.printed)
+    assert '() {\n    cat >"$out/sizes.txt" <<END\n8\n16\n32\n64\nEND\n' in function
+    assert " ".join(function.replace("\\\n", "").split()).endswith(
+        f' {tmp_path}/bench/IMB-MPI1 PingPong -npmin 2 -iter 20 -time 0.5 -msglen "$out/sizes.txt" -x 5 }}'
+    )
+    assert "checked[mpich_9_1_on_1x2_imb_mpi1_pingpong_blocking]=mpich_9_1_on_1x2  #" in printed.printed
+
+
+def test_a_plan_of_a_foreign_tool_alone_is_checked_by_the_core(tmp_path: Path) -> None:
+    here = site(tmp_path, PLAN.replace('"allreduce", ', ""))
+    (tmp_path / "9.2/worlds").touch()
+    done = here.submit("--wait")
+    assert done.exit_code == 0, done.printed
+    assert {(status, block) for block, _, status in latencies(here)} == {("refused", 1)}
+    (wrong,) = [one for one in here.opened().launches() if one.status != "ok"]
+    assert wrong.reason == (
+        f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
+        "library; use the library's own mpiexec"
+    )
+    assert len(latencies(here, "mpich-9.1")) == 12

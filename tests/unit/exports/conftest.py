@@ -1,0 +1,66 @@
+"""Campaigns to hand over, and a ReFrame that reads what is made for it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns, kinds
+from fakes.campaigns import Truth
+
+from rankbench import staging
+from rankbench.exports import Measured
+from rankbench.model import CaseStatus
+
+if TYPE_CHECKING:
+    from rankbench.model import Case
+
+REPOSITORY = Path(__file__).parents[3]
+LOCK = Path(__file__).with_name("reframe.lock")
+
+
+def truth(candidate: str, case: Case) -> Truth:
+    """Say that beta takes half as long again and crashes in barriers; some samples are late, ranks end one by one."""
+    crashed = candidate == "beta" and case.operation == "barrier"
+    ends = (0.5, 1.0) if case.operation == "allreduce" else ()
+    return Truth(
+        factor=1.5 if candidate == "beta" else 1.0,
+        late_share=0.1,
+        rank_ends=ends,
+        status=CaseStatus.CRASHED if crashed else CaseStatus.OK,
+    )
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """Return a campaign of times and bandwidths, with an A/A twin, failures and late samples."""
+    return Measured(campaigns.make_campaign(tmp_path_factory.mktemp("plain") / "plain", truth, 6, samples=40))
+
+
+@pytest.fixture(scope="session")
+def every_kind(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """Return a campaign with message rates, overlap and memory."""
+    wanted = [*kinds.PUTS, *kinds.RATES, *kinds.OVERLAPS, *kinds.MEMORY]
+    return Measured(kinds.make(tmp_path_factory.mktemp("kinds") / "kinds", wanted))
+
+
+@pytest.fixture(scope="session")
+def reframe() -> Path:
+    """Return a folder with ReFrame and what it needs, got once into a home that stays between runs.
+
+    Results that ReFrame keeps in a database need another Polars than rankbench does; the lock file is without it.
+    """
+    home = Path(os.environ.get("RANKBENCH_HOME") or REPOSITORY / ".rankbench").absolute()
+    place = home / f"reframe-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
+    if not place.exists():
+        with staging.beside(home) as folder:
+            options = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps", "--no-compile"]
+            wanted = ["--target", str(folder / "reframe"), "--requirement", str(LOCK)]
+            subprocess.run([sys.executable, "-m", "pip", "install", *options, *wanted], check=True)
+            staging.put(folder / "reframe", place)
+    return place

@@ -1,0 +1,141 @@
+"""The DuckDB script: a real DuckDB makes a database of it that copies nothing and sees what comes later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb as real
+import msgspec
+import polars as pl
+import pytest
+from fakes import campaigns
+from fakes.campaigns import make_campaign
+from fakes.nights import rewrite
+
+from rankbench import report, store
+from rankbench.exports import Measured, duckdb
+from rankbench.model import CaseResult, CaseStatus, Launch, RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VIEWS = ["campaign", "candidates", "figures", "launches", "libraries", "operations", "outcomes", "samples", "typical"]
+CLOCK_STEP = 0.005
+
+
+def opened(measured: Measured, folder: Path) -> real.DuckDBPyConnection:
+    """Return a database in a file that was made by the script, as `duckdb x.db < x.sql` does."""
+    (path,) = duckdb.write(measured, folder / "x.sql")
+    database = real.connect(folder / "x.db")
+    database.execute(path.read_text(encoding="utf-8"))
+    return database
+
+
+def views(database: real.DuckDBPyConnection) -> list[str]:
+    query = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+    return [str(name) for (name,) in database.execute(query).fetchall()]
+
+
+def test_every_file_has_a_view(plain: Measured, tmp_path: Path) -> None:
+    with opened(plain, tmp_path) as database:
+        assert views(database) == VIEWS
+        counts = {name: database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in VIEWS}
+        assert database.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
+    assert counts == {
+        "campaign": 1,
+        "candidates": 3,
+        "figures": 26 * 6,
+        "launches": len(plain.evaluation.launches),
+        "libraries": 2,
+        "operations": len(plain.store.campaign.operations),
+        "outcomes": plain.evaluation.cases.height,
+        "samples": plain.store.samples().collect().height + plain.store.rank_samples().collect().height,
+        "typical": 26,
+    }
+
+
+def test_typical_is_what_the_verdict_says(plain: Measured, tmp_path: Path) -> None:
+    with opened(plain, tmp_path) as database:
+        found = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
+    told = {(case, candidate): rest for case, candidate, *rest in found}
+    for one in plain.evaluation.verdict.summaries:
+        if one.launches:
+            typical_ns, *counts = told[one.case, one.candidate]
+            assert typical_ns == pytest.approx(one.typical_ns, rel=CLOCK_STEP)
+            assert counts == [one.launches, one.samples]
+
+
+def test_records_have_their_parts(plain: Measured, tmp_path: Path) -> None:
+    with opened(plain, tmp_path) as database:
+        assert database.execute("SELECT name, machine.cores, plan.stop.blocks_max FROM campaign").fetchall() == [
+            ("plain", 2, 60)
+        ]
+        assert database.execute("SELECT name, control_of FROM candidates ORDER BY name").fetchall() == [
+            ("alpha", ""),
+            ("alpha (again)", "alpha"),
+            ("beta", ""),
+        ]
+        query = "SELECT number, status, command[1], facts.source, before.exchange[1].median_ns FROM launches LIMIT 1"
+        assert database.execute(query).fetchall() == [(1, "ok", "mpiexec", "clock_gettime", 50.0)]
+
+
+def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "c", launches=2, samples=10)
+    with opened(Measured(made), tmp_path) as database:
+        number = len(made.launches()) + 1
+        case = made.campaign.cases[0]
+        launch: Launch = campaigns.launch(number, 3, 0, "alpha", "socket")
+        made.append(launch, [CaseResult(case=case, status=CaseStatus.LACKING, reason="not there")])
+        query = f"SELECT status FROM outcomes WHERE launch = {number}"
+        assert database.execute(query).fetchall() == [("lacking",)]
+        (made.folder / "launches" / f"{number:06}.json").unlink()
+        assert database.execute(query).fetchall() == []
+
+
+def test_what_was_derived_has_views_too(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "c", launches=2, samples=10)
+    measured = Measured(made)
+    made.write_derived(report.frames(measured.evaluation), {})
+    with opened(measured, tmp_path) as database:
+        assert views(database) == sorted([*VIEWS, "summary", "comparisons"])
+        assert database.execute("SELECT count(*) FROM summary").fetchall() == [(27,)]
+
+
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    """Quotes end no text, brackets are no pattern. The script needs no more of the folder than its launches."""
+    folder = tmp_path / "it's [a] *?"
+    make_campaign(tmp_path / "it's a", launches=1, samples=10).folder.rename(folder)
+    with opened(Measured(store.open(folder)), tmp_path) as database:
+        assert database.execute("SELECT count(*) FROM launches").fetchall() == [(3,)]
+        assert database.execute("SELECT count(*) FROM samples").fetchall()[0][0] == 27 * 10
+
+
+def test_the_script_says_what_it_is_in_one_line(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "c", launches=1, samples=10)
+    campaign = msgspec.structs.replace(made.campaign, name="two\nDROP TABLE samples; lines")
+    first, second, *_ = duckdb.script(made.folder, campaign).splitlines()
+    assert first == "-- Campaign two DROP TABLE samples; lines, as rankbench 0.1.0 measured it: views over its files."
+    assert (
+        second == "-- Make a database of them by `duckdb campaign.db < THIS`. Where the folder moves, export it again."
+    )
+
+
+def test_the_oldest_campaigns_are_refused(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "c", launches=1, samples=10)
+    old = Measured(store.Store(made.folder, msgspec.structs.replace(made.campaign, format=1)))
+    with pytest.raises(RankbenchError) as error:
+        list(duckdb.write(old, tmp_path / "x.sql"))
+    assert str(error.value) == (
+        f"{made.folder}: format 1 tells samples that count otherwise; export it as sqlite or parquet"
+    )
+
+
+def test_an_older_campaign_has_the_same_views(tmp_path: Path) -> None:
+    """Format 4 knew no foreign tools: its cases have a column less."""
+    made = make_campaign(tmp_path / "c", launches=2, samples=10)
+    rewrite(made.folder, msgspec.structs.replace(made.campaign, format=4))
+    for path in (made.folder / "cases").iterdir():
+        pl.read_parquet(path).drop("printed").write_parquet(path)
+    with opened(Measured(store.open(made.folder)), tmp_path) as database:
+        assert database.execute("SELECT count(*) FROM typical").fetchall() == [(27,)]
+        assert database.execute("SELECT DISTINCT status FROM outcomes").fetchall() == [("ok",)]

@@ -1,0 +1,62 @@
+"""What `docs/formats.md` tells of exports is true: formats, columns, keys, tables, views; and its query runs."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench import exports
+from rankbench.exports import csv, duckdb, json, sqlite
+
+if TYPE_CHECKING:
+    from rankbench.exports import Measured
+
+DOC = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+SECTION = DOC.partition("\n## Exports\n")[2].partition("\n## ")[0]
+
+
+def told(name: str, text: str = DOC) -> bool:
+    return f"`{name}`" in text
+
+
+def test_formats() -> None:
+    rows = re.findall(r"^\| (.*?) \|", SECTION.partition("**Tidy")[0], re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(exports.known())
+
+
+def test_columns_of_tidy_tables(plain: Measured, tmp_path: Path) -> None:
+    summary, launches, comparisons = (pl.read_csv(path).columns for path in csv.write(plain, tmp_path / "NAME.csv"))
+    assert [name for name in {*summary, *launches, *comparisons} if not told(name)] == []
+    assert [name for name in launches if not told(name, SECTION)] == []
+    assert all(told(path.name, SECTION) for path in tmp_path.iterdir())
+
+
+def test_keys_of_the_document() -> None:
+    for kind in (json.Export, json.Figure, exports.Value):
+        assert [name for name in kind.__struct_fields__ if not told(name, SECTION)] == []
+
+
+def test_tables_and_their_own_columns(plain: Measured, tmp_path: Path) -> None:
+    (path,) = sqlite.write(plain, tmp_path / "x.sqlite")
+    rows = re.findall(r"^\| (.*?) \|", SECTION.partition("**The SQLite")[2], re.MULTILINE)
+    with closing(sqlite3.connect(path)) as database:
+        found = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+        assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(found)
+        for table in found:
+            columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+            assert [name for name in columns if not told(name)] == [], table
+        (query,) = re.findall(r"```sqlite\n(.*?)```", SECTION, re.DOTALL)
+        answer = database.execute(query).fetchall()
+    assert [row[:2] for row in answer[:2]] == [("allreduce 8 B", "alpha"), ("allreduce nonblocking 8 B", "alpha")]
+    assert len(answer) == 8
+
+
+def test_views(plain: Measured) -> None:
+    script = duckdb.script(plain.store.folder, plain.store.campaign)
+    assert all(told(name, SECTION) for name in re.findall(r"CREATE OR REPLACE VIEW (\w+)", script))
+    assert all(told(name, SECTION) for name in duckdb.DERIVED)

@@ -1,0 +1,92 @@
+"""The JSON document: what it holds, and that its published schema is true."""
+
+from __future__ import annotations
+
+import json as plain_json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import msgspec
+import pytest
+from fakes import campaigns
+
+from rankbench.exports import Measured, json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PUBLISHED = Path(__file__).parents[3] / "docs" / "export.schema.json"
+RENEW = (
+    ".venv/bin/python -c 'from rankbench.exports import json; print(json.schema(), end=\"\")' > docs/export.schema.json"
+)
+
+
+def test_the_schema_is_current() -> None:
+    assert PUBLISHED.read_text(encoding="utf-8") == json.schema(), f"make it again: {RENEW}"
+
+
+def test_the_schema_is_one() -> None:
+    schema = plain_json.loads(PUBLISHED.read_text(), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def document(measured: Measured, folder: Path) -> Any:
+    """Return what is written, which must be strict JSON and what the schema says."""
+    (path,) = json.write(measured, folder / "x.json")
+    text = path.read_text(encoding="utf-8")
+    found = plain_json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    jsonschema.validate(found, plain_json.loads(json.schema()), cls=jsonschema.Draft202012Validator)
+    read = msgspec.json.decode(text, type=json.Export)
+    assert read.campaign == measured.evaluation.campaign
+    assert read.verdict == measured.evaluation.verdict
+    return found
+
+
+def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> None:
+    found = document(plain, tmp_path)
+    assert list(found) == ["export", "campaign", "verdict", "values", "figures"]
+    assert found["export"] == 1
+    assert len(found["figures"]) == plain.evaluation.figures.height
+    assert len(found["values"]) == len(plain.evaluation.verdict.summaries)
+    crashed = [one for one in found["values"] if one["value"] is None]
+    assert crashed == [
+        {
+            "case": "barrier.blocking.0.byte.socket.window",
+            "candidate": "beta",
+            "unit": "ns",
+            "value": None,
+            "low": None,
+            "high": None,
+        }
+    ]
+
+
+def test_every_kind_of_case_is_what_the_schema_says(every_kind: Measured, tmp_path: Path) -> None:
+    assert len(document(every_kind, tmp_path)["values"]) == 2 * 12
+
+
+def test_one_launch_is_enough(tmp_path: Path) -> None:
+    """After one block no interval has an end."""
+    made = Measured(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
+    found = document(made, tmp_path)
+    assert all("high" not in one for one in found["verdict"]["comparisons"])
+    assert all(math.isinf(one.high) for one in made.evaluation.verdict.comparisons)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda found: found.pop("figures"),
+        lambda found: found.update(more=1),
+        lambda found: found["values"][0].update(unit=3),
+        lambda found: found["figures"][0].update(launch="first"),
+        lambda found: found["campaign"].pop("machine"),
+    ],
+)
+def test_the_schema_refuses_what_is_no_export(plain: Measured, tmp_path: Path, spoil: Callable[[Any], object]) -> None:
+    found = document(plain, tmp_path)
+    spoil(found)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found, plain_json.loads(json.schema()))

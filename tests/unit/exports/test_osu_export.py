@@ -1,0 +1,258 @@
+"""Text in OSU's shape: as OSU's own to the letter where the numbers are not, and read back by our own reader."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+import pytest
+from fakes import campaigns, kinds
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from rankbench import cli, exports, plots, store, units
+from rankbench.exports import Measured, osu
+from rankbench.model import RankbenchError
+from rankbench.suites import reading, tools
+from rankbench.suites.comparing import own_meaning
+from rankbench.suites.tools import osu as reader
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from rankbench.suites import Table
+
+SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "osu-7.4"
+
+
+def written(measured: Measured, folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in osu.write(measured, folder / "osu")}
+
+
+def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> None:
+    found = written(plain, tmp_path)
+    lines = found["allreduce.blocking.float.socket.window.beta.txt"].splitlines()
+    assert lines[:6] == [
+        "# OSU MPI Allreduce Latency Test v7.4",
+        "# Measured by: rankbench 0.1.0, not OSU; Avg is the median over launches of each launch's median, "
+        "Min and Max the least and the greatest of these",
+        "# Campaign: plain, candidate beta",
+        "# Case: allreduce, 2 ranks (socket), start: window, 6 launches each, intervals of 96.9 % or more",
+        '# Meaning: {"over_calls":"median","over_ranks":"span","start":"window","text":"median over launches of each '
+        "launch's median; a sample is the time from the common start of one call until the last rank has ended; by "
+        'rankbench; Min and Max are the least and the greatest launch, Iterations the samples of all launches",'
+        '"trip":"call","counted":1.0,"megabyte":0,"data":"checked"}',
+        "# Datatype: MPI_FLOAT.",
+    ]
+    assert len(lines) == 9
+    (summary,) = (
+        one
+        for one in plain.evaluation.verdict.summaries
+        if (one.case, one.candidate) == ("allreduce.blocking.8.float.socket.window", "beta")
+    )
+    figures = plain.evaluation.figures.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
+    ends = [figures["figure_ns"].min(), figures["figure_ns"].max()]
+    numbers = [f"{time_ns / 1e3:.4f}" for time_ns in (summary.typical_ns, *ends)]  # type: ignore[operator]
+    assert lines[7].split() == ["8", *numbers, str(summary.samples)]
+
+
+def test_there_is_a_file_for_each_candidate_and_operation_with_figures(plain: Measured, tmp_path: Path) -> None:
+    assert sorted(written(plain, tmp_path)) == [
+        "allreduce.blocking.float.socket.window.alpha.txt",
+        "allreduce.blocking.float.socket.window.beta.txt",
+        "allreduce.nonblocking.float.socket.window.alpha.txt",
+        "allreduce.nonblocking.float.socket.window.beta.txt",
+        "bandwidth.nonblocking.byte.socket.none.alpha.txt",
+        "bandwidth.nonblocking.byte.socket.none.beta.txt",
+        "barrier.blocking.byte.socket.window.alpha.txt",
+        "pingpong.blocking.byte.socket.none.alpha.txt",
+        "pingpong.blocking.byte.socket.none.beta.txt",
+    ]
+
+
+def heads(path: Path) -> tuple[str, str]:
+    """Return the title and the headings of a file of OSU's own."""
+    lines = [line for line in path.read_text().splitlines() if line.startswith("#")]
+    return lines[0], lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "sample"),
+    [
+        ("allreduce.blocking.float.socket.window.alpha.txt", "osu_allreduce.full.txt"),
+        ("barrier.blocking.byte.socket.window.alpha.txt", "default/osu_barrier.default.txt"),
+        ("bandwidth.nonblocking.byte.socket.none.alpha.txt", "osu_bw.txt"),
+        ("allreduce.nonblocking.float.1x4.window.quantity=overlap.alpha.txt", "osu_iallreduce.txt"),
+    ],
+)
+def test_titles_headings_and_columns_stand_where_osu_has_them(
+    plain: Measured, every_kind: Measured, tmp_path: Path, name: str, sample: str
+) -> None:
+    lines = (written(plain, tmp_path) | written(every_kind, tmp_path))[name].splitlines()
+    if sample == "osu_allreduce.full.txt":  # Its sample has percentiles behind.
+        title, headings = heads(SAMPLES / "default" / "osu_allreduce.full_tail.rep0.txt")
+        headings = headings.partition("  P50")[0]
+    else:
+        title, headings = heads(SAMPLES / sample)
+    found = [line for line in lines if line.startswith("#")]
+    assert (found[0], found[-1]) == (title, headings)
+    ends = [match.end() for match in re.finditer(r"[^\s#](?: ?\S)*(?=\s\s|$)", headings.removeprefix("# Size"))]
+    shift = len(headings) - len(headings.removeprefix("# Size"))
+    for row in (line for line in lines if not line.startswith("#")):
+        cells = [match.end() - shift for match in re.finditer(r"\S+", row)]
+        assert cells[-len(ends) :] == ends
+
+
+def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
+    found = {}
+    for path in osu.write(measured, folder / measured.store.folder.name):
+        (found[path.stem],) = reading.read(path)
+    return found
+
+
+def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
+    for measured in (plain, every_kind):
+        values = {(one.case, one.candidate): one for one in exports.values(measured.evaluation)}
+        rows = 0
+        for name, table in read_back(measured, tmp_path).items():
+            candidate = name.rpartition(".")[2]
+            assert table.facts["campaign"] == f"{measured.store.folder.name}, candidate {candidate}"
+            assert table.facts["measured by"].startswith("rankbench 0.1.0, not OSU; ")
+            assert (table.version, table.noise) == ("7.4", ())
+            for row in table.rows:
+                line = name.removesuffix(f".{candidate}").split(".", 2)
+                told = values[".".join([*line[:2], str(row.size_bytes), line[2]]), candidate]
+                value = row.numbers[table.roles["value"]] * table.scale
+                if told.unit == "messages/s":
+                    value = row.numbers[table.roles["rate"]] * 1e6
+                assert told.value is not None
+                assert value / (1 if told.unit == "ns" else 1e6) == pytest.approx(told.value, rel=1e-3)
+                rows += 1
+        without = [one for one in values.values() if one.unit == "bytes" or one.value is None]
+        assert rows + len(without) == len([one for one in values.values() if "again" not in one.candidate])
+
+
+def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
+    for measured in (plain, every_kind):
+        cases = {case.key: case for case in measured.evaluation.campaign.cases}
+        operations = {one.name: one for one in measured.evaluation.campaign.operations}
+        for name, table in read_back(measured, tmp_path).items():
+            line = name.rpartition(".")[0].split(".", 2)
+            case = cases[".".join([*line[:2], str(table.rows[0].size_bytes), line[2]])]
+            own, foreign = own_meaning(operations[case.operation], case.start), table.operation.foreign
+            assert foreign is not None
+            assert foreign.benchmark.endswith(" of rankbench")
+            assert foreign.meaning.text.startswith(f"{own.text}; by rankbench")
+            assert replace(foreign.meaning, text="", megabyte=0) == replace(own, text="")
+            assert foreign.meaning.megabyte == (0 if table.operation.metric in {"time", "latency"} else 10**6)
+            assert table.operation.start == foreign.meaning.start
+
+
+def test_no_meaning_is_too_long_to_be_read_back() -> None:
+    told = [one.foreign.meaning for tool in units.modules(tools).values() for one in tool.OPERATIONS]
+    longest = max(len(f"# Meaning: {msgspec.json.encode(one).decode()}") for one in told)
+    added = len("median over launches of each launch's trimmed-mean of what nccl_tests told: ") + len(osu.BESIDE)
+    assert longest + added <= reader.LONGEST_TOLD
+
+
+def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
+    found = {}
+    for estimator in ("min", "mean", "trimmed-mean", "p90"):
+        _, part = next(plots.picture(evaluate(plain.store, estimator)).parts("line"))
+        found[estimator] = osu.meaning(part, osu.LATENCY).over_calls
+    assert found == {"min": "minimum", "mean": "mean", "trimmed-mean": "trimmed mean", "p90": "single"}
+
+
+@pytest.mark.parametrize(
+    ("meaning", "wrong"),
+    [
+        ("{}", "a line Meaning that rankbench did not write: Object missing required field `over_calls`"),
+        ("{,}", "a line Meaning that rankbench did not write: JSON is malformed: object keys must be strings (byte 1)"),
+        (
+            '{"over_calls":"mean","over_ranks":"one","start":"none","text":"","counted":0}',
+            "a line Meaning whose bytes are counted as rankbench does not count them",
+        ),
+    ],
+)
+def test_a_damaged_meaning_is_told_with_its_line(meaning: str, wrong: str, tmp_path: Path) -> None:
+    path = tmp_path / "osu.txt"
+    path.write_text(f"# OSU MPI Latency Test v7.4\n# Meaning: {meaning}\n# Size          Latency (us)\n8    1.0\n")
+    with pytest.raises(RankbenchError) as error:
+        list(reading.read(path))
+    assert str(error.value) == f"{path}:2: {wrong}"
+
+
+def test_every_title_is_that_of_osus_program_for_the_same_call(tmp_path: Path) -> None:
+    """Each operation of which OSU has a program, by our reader of OSU, is written under that program's title."""
+    known = {
+        (one.foreign.counterpart, one.forms[0])
+        for one in units.modules(tools)["osu"].OPERATIONS
+        if one.foreign.counterpart and one.forms[0] != "nonblocking"
+    }
+    of_collectives = {(name, form) for name in osu.COLLECTIVES for form in ("blocking", "persistent")}
+    of_others = {tuple(name.split()) for name in osu.OTHERS}
+    another_table = {(name, "blocking") for name in ("init", "compare_and_swap", "fetch_and_op")}
+    not_there = {("reduce_scatter_block", "persistent")}
+    assert known - another_table <= of_collectives | of_others
+    lines = [(name, form) for name, form in sorted({*of_collectives, *of_others} - not_there)]
+    cases = campaigns.cases_of(lines=lines, sizes=(8,))  # type: ignore[arg-type]
+    made = Measured(campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("a",), cases=cases))
+    for name, table in read_back(made, tmp_path).items():
+        operation, form, *_ = name.split(".")
+        assert table.operation.foreign is not None
+        assert (operation in osu.WHOLE_VECTOR) or table.operation.foreign.counterpart == operation, name
+        assert table.form == form, name
+        assert [row.size_bytes for row in table.rows] == [
+            0 if operation == "barrier" else 16 if operation in osu.WHOLE_VECTOR else 8
+        ]
+
+
+def test_what_osu_has_no_program_for_has_a_title_of_the_same_shape(every_kind: Measured, tmp_path: Path) -> None:
+    found = written(every_kind, tmp_path)["message-rate.blocking.byte.1x4.window.alpha.txt"].splitlines()
+    assert found[0] == "# OSU MPI message-rate blocking Message Rate Test v7.4"
+
+
+def test_memory_alone_is_refused(tmp_path: Path) -> None:
+    made = Measured(kinds.make(tmp_path / "memory", kinds.MEMORY))
+    with pytest.raises(RankbenchError) as error:
+        list(osu.write(made, tmp_path / "osu"))
+    assert str(error.value) == f"{tmp_path / 'memory'}: no case has a time that OSU's text could hold"
+    assert not (tmp_path / "osu").exists()
+
+
+def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
+    made = Measured(
+        campaigns.make_campaign(tmp_path / "c", launches=1, samples=5, candidates=("open/mpi: 5",), control=False)
+    )
+    assert "barrier.blocking.byte.socket.window.open-mpi-5.txt" in written(made, tmp_path)
+
+
+def test_the_estimator_is_told(plain: Measured) -> None:
+    told = evaluate(plain.store, "min")
+    _, part = next(plots.picture(told).parts("line"))
+    assert osu.said(part, "alpha", osu.BANDWIDTH)[0] == (
+        "Measured by: rankbench 0.1.0, not OSU; "
+        "each number follows from the median over launches of each launch's min time"
+    )
+
+
+@pytest.mark.parametrize("sample", ["osu_allgather.txt", "osu_iallreduce.txt", "osu_bw.txt", "osu_barrier.txt"])
+def test_what_osu_measured_comes_out_as_it_went_in(sample: str, tmp_path: Path) -> None:
+    (table,) = reading.read(SAMPLES / sample)
+    arguments = ["import", f"mpich={SAMPLES / sample}", "--ranks", "2", "--results", str(tmp_path), "--name", "c"]
+    assert CliRunner().invoke(cli.application("import"), arguments).exit_code == 0
+    (path,) = osu.write(Measured(store.open(tmp_path / "c")), tmp_path / "osu")
+    (again,) = reading.read(path)
+    assert (again.operation.name, again.form) == (f"{table.operation.name}-of-rankbench", table.form)
+    meanings = [one.operation.foreign.meaning for one in (table, again) if one.operation.foreign]
+    assert replace(meanings[1], text="") == replace(meanings[0], text="")
+    assert meanings[1].text.startswith(
+        f"median over launches of each launch's median of what osu told: {meanings[0].text}"
+    )
+    assert again.facts["measured by"].startswith(
+        f"osu (osu_{sample.removeprefix('osu_').removesuffix('.txt')}), handed over by rankbench 0.1.0; "
+    )
+    before, after = ({row.size_bytes: row.numbers[one.roles["value"]] for row in one.rows} for one in (table, again))
+    assert after == pytest.approx(before, rel=1e-4)

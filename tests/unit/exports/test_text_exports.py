@@ -1,0 +1,70 @@
+"""Markdown and LaTeX are the report's; JUnit has a test case for each case and candidate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import msgspec
+from fakes.campaigns import make_campaign
+
+from rankbench import report
+from rankbench.exports import Measured, junit, latex, markdown
+from rankbench.model import CaseStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Summary
+
+
+def test_markdown_and_latex_are_what_the_report_writes(plain: Measured, tmp_path: Path) -> None:
+    (text,) = markdown.write(plain, tmp_path / "x.md")
+    (tables,) = latex.write(plain, tmp_path / "x.tex")
+    assert text.read_text(encoding="utf-8") == report.markdown(plain.evaluation)
+    assert tables.read_text(encoding="utf-8") == report.latex(plain.evaluation)
+
+
+def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
+    (path,) = junit.write(plain, tmp_path / "x.xml")
+    root = ElementTree.parse(path).getroot()
+    (suite,) = root
+    for element in (root, suite):
+        totals = {"name": "plain", "tests": "27", "failures": "1", "errors": "0", "skipped": "0"}
+        assert totals.items() <= element.attrib.items()
+    cases = suite.findall("testcase")
+    assert len({(one.get("classname"), one.get("name")) for one in cases}) == 27
+    (failed,) = [one for one in cases if len(one)]
+    assert (failed.get("classname"), failed.get("name"), failed.get("time")) == ("beta", "barrier", "0.000000")
+    (failure,) = failed
+    assert failure.get("message") == "crashed in 6 of 6 launches"
+    assert failure.text == "crashed in 6 of 6 launches\n`rankbench show` and the launch's log tell more."
+    said = suite.findtext("system-out") or ""
+    assert said.splitlines()[0] == plain.evaluation.verdict.conclusion[0].text
+
+
+def outcome(plain: Measured, **changes: object) -> tuple[str, str, str]:
+    case = plain.store.campaign.cases[0]
+    summary: Summary = msgspec.structs.replace(plain.evaluation.summaries_of[case.key][0][1], **changes)
+    found = junit.check(plain.evaluation, case, summary)
+    return found.outcome, found.text, found.advice
+
+
+def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
+    assert outcome(plain) == ("passed", "", "")
+    assert outcome(plain, launches=0, failures={CaseStatus.LACKING: 6}) == ("skipped", "lacking in 6 of 6 launches", "")
+    doubted = "clocks differ by too much"
+    assert outcome(plain, launches=0, uncertain=6, doubt=doubted) == ("skipped", doubted, "")
+    flaky = outcome(plain, launches=5, failures={CaseStatus.HUNG: 1})
+    assert flaky == ("failed", "hung in 1 of 6 launches", "`rankbench show` and the launch's log tell more.")
+
+
+def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:
+    found = [one for one in junit.checks(every_kind.evaluation) if "quantity=memory" in one.case]
+    assert [(one.outcome, one.measured_s) for one in found] == [("passed", 0.0)] * 4
+
+
+def test_cases_of_several_placements_are_told_apart(tmp_path: Path) -> None:
+    made = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
+    names = {one.title for one in junit.checks(made.evaluation)}
+    assert {"barrier at socket", "barrier at core"} <= names

@@ -1,0 +1,87 @@
+"""CSV and Parquet: tidy tables whose rows say all of their case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from rankbench import exports
+from rankbench.exports import csv, parquet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+
+NAMES = ["x", "x-launches", "x-comparisons"]
+
+
+def stems(paths: list[Path], suffix: str) -> list[str]:
+    assert {path.suffix for path in paths} == {suffix}
+    return [path.stem for path in paths]
+
+
+def test_csv_and_parquet_hold_the_same(plain: Measured, tmp_path: Path) -> None:
+    texts = list(csv.write(plain, tmp_path / "x.csv"))
+    frames = list(parquet.write(plain, tmp_path / "x.parquet"))
+    assert (stems(texts, ".csv"), stems(frames, ".parquet")) == (NAMES, NAMES)
+    for text, frame in zip(texts, frames, strict=True):
+        stored = pl.read_parquet(frame)
+        read = pl.read_csv(text, schema_overrides=stored.schema)
+        texts_of = [name for name, kind in stored.schema.items() if kind == pl.String]
+        assert read.with_columns(pl.col(texts_of).fill_null("")).equals(stored), text
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in (*texts, *frames))
+
+
+def test_there_is_a_row_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
+    first, *_ = parquet.write(plain, tmp_path / "x.parquet")
+    told = pl.read_parquet(first)
+    summaries = {(one.case, one.candidate): one for one in plain.evaluation.verdict.summaries}
+    assert set(told.select("case", "candidate").iter_rows()) == set(summaries)
+    assert told.height == len(summaries) == 27
+    for row in told.iter_rows(named=True):
+        summary = summaries[row["case"], row["candidate"]]
+        typical = row["typical_ns"]
+        assert typical == pytest.approx(summary.typical_ns) if summary.launches else typical is None
+    rows = told.select("candidate", "library", "control_of").unique().sort("candidate").rows()
+    assert rows == [("alpha", "alpha", ""), ("alpha (again)", "alpha", "alpha"), ("beta", "beta", "")]
+
+
+def test_a_bandwidth_is_a_value_in_megabytes_per_second(plain: Measured, tmp_path: Path) -> None:
+    first, *_ = parquet.write(plain, tmp_path / "x.parquet")
+    wanted = pl.col("operation") == "bandwidth", pl.col("size_bytes") == 65536, pl.col("candidate") == "alpha"
+    (row,) = pl.read_parquet(first).filter(wanted).iter_rows(named=True)
+    assert row["value_unit"] == "MB/s"
+    assert row["value"] == pytest.approx(64 * 65536 / row["typical_ns"] * 1e3)
+    assert row["value_low"] == pytest.approx(64 * 65536 / row["high_ns"] * 1e3)
+    assert row["value_low"] < row["value"] < row["value_high"]
+
+
+def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
+    found = {
+        (one.case.split(".")[0], one.unit)
+        for measured in (plain, every_kind)
+        for one in exports.values(measured.evaluation)
+        if "quantity" not in one.case
+    }
+    assert found == {
+        ("pingpong", "ns"),
+        ("bandwidth", "MB/s"),
+        ("barrier", "ns"),
+        ("allreduce", "ns"),
+        ("put", "ns"),
+        ("message-rate", "messages/s"),
+    }
+    memory = {one.unit for one in exports.values(every_kind.evaluation) if "quantity=memory" in one.case}
+    assert memory == {"bytes"}
+
+
+def test_there_is_a_row_for_each_launch_with_figures(plain: Measured, tmp_path: Path) -> None:
+    _, second, _ = parquet.write(plain, tmp_path / "x.parquet")
+    told = pl.read_parquet(second)
+    assert told.height == plain.evaluation.figures.height == 26 * 6
+    key = ["case", "candidate", "block", "launch", "figure_ns"]
+    assert told.select(key).sort(key).equals(plain.evaluation.figures.select(key).sort(key))
+    assert told.select("operation", "size_bytes", "library", "control_of").null_count().row(0) == (0, 0, 0, 0)

@@ -1,0 +1,74 @@
+"""What `tc` and users are told of links."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankbench.lab import Delay, links
+
+EVEN = Delay(50_000, 50_000)
+
+
+@pytest.mark.parametrize(
+    ("rate_bit_s", "delay", "ends"),
+    [
+        (0, None, {}),
+        (
+            10**9,
+            None,
+            {
+                "from_node": "tbf rate 1000000000bit burst 10000 latency 50ms",
+                "to_node": "tbf rate 1000000000bit burst 10000 latency 50ms",
+            },
+        ),
+        (0, EVEN, {"to_node": "netem delay 50us limit 100000"}),
+        (
+            10**7,
+            Delay(1_500, 1_500),
+            {
+                "from_node": "tbf rate 10000000bit burst 3200 latency 50ms",
+                "to_node": "netem delay 1.5us limit 100000 rate 10000000bit",
+            },
+        ),
+    ],
+)
+def test_either_end_of_a_link_is_shaped(rate_bit_s: int, delay: Delay | None, ends: dict[str, str]) -> None:
+    """Where the kernel delays, it paces what a node receives too."""
+    assert links.shaping(rate_bit_s, delay) == ends
+
+
+def test_the_switch_is_told_each_way_between_nodes_and_none_of_the_head() -> None:
+    assert [*links.matrix(Delay(3, 5), 3)] == [0, 0, 0, 0, 0, 3, 0, 5, 0]
+
+
+@pytest.mark.parametrize(
+    ("rate_bit_s", "delay", "by_kernel", "told"),
+    [
+        (0, None, False, "links as fast as the machine is; no delay added"),
+        (2_500_000, None, False, "links 2.5 Mbit/s each way (tbf); no delay added"),
+        (64_000, EVEN, True, "links 64 kbit/s each way (tbf); delay 50.0 µs each way (netem)"),
+        (
+            10**10,
+            None,
+            False,
+            "links 10 Gbit/s each way (tbf), of which streams may reach less: timers keep up to 1 Gbit/s; "
+            "no delay added",
+        ),
+        (
+            0,
+            Delay(200_000, 200_000),
+            False,
+            "links as fast as the machine is; delay 200 µs each way by a switch in user space, as this kernel has no "
+            "netem: it adds about 36.0 µs itself",
+        ),
+        (
+            0,
+            Delay(200_000, 50_000),
+            False,
+            "links as fast as the machine is; delay 200 µs and back 50.0 µs by a switch in user space: it adds about "
+            "36.0 µs itself, so delays below 100 µs are rough",
+        ),
+    ],
+)
+def test_what_links_are_is_told(rate_bit_s: int, delay: Delay | None, by_kernel: bool, told: str) -> None:
+    assert links.told(rate_bit_s, delay, by_kernel=by_kernel) == told

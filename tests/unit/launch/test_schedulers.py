@@ -1,0 +1,172 @@
+"""Job scripts of every scheduler as they are written, and what the schedulers' own words are taken for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from rankbench.launch import jobs, schedulers
+from rankbench.launch.schedulers import JobState
+from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, text
+from rankbench.model import CommandLine, Job, RankbenchError
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "scripts"
+ASKED = Job(
+    nodes=4,
+    tasks_per_node=2,
+    time_s=5400,
+    partition="bench",
+    account="project",
+    exclusive=True,
+    setup=["module load numactl"],
+)
+MINE: dict[str, dict[str, Any]] = {
+    "slurm": {
+        "tasks_per_socket": 1,
+        "contiguous": True,
+        "nodelist": "n[1-4]",
+        "options": ["--reservation=night", "--mail-type=END"],
+    },
+    "pbs": {"nodelist": "n1,n2,n3,n4", "options": ["-m e"]},
+    "lsf": {"nodelist": "n1,n2,n3,n4"},
+    "flux": {},
+    "grid-engine": {"options": ["-pe orte 8"], "exclusive": False},
+    "ssh": {"nodelist": "n1,n2", "partition": "", "account": "", "time_s": 0},
+}
+"""What of a job each scheduler is asked besides."""
+
+
+def script(name: str) -> Script:
+    """Return a script of two launches, one of a launcher that reads a file."""
+    hosts = CommandLine(
+        arguments=["/opt/a b/mpiexec", "-hosts", "__NODE_1__,__NODE_2__", "-n", "2", "/build/one/rankbench-core"],
+        environment={"SETTING": "it's $5"},
+    )
+    seats = CommandLine(
+        arguments=[
+            "/opt/o/mpiexec",
+            "--rankfile",
+            "rankfile.txt",
+            "-H",
+            "__NODE_1__:1,__NODE_12__:1",
+            "/build/two/core",
+        ],
+        files={"rankfile.txt": "rank 0=__NODE_1__ slot=0\nrank 1=__NODE_12__ slot=0\n"},
+    )
+    return Script(
+        campaign=Path("/scratch/results/study"),
+        question="Which library, from node to node?",
+        job=msgspec.structs.replace(ASKED, scheduler=name, **MINE[name]),
+        lines=[
+            Line("one_on_2x1", "one on 2x1: 2 ranks", Path("/build/one/rankbench-core"), 2, hosts),
+            Line("two_on_2x1", "two on 2x1: 2 ranks", Path("/build/two/core"), 2, seats),
+        ],
+        blocks=[
+            [Turn("001-two_on_2x1", "two_on_2x1", "001-2x1.txt"), Turn("001-one_on_2x1", "one_on_2x1", "001-2x1.txt")],
+            [Turn("002-one_on_2x1", "one_on_2x1", "002-2x1.txt"), Turn("002-two_on_2x1", "two_on_2x1", "002-2x1.txt")],
+        ],
+        remote_shell="",
+        silence_s=60,
+        speaks_to_mpi=["OMPI_", "I_MPI_"],
+    )
+
+
+@pytest.mark.parametrize("name", sorted(MINE))
+def test_a_script_is_as_recorded(name: str) -> None:
+    """All but the functions, which are the same everywhere."""
+    asked = script(name)
+    made = text(asked, schedulers.chosen(asked.job)).replace(FUNCTIONS.read_text().rstrip(), "<functions.sh>")
+    made = re.sub(r"by rankbench [\d.]+", "by rankbench VERSION", made)
+    assert made == (GOLDEN / f"{name}.sh").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(MINE))
+def test_bash_can_read_a_script(name: str) -> None:
+    asked = script(name)
+    made = text(asked, schedulers.chosen(asked.job))
+    done = subprocess.run(["bash", "-n"], input=made, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_scheduler_has_a_recorded_script() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.sh")} == set(schedulers.known()) == set(MINE)
+
+
+@pytest.mark.parametrize(
+    ("job", "answer"),
+    [
+        (Job(), "no scheduler is named, by --scheduler or in [job]; known are flux, grid-engine, lsf, pbs, slurm, ssh"),
+        (Job(scheduler="slrum"), 'no scheduler "slrum"; did you mean slurm? (allowed: flux, grid-engine, lsf, pbs, '
+                                 "slurm, ssh)"),
+        (Job(scheduler="pbs", contiguous=True), "job.contiguous: PBS has no option for it; leave it out, or give what "
+                                                "your site has in job.options"),
+    ],
+)  # fmt: skip
+def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        schedulers.chosen(job)
+    assert str(error.value) == answer
+
+
+@pytest.mark.parametrize(
+    ("name", "exit_code", "said", "state"),
+    [
+        ("slurm", 0, "JobId=7 JobName=x Priority=1 JobState=PENDING Reason=Resources Dependency=(null)",
+         JobState("queued", "PENDING (Resources)")),
+        ("slurm", 0, "JobId=7 JobState=RUNNING Reason=None", JobState("running", "RUNNING")),
+        ("slurm", 0, "JobId=7 JobState=COMPLETING Reason=None", JobState("running", "COMPLETING")),
+        ("slurm", 0, "JobId=7 JobState=REQUEUED Reason=BeginTime", JobState("queued", "REQUEUED (BeginTime)")),
+        ("slurm", 0, "JobId=7 JobState=TIMEOUT Reason=TimeLimit", JobState("ended", "TIMEOUT (TimeLimit)")),
+        ("slurm", 0, "JobId=7 JobState=NODE_FAIL Reason=NodeDown", JobState("ended", "NODE_FAIL (NodeDown)")),
+        ("slurm", 1, "slurm_load_jobs error: Invalid job id specified", JobState("ended", "no longer known to Slurm")),
+        ("slurm", 1, "slurm_load_jobs error: Unable to contact slurm controller (connect failure)", None),
+        ("pbs", 0, "Job Id: 7.s\n    job_state = Q\n    comment = Not Running: no nodes\n",
+         JobState("queued", "Q (Not Running: no nodes)")),
+        ("pbs", 0, "Job Id: 7.s\n    job_state = F\n    Exit_status = 143\n", JobState("ended", "F, exit status 143")),
+        ("pbs", 153, "qstat: Unknown Job Id 7.s", JobState("ended", "no longer known to PBS")),
+        ("pbs", 255, "Connection refused\nqstat: cannot connect to server", None),
+        ("lsf", 0, "PEND -\n", JobState("queued", "PEND")),
+        ("lsf", 0, "EXIT TERM_RUNLIMIT: job killed after reaching LSF run time limit",
+         JobState("ended", "EXIT (TERM_RUNLIMIT: job killed after reaching LSF run time limit)")),
+        ("lsf", 255, "Job <7> is not found", JobState("ended", "no longer known to LSF")),
+        ("lsf", 255, "LSF is down. Please wait ...", None),
+        ("flux", 0, "SCHED \n", JobState("queued", "SCHED")),
+        ("flux", 0, "INACTIVE TIMEOUT\n", JobState("ended", "TIMEOUT")),
+        ("flux", 1, "flux-jobs: ERROR: JobID f7 unknown", JobState("ended", "no longer known to Flux")),
+        ("flux", 1, "flux-jobs: ERROR: [Errno 2] Unable to connect to Flux: ENOENT", None),
+        ("grid-engine", 0, "job-ID prior\n-----\n  7 0.5 x root qw 11/22/2026\nlooked for 7", JobState("queued", "qw")),
+        ("grid-engine", 0, "  7 0.5 x root r 11/22/2026 all.q@n1\nlooked for 7", JobState("running", "r")),
+        ("grid-engine", 0, "  7 0.5 x root t 11/22/2026 lab@n1\nlooked for 7", JobState("running", "t")),
+        ("grid-engine", 0, "  7 0.5 x root dr 11/22/2026 lab@n1\nlooked for 7", JobState("running", "dr")),
+        ("grid-engine", 0, "  7 0.5 x root Eqw 11/22/2026\nlooked for 7",
+         JobState("queued", "Eqw (an error keeps it: qstat -j 7 tells which)")),
+        ("grid-engine", 0, "looked for 7", JobState("ended", "not in the queue any more")),
+        ("grid-engine", 1, "error: commlib error: got select error (Connection refused)", None),
+        ("ssh", 0, "", JobState("running", "running")),
+        ("ssh", 1, "", JobState("ended", "ended")),
+    ],
+)  # fmt: skip
+def test_what_a_scheduler_says(name: str, exit_code: int, said: str, state: JobState | None) -> None:
+    assert schedulers.known()[name].state(exit_code, said) == state
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [("study", "study"), ("2 nodes", "r2_nodes"), ("a:b/c@d*e?f\\g", "a_b_c_d_e_f_g"), ("_x", "r_x")],
+)
+def test_names_that_grid_engine_takes(name: str, called: str) -> None:
+    lines = schedulers.known()["grid-engine"].directives(Job(nodes=1), name, "/my results/output.log")
+    assert (lines[0], lines[3]) == (f"#$ -N {called}", '#$ -o "/my results/output.log"')
+
+
+def test_a_command_that_is_not_there() -> None:
+    with pytest.raises(RankbenchError) as error:
+        jobs.ask(["no-such-qstat", "-f"])
+    assert str(error.value) == (
+        "no-such-qstat: cannot be run (No such file or directory); is this a node that submits?"
+    )

@@ -1,0 +1,177 @@
+"""Modules are loaded in a clean shell, and what that changed is the library's environment; over a stand-in `module`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from fakes import library as fake
+from fakes import modules
+
+from rankbench import libraries
+from rankbench.libraries import modulefiles
+from rankbench.libraries.modulefiles import Answer
+from rankbench.model import RankbenchError
+
+SLOW = 'echo "loading is slow today"; '
+"""Modulefiles talk."""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with two builds of MPICH, and the modules that lead to them."""
+    for name in ("gcc", "clang"):
+        fake.make(tmp_path / name, "4.3.2")
+    files = {
+        "gcc/12": 'export CC=gcc PATH="/opt/gcc/bin:$PATH"\n',
+        "mpich/4.3.2": f'{SLOW}export MPI_HOME={tmp_path}/gcc PATH="{tmp_path}/gcc/bin:$PATH"\n',
+        "mpich/4.3.2-clang": f'export PATH="{tmp_path}/clang/bin:$PATH" LD_LIBRARY_PATH={tmp_path}/clang/lib\n',
+        "mpi/openmpi-x86_64": "",
+        "compiler": "",
+        "broken/1": "echo 'ERROR: broken/1 is for' >&2; echo 'other machines.' >&2; echo >&2; return 1\n",
+        "mute/1": "return 3\n",
+    }
+    modules.use(monkeypatch, tmp_path / "modules", files)
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setenv("MPI_HOME", "/of/the/user")
+    return tmp_path
+
+
+def search(site: Path, *names: str) -> libraries.Search:
+    return libraries.Search(home=site / "home", modules=names, system=(), shells=modulefiles.shells())
+
+
+def test_what_a_load_changes_is_the_environment(site: Path) -> None:
+    (found,) = libraries.find(search(site, "gcc/12 mpich/4.3.2"))
+    assert (found.name, found.source, found.origin) == ("mpich-4.3.2", "modules", {"modules": "gcc/12 mpich/4.3.2"})
+    assert (found.wrapper, found.launcher) == (f"{site}/gcc/bin/mpicc", f"{site}/gcc/bin/mpiexec")
+    assert found.environment == {
+        "CC": "gcc",
+        "MPI_HOME": f"{site}/gcc",
+        "PATH": f"{site}/gcc/bin:/opt/gcc/bin:{os.defpath}",
+    }
+
+
+def test_builds_of_one_version_are_named_by_their_modules(site: Path) -> None:
+    found = libraries.find(search(site, "mpich/4.3.2", "gcc/12 mpich/4.3.2-clang", "gcc/12 mpich/4.3.2"))
+    assert [library.name for library in found] == [
+        "mpich-4.3.2",
+        "mpich-4.3.2@gcc/12+mpich/4.3.2-clang",
+        "mpich-4.3.2@gcc/12+mpich/4.3.2",
+    ]
+    assert found[1].environment["LD_LIBRARY_PATH"] == f"{site}/clang/lib"
+
+
+def test_wrapper_that_path_leads_to_as_well_is_listed_once(site: Path) -> None:
+    found = libraries.find(
+        libraries.Search(home=site, modules=("mpich/4.3.2",), path=(site / "gcc/bin", site / "clang/bin"), system=())
+    )
+    assert [(one.name, one.source) for one in found] == [("mpich-4.3.2", "modules"), ("mpich-4.3.2@path", "path")]
+
+
+def test_launcher_may_come_from_another_module(site: Path) -> None:
+    (site / "tools/bin").mkdir(parents=True)
+    (site / "gcc/bin/mpiexec").rename(site / "tools/bin/mpiexec")
+    (site / "modules/files/tools").write_text(f'export PATH="{site}/tools/bin:$PATH"\n', "utf-8")
+    (found,) = libraries.find(search(site, "mpich/4.3.2 tools"))
+    assert found.launcher == f"{site}/tools/bin/mpiexec"
+
+
+def test_plan_names_modules_and_finds_them_again(site: Path) -> None:
+    found = libraries.find(search(site, "mpich/4.3.2"))
+    assert libraries.choose("module: mpich/4.3.2", found) == found[0]
+    other = libraries.choose("modules:gcc/12 mpich/4.3.2-clang", found)
+    assert other.name == "mpich-4.3.2@gcc/12+mpich/4.3.2-clang"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("gcc/12 nosuch/1", "modules gcc/12 nosuch/1: Unable to locate a modulefile for 'nosuch/1'"),
+        ("broken/1", "modules broken/1: broken/1 is for other machines"),
+        ("mute/1", "modules mute/1: module load ended with 3 and said nothing"),
+        (
+            "gcc/12",
+            "modules gcc/12: they put no mpicc on PATH; name the module of an MPI library, after those that it needs",
+        ),
+        (" ", 'modules: none is named; name them as module load takes them: "gcc/12 mpich/4.3"'),
+    ],
+)
+def test_modules_that_cannot_be_used(names: str, message: str, site: Path) -> None:
+    for attempt in (lambda: libraries.find(search(site, names)), lambda: libraries.choose(f"module:{names}", [])):
+        with pytest.raises(RankbenchError) as error:
+            attempt()
+        assert str(error.value) == message
+
+
+def test_machine_without_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modulefiles, "shells", lambda: (Path("/etc/hostname"),))
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("module:mpich", [])
+    assert str(error.value) == (
+        "modules mpich: no Environment Modules or Lmod here; set MODULESHOME to the folder that holds its init/bash"
+    )
+
+
+def test_shell_that_never_answers(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modulefiles, "PATIENCE_S", 0.2)
+    (site / "modules/files/mpich/4.3.2").write_text("sleep 5\n", "utf-8")
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("module:mpich/4.3.2", [])
+    assert str(error.value) == "modules mpich/4.3.2: no answer within 0.2 s"
+
+
+def test_machine_without_bash(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(modulefiles, "CLEAN_PATH", "/nowhere")
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("module:mpich/4.3.2", [])
+    assert str(error.value) == "modules mpich/4.3.2: bash: No such file or directory"
+
+
+def test_hint_names_what_sounds_like_mpi_and_was_not_tried(site: Path) -> None:
+    assert libraries.hint(search(site, "gcc/12 mpich/4.3.2")) == (
+        "modules that may be MPI libraries: mpi/openmpi-x86_64, mpich/4.3.2-clang; "
+        "try: rankbench find --modules mpi/openmpi-x86_64"
+    )
+    for number in range(9):
+        (site / f"modules/files/impi-{number}").touch()
+    assert libraries.hint(search(site)) == (
+        "modules that may be MPI libraries: impi-0, impi-1, impi-2, impi-3, impi-4, impi-5, impi-6, impi-7 and 4 more; "
+        "try: rankbench find --modules impi-0"
+    )
+    assert libraries.hint(libraries.Search(home=site)) == ""
+
+
+CONFLICT = """\
+Loading mpich/4.3.2
+  ERROR: Module cannot be loaded due to a conflict.
+    HINT: Might try "module unload impi" first.
+Loading other/1
+  ERROR: another
+"""
+LMOD = """\
+Lmod has detected the following error: Cannot load module "mpich/4.3.2"
+because these module(s) are loaded:
+   impi
+
+While processing the following module(s):
+    Module fullname  Module Filename
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (CONFLICT, 'Module cannot be loaded due to a conflict. HINT: Might try "module unload impi" first'),
+        (LMOD, 'Cannot load module "mpich/4.3.2" because these module(s) are loaded: impi'),
+        (
+            "ModuleCmd_Load.c(213):ERROR:105: Unable to locate a modulefile for 'x'\n",
+            "Unable to locate a modulefile for 'x'",
+        ),
+        ("something else\n", "something else"),
+    ],
+)
+def test_reasons_are_the_first_error_in_one_line(said: str, reason: str) -> None:
+    assert modulefiles.reason(Answer(1, said, {}, {})) == reason

@@ -1,0 +1,140 @@
+"""Naming one of Spack's packages, and Spacks that do not help; the formats are read in `test_recorded_spack.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fakes import library as fake_library
+from fakes import modules
+from fakes import spack as fake
+
+from rankbench import libraries
+from rankbench.libraries.sources import spack
+from rankbench.model import RankbenchError
+
+RECORDED = Path(__file__).parents[2] / "recorded" / "spack"
+STORE = "opt/spack/opt/spack/linux-zen3"
+CH4, CH3 = "ghecjo3dzurj5dfy6bbpzu5k3p5co2zw", "nobl4cguarq2yikxjbrvs2okm2ttpw65"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the packages of format 5 are installed, whose `spack` is on PATH; two of them are here."""
+    for digest in (CH4, CH3):
+        fake_library.make(tmp_path / STORE / f"mpich-4.3.2-{digest}", "4.3.2")
+    tools = fake.make(tmp_path / "bin", RECORDED / "5", str(tmp_path)).parent
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    monkeypatch.delenv("SPACK_ROOT", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("wanted", "digest"),
+    [
+        (f"spack:/{CH4[:5]}", CH4),
+        ("spack:mpich device=ch3", CH3),
+        ("spack:mpich@4.3 device=ch4 netmod=ofi +romio ~cuda", CH4),
+    ],
+)
+def test_package_is_named_by_spec_or_hash(wanted: str, digest: str, root: Path) -> None:
+    found = libraries.choose(wanted, [])
+    assert (found.name, found.source, found.origin["hash"]) == ("mpich-4.3.2", "spack", digest)
+    assert found.wrapper == f"{root}/{STORE}/mpich-4.3.2-{digest}/bin/mpicc"
+
+
+def test_package_that_was_found_is_that_one(root: Path) -> None:
+    found = libraries.find(libraries.Search(home=root, path=(root / "bin",), system=()))
+    assert [one.name for one in found] == ["mpich-4.3.2", "mpich-4.3.2@nobl4cg"]
+    assert libraries.choose("spack:mpich device=ch3", found) == found[1]
+
+
+def test_package_that_needs_modules_is_what_they_lead_to(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix = fake_library.make(root / "cray", "3.4")
+    files = {"PrgEnv-gnu": "", "cray-mpich/8.1.29": f'export PATH="{prefix}/bin:$PATH"\n'}
+    modules.use(monkeypatch, root / "modules", files)
+    found = libraries.choose("spack:cray-mpich", [])
+    assert (found.wrapper, found.source) == (f"{prefix}/bin/mpicc", "spack")
+    assert found.origin == {
+        "spec": "cray-mpich@8.1.29 +wrappers",
+        "hash": "yu43k5ey4aj7ad4upm44j4q4jlxu7rc3",
+        "modules": "PrgEnv-gnu cray-mpich/8.1.29",
+    }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (
+            "spack:mpich@9.9",
+            "spack:mpich@9.9: no installed package matches; installed: mpich@4.3.2 /ghecjo3, mpich@4.3.2 /nobl4cg, "
+            "openmpi@5.0.8 /bmnxubt, mvapich2@2.3.7-1 /cpa5lhe, cray-mpich@8.1.29 /yu43k5e",
+        ),
+        (
+            "spack:mpich@4.3.2",
+            "spack:mpich@4.3.2: 2 packages match: mpich@4.3.2 /ghecjo3, mpich@4.3.2 /nobl4cg; name one by its hash",
+        ),
+        (
+            "spack:openmpi",
+            f"spack:openmpi: no mpicc in {{root}}/{STORE}/openmpi-5.0.8-bmnxubt6azfyqq4ykhtmgnkkgridg55t; "
+            "name a package that is an MPI library",
+        ),
+    ],
+)
+def test_spec_that_names_no_one_library(wanted: str, message: str, root: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose(wanted, [])
+    assert str(error.value) == message.format(root=root)
+
+
+def test_machine_without_spack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SPACK_ROOT", str(tmp_path))
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("spack:mpich", [])
+    assert str(error.value) == (
+        "spack:mpich: no spack on PATH, and SPACK_ROOT leads to none; set up Spack's shell first"
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo '==> Warning: old' >&2; echo '==> Error: no python' >&2; exit 1", " failed: no python"),
+        ("echo oops; exit 2", " failed: oops"),
+        ("exit 1", " failed: it said nothing"),
+        (
+            '[ "$4" = --json ] && echo "[{" || echo "abc /opt"',
+            " --json: its answer cannot be read: Input data was truncated",
+        ),
+    ],
+)
+def test_spack_that_fails_is_said_where_it_was_asked_for(script: str, reason: str, root: Path) -> None:
+    command = root / "bin/spack"
+    command.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("spack:mpich", [])
+    assert str(error.value) == f"{command} find{reason}"
+    assert libraries.find(libraries.Search(home=root, path=(root / "bin",), system=())) == []
+
+
+def test_spack_that_cannot_run(root: Path) -> None:
+    command = root / "bin/spack"
+    command.write_text("#!/no/such/shell\n", "utf-8")
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("spack:mpich", [])
+    assert str(error.value) == f"{command} find: No such file or directory"
+
+
+def test_spack_that_never_answers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spack, "PATIENCE_S", 0.2)
+    command = root / "bin/spack"
+    command.write_text("#!/bin/sh\nexec sleep 5\n", "utf-8")
+    with pytest.raises(RankbenchError) as error:
+        libraries.choose("spack:mpich", [])
+    assert str(error.value) == f"{command} find: no answer within 0.2 s"
+
+
+def test_older_spack_says_otherwise_that_nothing_matches(root: Path) -> None:
+    command = fake.make(root / "old", RECORDED / "4", old=True)
+    assert spack.installed(str(command), ["mpich@9.9"]) == []

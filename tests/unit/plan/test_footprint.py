@@ -1,0 +1,71 @@
+"""What samples take of memory and disk, as told beforehand; `tests/mpi/test_rings.py` holds it against the truth."""
+
+from __future__ import annotations
+
+import fakes
+import pytest
+
+from rankbench import plan
+
+MACHINE = fakes.machine(cores=16)
+
+
+def told(text: str) -> str:
+    head = 'candidates = ["mpich", "openmpi"]\nsizes = 4\nsamples = 1000000\n'
+    parsed = plan.parse(head + text, "plan.toml", MACHINE)
+    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
+    return str(plan.footprint(parsed, cases, fakes.description().operations))
+
+
+@pytest.mark.parametrize(
+    ("text", "series"),
+    [
+        ('operations = ["pingpong"]\nplacements = ["1x16"]', 1),
+        ('operations = ["allreduce"]\nplacements = ["1x16"]', 1),
+        ('operations = ["allreduce"]\nplacements = ["1x16"]\nevery_rank = true', 17),
+        ('operations = ["ring"]\nplacements = ["1x16"]', 5),
+        ('operations = ["ring"]\nplacements = ["1x16"]\n[options]\ngrid = "2x3"', 4),
+        ('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"', 3),
+    ],
+)
+def test_of_a_launch_it_counts_every_series_of_samples(text: str, series: int) -> None:
+    mib = 1_000_000 / (1 << 20)
+    assert told(f"stop = {{ blocks = 1 }}\ncontrol = false\n{text}").startswith(
+        "up to 1000000 samples a case: a launch takes 35.1 MiB of memory on rank 0, "
+        f"{amount(90 * mib * series)} to read and {amount(8 * mib * series)} of disk; all leave "
+    )
+
+
+def amount(mib: float) -> str:
+    """Return three digits of it."""
+    scaled, unit = (mib / 1024, "GiB") if mib > 1023.5 else (mib, "MiB")
+    return f"{scaled:.3g} {unit}"
+
+
+def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
+    """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
+    assert told('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"').endswith(
+        "; all leave 429 MiB to 5.03 GiB"
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan_text", "at_once"),
+    [
+        ('operations = ["barrier"]\nsamples = 1000000', "35.1 MiB"),
+        ('operations = ["barrier"]\nsamples = { good = 1000000, passes = 1 }', "175 MiB"),
+        ('operations = ["barrier", "init"]\nsamples = 1000000', "175 MiB"),
+    ],
+)
+def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: str) -> None:
+    """What happens once in a launch is not parted among passes."""
+    parsed = plan.parse(f'candidates = ["mpich"]\n{plan_text}', "plan.toml", MACHINE)
+    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
+    assert f" takes {at_once} of memory " in str(plan.footprint(parsed, cases, fakes.description().operations))
+
+
+def test_tries_are_the_most_samples() -> None:
+    text = 'operations = ["barrier"]\nsamples = { good = 10, tried = 70 }'
+    parsed = plan.parse(f'candidates = ["mpich"]\n{text}', "plan.toml", MACHINE)
+    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
+    assert plan.footprint(parsed, cases, fakes.description().operations).samples == 70

@@ -1,0 +1,427 @@
+"""Where ranks sit, on machines of the tests and on recorded ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import fakes
+import msgspec
+import pytest
+
+from rankbench import plan
+from rankbench.launch import topology
+from rankbench.model import Cpu, Machine, Placement, Plan, RankbenchError
+from rankbench.plan.placing import ranges
+from rankbench.plan.reading import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+TOPOLOGIES = Path(__file__).parents[2] / "recorded" / "topologies"
+LEAST = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
+HOSTS = 'hosts = ["n1", "n2", "n3"]\n'
+NOTHING: Mapping[str, object] = {}
+
+
+def recorded(name: str, usable: Collection[int] = range(4096)) -> Machine:
+    """Return a recorded machine."""
+    reading = topology.of_xml((TOPOLOGIES / f"{name}.xml").read_text())
+    return made_of(topology.assembled(reading, usable))
+
+
+def made_of(cpus: list[Cpu]) -> Machine:
+    counts = {what: len({getattr(cpu, what) for cpu in cpus}) for what in ("socket", "core")}
+    return msgspec.structs.replace(fakes.machine(), cpus=cpus, sockets=counts["socket"], cores=counts["core"])
+
+
+XEON = recorded("xeon-2x12-smt2")
+PAIR = fakes.machine()
+
+
+def read(said: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
+    return parse(LEAST + said, "plan.toml", machine, over)
+
+
+def placed(said: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
+    """Return the CPUs of each placement's ranks."""
+    return {one.name: one.cpus for one in read(f"placements = {said}", machine).placements}
+
+
+def refusal(said: str, machine: Machine = PAIR) -> str:
+    with pytest.raises(RankbenchError) as error:
+        read(said, machine)
+    return str(error.value)
+
+
+# --- one node ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_socket_has_a_rank_on_each_of_its_cores() -> None:
+    assert placed('["socket"]', XEON) == {"socket": [[core, core + 24] for core in range(12)]}
+    assert placed('["socket:2"]', XEON) == {"socket:2": [[0, 24], [1, 25]]}
+
+
+def test_a_socket_is_one_socket_however_cpus_are_numbered() -> None:
+    interleaved = recorded("xeon-2x12-interleaved")
+    assert placed('["socket:3"]', interleaved) == {"socket:3": [[0], [2], [4]]}
+    (placement,) = read('placements = ["1x13"]', interleaved).placements
+    assert placement.cpus == [[2 * core] for core in range(12)] + [[1]]
+    assert placement.ordinals == list(range(13))
+
+
+def test_the_socket_with_most_cores_is_taken() -> None:
+    assert placed('["socket"]', recorded("xeon-2x12-restricted")) == {"socket": [[12], [13], [14]]}
+
+
+def test_sockets_have_a_rank_each_or_ranks_in_turn() -> None:
+    assert placed('["sockets", "sockets:2", "sockets:5"]', XEON) == {
+        "sockets": [[0, 24], [12, 36]],
+        "sockets:2": [[0, 24], [12, 36]],
+        "sockets:5": [[0, 24], [12, 36], [1, 25], [13, 37], [2, 26]],
+    }
+
+
+def test_nodes_by_ranks_fill_core_after_core() -> None:
+    (placement,) = read('placements = ["1x2"]', XEON).placements
+    assert placement == Placement(
+        name="1x2", nodes=1, ranks_per_node=2, binding="core", cpus=[[0, 24], [1, 25]], ordinals=[0, 1]
+    )
+
+
+def test_more_ranks_than_cores_are_not_bound() -> None:
+    (placement,) = read('placements = ["1x25"]', XEON).placements
+    assert placement == Placement(name="1x25", nodes=1, ranks_per_node=25, binding="none")
+
+
+def test_a_limit_of_the_container_counts_as_fewer_cores() -> None:
+    limited = msgspec.structs.replace(XEON, cores=4)
+    assert placed('["socket", "1x5"]', limited) == {"socket": [[0, 24], [1, 25]], "1x5": []}
+
+
+def test_where_cores_are_not_known_launchers_find_them() -> None:
+    hidden = msgspec.structs.replace(XEON, cpus=[])
+    assert [(one.ranks, one.binding, one.cpus) for one in read('placements = ["socket"]', hidden).placements] == [
+        (12, "core", [])
+    ]
+
+
+# --- pairs ------------------------------------------------------------------------------------------------------------
+
+KINDS = {
+    "xeon-2x12-smt2": {
+        "same-core": [[0], [24]],
+        "same-l3": [[0, 24], [1, 25]],
+        "two-sockets": [[0, 24], [12, 36]],
+    },
+    "epyc-2x16-nps4": {
+        "same-core": [[0], [32]],
+        "same-l3": [[0, 32], [1, 33]],
+        "same-numa": [[0, 32], [2, 34]],
+        "same-socket": [[0, 32], [4, 36]],
+        "two-sockets": [[0, 32], [16, 48]],
+    },
+    "power9-2x8-smt4": {
+        "same-core": [[0], [1]],
+        "same-l2": [[0, 1, 2, 3], [4, 5, 6, 7]],
+        "same-numa": [[0, 1, 2, 3], [8, 9, 10, 11]],
+        "two-sockets": [[0, 1, 2, 3], [32, 33, 34, 35]],
+    },
+    "knl-16-smt4": {
+        "same-core": [[0], [16]],
+        "same-l2": [[0, 16, 32, 48], [1, 17, 33, 49]],
+        "same-numa": [[0, 16, 32, 48], [2, 18, 34, 50]],
+    },
+    "xeon-2x12-restricted": {"same-l3": [[12], [13]], "two-sockets": [[2], [12]]},
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_core_pairs_are_every_kind_that_there_is_the_nearest_first(name: str) -> None:
+    found = placed('["core-pairs"]', recorded(name))
+    assert list(found) == list(KINDS[name])
+    if name != "xeon-2x12-restricted":
+        assert found == KINDS[name]
+
+
+def test_threads_of_one_core_are_bound_one_by_one() -> None:
+    (placement,) = read('placements = ["same-core"]', XEON).placements
+    assert placement == Placement(
+        name="same-core", nodes=1, ranks_per_node=2, binding="thread", cpus=[[0], [24]], ordinals=[0, 1]
+    )
+
+
+def test_one_kind_of_pair_can_be_named_and_is_not_there_twice() -> None:
+    assert list(placed('["two-sockets", "core-pairs"]', XEON)) == ["two-sockets", "same-core", "same-l3"]
+
+
+def test_an_l3_of_several_numa_nodes_is_wider_than_one() -> None:
+    cpus = [
+        Cpu(number=cpu, core=cpu, socket=0, numa=cpu // 2, caches={"L3": 0}, ordinal=cpu, core_ordinal=cpu)
+        for cpu in range(4)
+    ]
+    assert placed('["core-pairs"]', made_of(cpus)) == {"same-numa": [[0], [1]], "same-l3": [[0], [2]]}
+
+
+def test_a_numa_node_of_two_sockets_does_not_make_them_one() -> None:
+    cpus = [Cpu(number=cpu, core=cpu, socket=cpu // 2, numa=0, ordinal=cpu, core_ordinal=cpu) for cpu in range(4)]
+    assert placed('["core-pairs"]', made_of(cpus)) == {"same-socket": [[0], [1]], "two-sockets": [[0], [2]]}
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+def test_cpus_can_be_listed_rank_by_rank() -> None:
+    (placement,) = read('placements = [{ name = "far", cpus = [36, 0] }]', XEON).placements
+    assert placement == Placement(
+        name="far", nodes=1, ranks_per_node=2, binding="thread", cpus=[[36], [0]], ordinals=[25, 0]
+    )
+
+
+def test_a_cpu_that_is_a_whole_core_is_one() -> None:
+    (placement,) = read('placements = [{ name = "back", cpus = [1, 0] }]').placements
+    assert placement == Placement(
+        name="back", nodes=1, ranks_per_node=2, binding="core", cpus=[[1], [0]], ordinals=[1, 0]
+    )
+
+
+def test_cores_can_be_listed_as_hwloc_counts_them() -> None:
+    interleaved = recorded("xeon-2x12-interleaved")
+    (placement,) = read('placements = [{ name = "far", cores = [12, 1] }]', interleaved).placements
+    assert placement == Placement(
+        name="far", nodes=1, ranks_per_node=2, binding="core", cpus=[[1], [2]], ordinals=[12, 1]
+    )
+
+
+# --- several nodes ----------------------------------------------------------------------------------------------------
+
+
+def test_nodes_have_a_rank_on_each_host() -> None:
+    (placement,) = read(HOSTS + 'remote_shell = "/rsh"\nplacements = ["nodes"]').placements
+    assert placement == Placement(
+        name="nodes", nodes=3, ranks_per_node=1, binding="core", cpus=[[0]], ordinals=[0],
+        hosts=["n1", "n2", "n3"], remote_shell="/rsh",
+    )  # fmt: skip
+
+
+def test_nodes_by_ranks_take_the_first_hosts() -> None:
+    placements = read(HOSTS + 'remote_shell = "/rsh"\nplacements = ["2x2", "1x2"]').placements
+    assert [(one.hosts, one.remote_shell, one.cpus) for one in placements] == [
+        (["n1", "n2"], "/rsh", [[0], [1]]),
+        (["n1"], "/rsh", [[0], [1]]),
+    ]
+
+
+def test_nobody_is_bound_where_the_plan_says_so() -> None:
+    placements = read(HOSTS + 'binding = "none"\nplacements = ["2x2", "nodes", "socket"]').placements
+    assert [(one.name, one.binding, one.cpus, one.ordinals) for one in placements] == [
+        ("2x2", "none", [], []),
+        ("nodes", "none", [], []),
+        ("socket", "none", [], []),
+    ]
+
+
+def test_what_is_said_on_the_command_line_counts_more() -> None:
+    over = {"hosts": ["m1", "m2"], "remote_shell": "/other", "binding": "none"}
+    (placement,) = read(HOSTS + 'remote_shell = "/rsh"\nplacements = ["nodes"]', over=over).placements
+    assert (placement.hosts, placement.remote_shell, placement.binding) == (["m1", "m2"], "/other", "none")
+    with pytest.raises(RankbenchError) as error:
+        read(HOSTS, over={"hosts": ["n1", "n1"]})
+    assert str(error.value) == (
+        "--hosts: found ['n1', 'n1'], expected names of hosts such as [\"n1\", \"n2\"], each once"
+    )
+
+
+# --- so many nodes with so many ranks ---------------------------------------------------------------------------------
+
+
+def test_a_table_is_every_number_of_nodes_with_every_number_of_ranks() -> None:
+    found = read(HOSTS + "placements = [{ nodes = [1, 2, 3], ranks_per_node = [1, 2] }]")
+    assert [one.name for one in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
+    assert found.placements == read(HOSTS + 'placements = ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]').placements
+    assert found.notes == []
+
+
+def test_a_number_is_a_list_of_one() -> None:
+    found = read(HOSTS + 'placements = ["socket", { nodes = 2, ranks_per_node = [1, 2] }, "2x1"]')
+    assert [one.name for one in found.placements] == ["socket", "2x1", "2x2"]
+
+
+def test_what_of_a_table_there_is_no_room_for_is_told_in_a_line() -> None:
+    matrix = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
+    found = read(matrix)
+    assert [one.name for one in found.placements] == ["1x1", "1x2", "1x4"]
+    assert found.notes == ["nodes = [2, 3, 4, 6, 8, 12]: take as many hosts each, found 0; left out"]
+    found = read(HOSTS + "oversubscribe = 1\n" + matrix)
+    assert [one.name for one in found.placements] == ["1x1", "1x2", "2x1", "2x2", "3x1", "3x2"]
+    assert found.notes == [
+        "nodes = [4, 6, 8, 12]: take as many hosts each, found 3; left out",
+        "ranks_per_node = 4: 4 ranks on 2 cores are more than oversubscribe = 1 lets; left out",
+    ]
+    assert refusal("oversubscribe = 1\nplacements = [{ nodes = [4], ranks_per_node = [4, 8] }]") == (
+        "plan.toml: placements: nothing is left of nodes = 4: takes as many hosts, found 0 "
+        "and ranks_per_node = [4, 8]: 4 or 8 ranks on 2 cores are more than oversubscribe = 1 lets"
+    )
+
+
+def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
+    said = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
+    found = parse(LEAST + said, "plan.toml", PAIR, job={})
+    assert len(found.placements) == 21
+    assert found.notes == []
+    assert (found.job.nodes, found.job.tasks_per_node) == (12, 4)
+    assert found.placements[-1].hosts == [f"__NODE_{number}__" for number in range(1, 13)]
+    found = parse(LEAST + said, "plan.toml", PAIR, job={"nodes": 4})
+    assert [one.name for one in found.placements[-3:]] == ["4x1", "4x2", "4x4"]
+    assert found.notes == ["nodes = [6, 8, 12]: take as many hosts each, found 4; left out"]
+
+
+def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None:
+    found = parse(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
+    assert [(one.name, one.nodes, one.ranks_per_node, one.hosts) for one in found.placements] == [
+        ("socket", 1, 2, ["__NODE_1__"]),
+        ("nodes", 2, 1, ["__NODE_1__", "__NODE_2__"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("nodes = 2", ".ranks_per_node: missing; a table of placements has both nodes and ranks_per_node"),
+        ("ranks_per_node = 2", ".nodes: missing; a table of placements has both nodes and ranks_per_node"),
+        ("nodes = 2, ranks = 1", ".ranks: unknown key; (allowed: nodes, ranks_per_node)"),
+        ("nodes = 0, ranks_per_node = 1", ".nodes: found 0, expected a whole number, 1 or more"),
+        ("nodes = [1, true], ranks_per_node = 1", ".nodes[1]: found true, expected a whole number, 1 or more"),
+        (
+            "nodes = [2, 2], ranks_per_node = 1",
+            ".nodes: found [2, 2], expected a whole number from 1, or a list of them such as [1, 2, 4], each once",
+        ),
+        (
+            "nodes = [], ranks_per_node = 1",
+            ".nodes: found [], expected a whole number from 1, or a list of them such as [1, 2, 4], each once",
+        ),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_one_line(table: str, message: str) -> None:
+    assert refusal(f"placements = [{{ {table} }}]") == f"plan.toml: placements[0]{message}"
+
+
+# --- no room ----------------------------------------------------------------------------------------------------------
+
+ONE_CORE = fakes.machine(1)
+LEFT_OUT = [
+    ('"sockets"', PAIR, "sockets: takes two sockets, the machine has one"),
+    ('"sockets:1"', XEON, "sockets:1: takes two ranks or more"),
+    ('"sockets:26"', XEON, "sockets:26: a socket here has 12 cores"),
+    ('"socket:13"', XEON, "socket:13: a socket here has 12 cores"),
+    ('"nodes"', PAIR, "nodes: takes two hosts or more, found 0"),
+    ('"4x2"', PAIR, "4x2: takes 4 hosts, found 0"),
+    ('"core-pairs"', ONE_CORE, "core-pairs: takes two CPUs, the machine has one"),
+    ('"same-core"', PAIR, "same-core: no two CPUs here are placed so (same-l3)"),
+    ('"two-sockets"', ONE_CORE, "two-sockets: no two CPUs here are placed so (there is one)"),
+    ('{ name = "far", cpus = [0, 12] }', PAIR, "far: CPU 12 is not among those that can be used here (0-1)"),
+    ('{ name = "far", cores = [0, 24] }', XEON, "far: core 24 is not among those that can be used here (0-23)"),
+]
+
+
+@pytest.mark.parametrize(("said", "machine", "reason"), LEFT_OUT)
+def test_what_the_machine_has_no_room_for_is_left_out_with_a_note(said: str, machine: Machine, reason: str) -> None:
+    found = read(f'placements = [{said}, "1x1"]', machine)
+    assert [one.name for one in found.placements] == ["1x1"]
+    assert found.notes == [f"{reason}; left out"]
+    cases, notes = plan.cases(found, fakes.description(), machine)
+    assert cases
+    assert notes[0] == f"{reason}; left out"
+
+
+@pytest.mark.parametrize(("said", "machine", "reason"), LEFT_OUT)
+def test_where_nothing_is_left_that_is_an_error(said: str, machine: Machine, reason: str) -> None:
+    assert refusal(f"placements = [{said}]", machine) == f"plan.toml: placements: nothing is left of {reason}"
+
+
+def test_an_error_tells_of_all_that_was_left_out() -> None:
+    assert refusal('placements = ["sockets", "nodes"]') == (
+        "plan.toml: placements: nothing is left of sockets: takes two sockets, the machine has one "
+        "and nodes: takes two hosts or more, found 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [('"sockets"', "sockets"), ('"core-pairs"', "core-pairs"), ('{ name = "far", cpus = [0, 12] }', "far")],
+)
+def test_places_and_no_binding_contradict_each_other(said: str, name: str) -> None:
+    assert read(f'binding = "none"\nplacements = [{said}, "1x1"]', XEON).notes == [
+        f"{name}: says where ranks sit, which those with binding none do not; left out"
+    ]
+
+
+def test_ranks_that_are_not_bound_are_on_no_certain_socket() -> None:
+    assert read('binding = "none"\nplacements = ["socket", "1x1"]', XEON).notes == [
+        "socket: ranks that are not bound may be on any of 2 sockets; left out"
+    ]
+
+
+def test_places_are_not_made_up_where_the_machine_hides_its_cores() -> None:
+    hidden = msgspec.structs.replace(PAIR, cpus=[])
+    assert read('placements = ["core-pairs", "1x1"]', hidden).notes == [
+        "core-pairs: the machine does not tell where its cores are; left out"
+    ]
+
+
+def test_ranks_beyond_those_that_may_share_a_core_are_left_out() -> None:
+    found = read('oversubscribe = 2\nplacements = ["1x2", "1x4", "1x5"]')
+    assert [one.name for one in found.placements] == ["1x2", "1x4"]
+    assert found.notes == ["1x5: 5 ranks on 2 cores are more than oversubscribe = 2 lets; left out"]
+    assert read('placements = ["1x5"]').notes == []
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ('placements = ["sokcet"]', 'placements[0]: found "sokcet"; did you mean socket? (allowed: socket, sockets, '
+         "nodes, core-pairs, same-core, same-l2, same-l3, same-l4, same-numa, same-socket, two-sockets), or nodes x "
+         'ranks per node such as "1x2"'),
+        ('placements = ["nodes:2"]', 'placements[0]: found "nodes:2"; a number of ranks follows socket and sockets '
+         'only, as in "sockets:2"'),
+        ('placements = ["socket:0"]', 'placements[0]: found "socket:0"; a number of ranks follows socket and sockets '
+         'only, as in "sockets:2"'),
+        ("placements = [3]", 'placements[0]: found 3, expected a placement such as "socket" or "1x2", or a table with '
+         "name and cpus or cores, or with nodes and ranks_per_node"),
+        ("placements = []", 'placements: found [], expected placements such as ["socket"] or ["1x2"]'),
+        ("placements = [{ cpus = [0] }]", 'placements[0]: found the name "", expected one of letters, digits, - and _ '
+         "that means nothing else"),
+        ('placements = [{ name = "1x2", cpus = [0] }]', 'placements[0]: found the name "1x2", expected one of letters, '
+         "digits, - and _ that means nothing else"),
+        ('placements = [{ name = "socket", cpus = [0] }]', 'placements[0]: found the name "socket", expected one of '
+         "letters, digits, - and _ that means nothing else"),
+        ('placements = [{ name = "far" }]', "placements[0]: found neither cpus nor cores, expected one of cpus and "
+         "cores"),
+        ('placements = [{ name = "far", cpus = [0], cores = [0] }]', "placements[0]: found cpus and cores, expected "
+         "one of cpus and cores"),
+        ('placements = [{ name = "far", cpu = [0] }]', "placements[0].cpu: unknown key; did you mean cpus? (allowed: "
+         "name, cpus, cores)"),
+        ('placements = [{ name = "far", cpus = [0, -1] }]', "placements[0].cpus[1]: found -1, expected a whole number, "
+         "0 or more"),
+        ('placements = [{ name = "far", cpus = [1, 1] }]', "placements[0].cpus: found [1, 1], expected a list in which "
+         "each stands once"),
+        ('placements = [{ name = "far", cpus = 1 }]', "placements[0].cpus: found 1, expected a list of whole numbers "
+         "such as [0, 12]"),
+        ('placements = [{ name = "a", cpus = [0] }, { name = "a", cpus = [1] }]', 'placements[1]: placement "a" is '
+         "there already; name one otherwise"),
+        ('hosts = "n1"', 'hosts: found "n1", expected names of hosts such as ["n1", "n2"], each once'),
+        ('hosts = ["n1", "-x"]', "hosts: found ['n1', '-x'], expected names of hosts such as [\"n1\", \"n2\"], each "
+         "once"),
+        ('hosts = ["n1", 2]', "hosts[1]: found 2, expected the name of a host"),
+        ("remote_shell = 1", 'remote_shell: found 1, expected a program that is called as ssh is, such as "ssh"'),
+        ('binding = "nome"', 'binding: found "nome"; did you mean none? (allowed: core, none)'),
+        ("oversubscribe = 0", "oversubscribe: found 0, expected a whole number, 1 or more"),
+    ],
+)  # fmt: skip
+def test_a_placement_that_makes_no_sense_is_one_line(said: str, answer: str) -> None:
+    assert refusal(said) == f"plan.toml: {answer}"
+
+
+@pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])
+def test_numbers_are_told_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
+    assert ranges(numbers) == text

@@ -1,0 +1,219 @@
+"""Foreign programs in a plan: `suite`, `[suites]`, and the cases of their benchmarks."""
+
+from __future__ import annotations
+
+import fakes
+import pytest
+
+from rankbench import plan
+from rankbench.campaign import foreign
+from rankbench.model import Case, Plan, RankbenchError, SuiteSpec
+from rankbench.plan.reading import parse
+
+MACHINE = fakes.machine(4)
+
+
+def read(text: str) -> Plan:
+    return parse(f'candidates = ["mpich"]\n{text}\n', "plan.toml", MACHINE)
+
+
+def expand(text: str) -> tuple[list[Case], list[str]]:
+    planned = read(text)
+    return plan.cases(planned, foreign.described(fakes.description(), planned), MACHINE)
+
+
+def keys(text: str) -> list[str]:
+    """Return the cases of a plan that leaves nothing out."""
+    cases, notes = expand(text)
+    assert notes == []
+    return [case.key for case in cases]
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(RankbenchError) as error:
+        expand(text)
+    return str(error.value)
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_of_one_tool_leaves_its_name_out() -> None:
+    text = 'suite = "imb"\noperations = ["mpi1-pingpong", "imb-mpi1-bcast"]'
+    assert read(text).operations == ["imb-mpi1-pingpong", "imb-mpi1-bcast"]
+
+
+@pytest.mark.parametrize("name", ["all", "imb"])
+def test_all_of_a_tool_is_its_name(name: str) -> None:
+    assert read(f'suite = "imb"\noperations = ["{name}"]').operations == ["imb"]
+
+
+def test_without_a_tool_names_are_as_they_stand() -> None:
+    assert read('operations = ["allreduce", "imb-mpi1-allreduce"]').operations == ["allreduce", "imb-mpi1-allreduce"]
+
+
+def test_where_programs_are_is_told_tool_by_tool() -> None:
+    planned = read(
+        'operations = ["imb-mpi1-bcast"]\n[suites.imb]\npath = "/opt/{family}/bin"\narguments = ["-mem", "1"]\n'
+        '[suites.osu]\nsource = "~/osu-7.4.tar.gz"'
+    )
+    assert planned.suites == [
+        SuiteSpec(name="imb", path="/opt/{family}/bin", arguments=["-mem", "1"]),
+        SuiteSpec(name="osu", source="~/osu-7.4.tar.gz"),
+    ]
+    given = read(
+        'operations = ["osu"]\n[suites.osu]\nmodule = "osu/7.4"\n[suites.imb]\nmodule = ["gcc/12 cuda", "imb"]'
+    )
+    assert [one.modules for one in given.suites] == [["osu/7.4"], ["gcc/12", "cuda", "imb"]]
+    assert read('operations = ["imb"]\n[suites.imb]').suites == [SuiteSpec(name="imb")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("suite = 1", 'suite: found 1, expected a foreign tool such as "imb"'),
+        ('suite = ""', 'suite: found "", expected a foreign tool such as "imb"'),
+        ("suites = 1", "suites: found 1, expected a table with TOOL = { path = ... }"),
+        ("suites = { imb = 1 }", "suites.imb: found 1, expected a table with path, source, module, arguments"),
+        (
+            '[suites.imb]\npaths = "x"',
+            "suites.imb.paths: unknown key; did you mean path? (allowed: path, source, module, arguments)",
+        ),
+        ("[suites.imb]\npath = 1", "suites.imb.path: found 1, expected the path of its programs"),
+        ("[suites.imb]\nsource = []", "suites.imb.source: found [], expected the source of its programs"),
+        ("[suites.imb]\narguments = [1]", "suites.imb.arguments[0]: found 1, expected an argument"),
+        ("[suites.imb]\narguments = []", "suites.imb.arguments: found [], expected an argument, or several"),
+        (
+            '[suites.imb]\npath = "a"\nsource = "b"',
+            "suites.imb: has path and source; programs are in a folder, are built from a tarball, or are on the PATH "
+            "that modules give",
+        ),
+        ('[suites.imb]\nmodule = ""', 'suites.imb.module: found "", expected a module of its programs'),
+        ("[suites.imb]\nmodule = []", "suites.imb.module: found [], expected a module of its programs, or several"),
+        (
+            '[suites.imb]\nmodule = "imb/2021"\nsource = "b"',
+            "suites.imb: has source and module; programs are in a folder, are built from a tarball, or are on the PATH "
+            "that modules give",
+        ),
+    ],
+)
+def test_slips_are_one_line_with_the_way_out(text: str, message: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        read(f'operations = ["imb-mpi1-bcast"]\n{text}')
+    assert str(error.value) == f"plan.toml: {message}"
+
+
+def test_a_tool_that_is_none() -> None:
+    assert refusal('operations = ["allreduce"]\n[suites.ibm]\npath = "x"') == (
+        'plan.toml: suites: found "ibm"; did you mean imb? (allowed: imb, osu)'
+    )
+
+
+def test_a_tool_that_can_be_read_and_not_run() -> None:
+    assert refusal('operations = ["allreduce"]\n[suites.skampi]\npath = "x"') == (
+        'plan.toml: suites: found "skampi"; (allowed: imb, osu)'
+    )
+
+
+def test_a_benchmark_that_is_none() -> None:
+    message = refusal('suite = "imb"\noperations = ["mpi1-bcst"]')
+    assert message.startswith(
+        'plan.toml: operations[0]: found "imb-mpi1-bcst"; did you mean imb-mpi1-bcast? (allowed: accumulate, '
+    )
+    assert message.endswith(", all)")
+    assert "osu-" not in message
+
+
+def test_a_form_that_a_benchmark_has_not() -> None:
+    assert refusal('operations = ["imb-mpi1-bcast.nonblocking"]') == (
+        'plan.toml: operations[0]: found "imb-mpi1-bcast.nonblocking"; did you mean blocking? (allowed: blocking)'
+    )
+
+
+# --- cases ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_benchmark_is_measured_in_each_size_as_the_tool_measures() -> None:
+    cases, notes = expand('operations = ["imb-mpi1-bcast"]\nsizes = "8,64"')
+    assert cases == [
+        Case(
+            operation="imb-mpi1-bcast",
+            form="blocking",
+            size_bytes=size,
+            datatype="byte",
+            placement="socket",
+            ranks=4,
+            start="library-barrier",
+            suite="imb",
+        )
+        for size in (8, 64)
+    ]
+    assert notes == []
+
+
+def test_the_core_and_a_tool_stand_beside_each_other() -> None:
+    assert keys('operations = ["bcast", "imb-mpi1-bcast", "osu-bcast"]\nsizes = 8\nplacements = ["1x2"]') == [
+        "bcast.blocking.8.byte.1x2.window",
+        "imb-mpi1-bcast.blocking.8.byte.1x2.library-barrier",
+        "osu-bcast.blocking.8.byte.1x2.library-barrier",
+    ]
+
+
+def test_what_has_no_size_is_one_case() -> None:
+    assert keys('operations = ["imb-mpi1-barrier"]\nsizes = "8,64"') == ["imb-mpi1-barrier.blocking.0.byte.socket.none"]
+
+
+def test_an_overlap_is_told_as_one() -> None:
+    assert keys('operations = ["imb-nbc-ibcast"]\nsizes = 8') == [
+        "imb-nbc-ibcast.nonblocking.8.byte.socket.library-barrier.quantity=overlap"
+    ]
+
+
+def test_each_benchmark_is_a_launch_of_its_own() -> None:
+    cases, _ = expand('operations = ["bcast", "imb-mpi1-bcast", "imb-mpi1-reduce"]\nsizes = "8,64"')
+    assert [case.launch_group for case in cases] == [
+        *[""] * 2,
+        *["imb-mpi1-bcast blocking"] * 2,
+        *["imb-mpi1-reduce blocking"] * 2,
+    ]
+
+
+def test_a_tool_is_all_its_benchmarks_and_all_is_the_core_s_alone() -> None:
+    cases, _ = expand('operations = ["osu"]\nsizes = 8\nforms = "all"')
+    assert {case.suite for case in cases} == {"osu"}
+    assert len({case.operation for case in cases}) > 50
+    cases, _ = expand('operations = ["all"]\nsizes = 8')
+    assert {case.suite for case in cases} == {""}
+
+
+def test_what_is_asked_of_the_core_is_not_the_tool_s_and_a_note_says_so() -> None:
+    text = 'operations = ["bcast", "imb-mpi1-bcast"]\nsizes = 8\n'
+    text += 'start = ["auto", "none"]\ndatatypes = ["auto", "double"]\nmemory = { cache = ["warm", "cold"] }'
+    cases, notes = expand(text)
+    assert notes == [
+        "imb-mpi1-bcast: is imb's, which measures as it does; not with start none, cold buffers, datatype double"
+    ]
+    assert [case.key for case in cases if case.suite] == ["imb-mpi1-bcast.blocking.8.byte.socket.library-barrier"]
+    assert len([case for case in cases if not case.suite]) == 8
+
+
+def test_its_own_start_and_datatype_need_no_note() -> None:
+    text = 'operations = ["imb-mpi1-bcast"]\nsizes = 8\nstart = "library-barrier"\ndatatypes = "byte"'
+    assert keys(text) == ["imb-mpi1-bcast.blocking.8.byte.socket.library-barrier"]
+
+
+def test_sizes_are_bytes_whatever_they_are_a_multiple_of() -> None:
+    assert keys('operations = ["imb-mpi1-bcast"]\nsizes = "3,5"') == [
+        f"imb-mpi1-bcast.blocking.{size}.byte.socket.library-barrier" for size in (3, 5)
+    ]
+
+
+def test_too_few_ranks_are_told_as_for_any_operation() -> None:
+    assert refusal('operations = ["imb-mpi1-pingpong"]\nplacements = ["1x1"]') == (
+        "plan.toml: no case is left: imb-mpi1-pingpong: takes 2 ranks; left out of 1x1"
+    )
+
+
+def test_a_cases_suite_is_kept_in_a_campaign_s_record() -> None:
+    (case,) = expand('operations = ["osu-latency"]\nsizes = 8\nplacements = ["1x2"]')[0]
+    assert (case.suite, case.quantity, case.launch_group) == ("osu", "time", "osu-latency blocking")

@@ -1,0 +1,129 @@
+"""Means with the smallest and the largest launch, as readers of foreign tools plot them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import vl_convert
+from fakes import evaluations, imports, printed
+
+from rankbench import language, plots
+from rankbench.campaign import imported
+from rankbench.campaign.imported import Source, Wish
+from rankbench.plots import extremes
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.plots import Chart, Picture
+    from rankbench.store import Store
+
+LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
+
+
+def lines(made: Store) -> dict[str, Picture]:
+    """Return the lines of a campaign by the operation."""
+    return {part.cases[0].operation: part for _, part in plots.picture(evaluate(made)).parts("line")}
+
+
+def chart(picture: Picture) -> Chart:
+    drawn = extremes.chart(picture)
+    assert drawn is not None
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Picture]:
+    """Return the lines of four files of the study."""
+    folder: Path = tmp_path_factory.mktemp("study")
+    names = ("latency", "bandwith", "barrier", "cas_latency")
+    sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in names]
+    return lines(imported.make(Wish(sources, LABELS), folder / "made"))
+
+
+def points(picture: Picture, size: str) -> dict[str, tuple[float, float, float, int]]:
+    rows = chart(picture).datasets["points"]
+    return {
+        row["candidate"]: (row["value"], row["low"], row["high"], row["launches"])
+        for row in rows
+        if row["size"] == size
+    }
+
+
+def test_times_are_the_mean_with_the_least_and_the_most(study: dict[str, Picture]) -> None:
+    """In nanoseconds, of the three values that the file has for each library."""
+    assert points(study["osu-latency"], "8 B") == {
+        "MPICH": (820.0, 800.0, 840.0, 3),
+        "OpenMPI": (4113.3, 1040.0, 10120.0, 3),
+        "IntelMPI": (196.67, 120.0, 330.0, 3),
+    }
+    assert points(study["osu-latency"], "0 B")["MPICH"] == (25053.0, 810.0, 73530.0, 3)
+
+
+def test_of_bandwidths_the_mean_is_that_of_bandwidths(study: dict[str, Picture]) -> None:
+    """(15.38 + 15.95 + 4.07) / 3 = 11.8 MB/s, and not what the mean time would make."""
+    found = points(study["osu-bw"], "8 B")
+    assert {name: value[:3] for name, value in found.items()} == {
+        "MPICH": pytest.approx((11.8, 4.07, 15.95), rel=1e-3),
+        "OpenMPI": pytest.approx((151.72, 76.67, 192.67), rel=1e-3),
+        "IntelMPI": pytest.approx((32.583, 1.89, 53.73), rel=1e-3),
+    }
+
+
+def test_a_line_tells_what_is_drawn(study: dict[str, Picture]) -> None:
+    drawn = chart(study["osu-bw"])
+    assert drawn.title == "osu-bw: bandwidth in MB/s (1 MB = 10^6 B), mean and extremes"
+    assert drawn.subtitle == "2 ranks (1x2), start: none, 3 launches each, bars: smallest to largest"
+
+
+def test_sizes_stand_on_a_logarithmic_axis_and_none_left_of_it(study: dict[str, Picture]) -> None:
+    rows = chart(study["osu-latency"]).datasets["points"]
+    places = {row["size"]: row["position"] for row in rows}
+    assert (places["0 B"], places["1 B"], places["4 MiB"]) == (0.5, 1, 4 << 20)
+    assert len(rows) == 24 * 3
+
+
+def test_one_size_is_bars(study: dict[str, Picture]) -> None:
+    barrier = chart(study["osu-barrier"])
+    assert barrier.title == "osu-barrier: time per call, mean and extremes"
+    assert {row["candidate"]: (row["value"], row["low"], row["high"]) for row in barrier.datasets["points"]} == {
+        "MPICH": (680.0, 320.0, 870.0),
+        "OpenMPI": (343.33, 220.0, 580.0),
+        "IntelMPI": (260.0, 200.0, 380.0),
+    }
+    assert chart(study["osu-cas_latency"]).title == "osu-cas_latency 8 B: time per call, mean and extremes"
+
+
+@pytest.mark.parametrize("operation", ["osu-latency", "osu-bw", "osu-barrier"])
+def test_charts_compile(study: dict[str, Picture], operation: str) -> None:
+    spec = chart(study[operation]).spec(plots.theme("#000", "#000", "#000"))
+    assert vl_convert.vegalite_to_vega(spec)["marks"]
+
+
+def test_german_has_words_of_its_own(study: dict[str, Picture]) -> None:
+    with language.spoken("de"):
+        drawn = chart(study["osu-barrier"])
+    assert drawn.title != chart(study["osu-barrier"]).title
+    assert "mean" not in drawn.title
+    assert "bars:" not in drawn.subtitle
+
+
+def test_a_single_launch_has_no_extremes(tmp_path: Path) -> None:
+    made = imports.campaign(tmp_path, {"A": [imports.latencies((1, 1.0), (2, 2.0))]})
+    assert extremes.chart(lines(made)["osu-latency"]) is None
+
+
+def test_candidates_of_unlike_many_launches_are_drawn_as_they_are(tmp_path: Path) -> None:
+    texts = [imports.latencies((1, one), (2, 2.0)) for one in (1.0, 3.0)]
+    made = imports.campaign(tmp_path, {"A": texts, "B": texts[:1]})
+    assert points(lines(made)["osu-latency"], "1 B") == {
+        "A": (2000.0, 1000.0, 3000.0, 2),
+        "B": (1000.0, 1000.0, 1000.0, 1),
+    }
+
+
+def test_what_the_core_measured_has_distributions_and_no_extremes() -> None:
+    whole = plots.picture(evaluations.evaluation())
+    assert [extremes.chart(part) for _, part in whole.parts("line")] == [None] * len(list(whole.parts("line")))

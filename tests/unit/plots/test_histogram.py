@@ -1,0 +1,162 @@
+"""Histograms: whole nanoseconds on the left, a log axis on the right, every sample in a bar, modes and tails marked."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from fakes import evaluations, torus
+
+from rankbench import plots
+from rankbench.plots import histogram
+from rankbench.plots.histogram import Axis, Panel
+from rankbench.statistics.modes import modes_of_launches
+from rankbench.statistics.tails import fit_tail
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.plots import Chart, Picture, Row
+
+
+def panel(times: np.ndarray, name: str = "alpha") -> Panel:
+    return Panel(name, name, times, modes_of_launches([times]), fit_tail(times))
+
+
+def heavy(count: int = 20_000) -> np.ndarray:
+    """Return samples with a sharp left edge at 130 ns and a tail that reaches far."""
+    random = np.random.default_rng(1)
+    return np.asarray(
+        (130 + random.gamma(2, 3, count)) * np.where(random.random(count) < 0.1, random.random(count), 1) ** -0.7
+    )
+
+
+def axis_and_rows(times: np.ndarray) -> tuple[Axis, dict[str, list[Row]]]:
+    one = panel(times)
+    axis = histogram.axis_of([one])
+    return axis, histogram.draw(one, axis, 0)
+
+
+def test_bins_are_whole_nanoseconds_up_to_the_dashed_line_and_grow_beyond_it() -> None:
+    axis, rows = axis_and_rows(heavy())
+    left, right = axis.edges()
+    assert left[0] == 130
+    assert np.unique(np.diff(left)).tolist() == [axis.width]
+    assert axis.width == round(axis.width)
+    assert right[0] == left[-1] == axis.split
+    assert np.diff(np.log(right)) == pytest.approx(np.log(right[1] / right[0]))
+    assert [row["x"] for row in rows["breaks"]] == [axis.main - histogram.GAP / 2]
+
+
+def test_every_sample_is_in_a_bar_and_bars_do_not_overlap() -> None:
+    times = heavy()
+    _, rows = axis_and_rows(times)
+    bars = sorted(rows["bars"], key=lambda bar: float(bar["x"]))
+    assert sum(bar["count"] for bar in bars) == len(times)
+    assert all(one["x2"] <= two["x"] + 1e-9 for one, two in itertools.pairwise(bars))
+    assert min(bar["x"] for bar in bars) >= 0
+    assert max(bar["x2"] for bar in bars) <= 1
+    assert max(bar["top"] for bar in bars) == pytest.approx(histogram.BARS)
+
+
+def test_heights_are_logarithms_of_counts_so_that_one_sample_is_seen() -> None:
+    _, rows = axis_and_rows(heavy())
+    by_count = {bar["count"]: bar["top"] for bar in rows["bars"]}
+    levels = {row["label"]: row["y"] for row in rows["levels"]}
+    assert by_count[1] == levels["1"] > 0
+    assert levels["100"] - levels["10"] == pytest.approx(levels["10"] - levels["1"], abs=2e-4)
+
+
+def test_ticks_are_round_times_where_they_belong() -> None:
+    axis, rows = axis_and_rows(heavy())
+    labels = [row["label"] for row in rows["ticks"]]
+    assert "1 µs" in labels
+    assert {row["label"]: row["x"] for row in rows["ticks"]}["1 µs"] == pytest.approx(
+        float(axis.place(np.array([1000.0]))[0]), abs=1e-4
+    )
+    places = [row["x"] for row in rows["ticks"]]
+    assert places == sorted(places)
+
+
+def test_a_pareto_tail_is_a_line_where_it_fits_only() -> None:
+    random = np.random.default_rng(2)
+    fitting = np.where(random.random(5000) < 0.2, 500 * random.random(5000) ** -0.7, random.uniform(400, 500, 5000))
+    one = panel(fitting)
+    assert one.tail is not None
+    assert one.tail.fits
+    rows = histogram.draw(one, histogram.axis_of([one]), 0)
+    assert rows["fits"]
+    assert one.tail.told in rows["words"][0]["label"]
+    _, plain = axis_and_rows(random.normal(500, 20, 5000))
+    assert plain["fits"] == []
+    assert "tail" not in plain["words"][0]["label"]
+
+
+def test_modes_are_marked_and_told_where_there_are_several() -> None:
+    random = np.random.default_rng(3)
+    times = 500 * random.lognormal(0, 0.03, 5000) * np.where(random.random(5000) < 0.03, 2, 1)
+    axis, rows = axis_and_rows(times)
+    main, second = rows["modes"]
+    assert (main["label"], second["label"]) == ("1", "2")
+    assert second["x"] == pytest.approx(float(axis.place(np.array([1000.0]))[0]), abs=0.02)
+    assert rows["words"][1]["label"].startswith("main at ")
+    assert "second at 2.0×" in rows["words"][1]["label"]
+    assert axis_and_rows(random.normal(500, 20, 5000))[1]["modes"] == []
+
+
+def test_rows_share_an_axis_unless_one_takes_several_times_as_long() -> None:
+    random = np.random.default_rng(4)
+    fast, near, far = (panel(random.normal(middle, 10, 2000)) for middle in (500, 900, 5000))
+    one, two = histogram.common_axes([fast, near])
+    assert one == two
+    one, two = histogram.common_axes([fast, far])
+    assert one.split < 600 < two.low
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"), [(200.0, "200 ns"), (1500.0, "1.5 µs"), (1e7, "10 ms"), (3e9, "3 s"), (0.5, "0.5 ns")]
+)
+def test_a_tick_has_no_needless_digits(time_ns: float, text: str) -> None:
+    assert histogram.format_tick(time_ns) == text
+
+
+@pytest.mark.parametrize(("least", "step"), [(0.3, 1), (1, 1), (1.2, 2), (17, 20), (60, 100), (999, 1000)])
+def test_steps_are_round(least: float, step: float) -> None:
+    assert histogram.nice_step(least) == step
+
+
+# --- of campaigns -----------------------------------------------------------------------------------------------------
+
+
+def charts(whole: Picture) -> dict[str, Chart]:
+    return {key: chart for key, part in whole.parts("case") if (chart := histogram.chart(part))}
+
+
+def test_all_cases_with_as_many_rows_share_one_form() -> None:
+    found = charts(plots.picture(evaluations.evaluation()))
+    forms = {len(chart.datasets["words"]): chart.form for chart in found.values()}
+    assert all(chart.form == forms[len(chart.datasets["words"])] for chart in found.values())
+    assert len(found) == 9
+
+
+def test_a_title_tells_samples_and_bins() -> None:
+    chart = charts(plots.picture(evaluations.evaluation()))["pingpong.blocking.8.byte.socket.none"]
+    assert chart.title.startswith("pingpong 8 B: histogram of 392 samples, bins of ")
+    assert chart.title.endswith(" ns")
+    assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, intervals of 95 % or more"
+
+
+def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> None:
+    made = torus.make(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
+    one, three = charts(plots.picture(evaluate(made))).values()
+    assert [row["label"].split(":")[0] for row in one.datasets["words"][::2]] == ["alpha", "beta"]
+    assert [row["label"].split(":")[0] for row in three.datasets["words"][::2]] == [
+        f"{name}, ring of rank {edge}" for name in ("alpha", "beta") for edge in (0, 3, 6)
+    ]
+
+
+def test_memory_has_no_histogram() -> None:
+    assert all("memory" not in key for key in charts(plots.picture(evaluations.evaluation())))

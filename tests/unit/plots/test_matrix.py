@@ -1,0 +1,187 @@
+"""The map of colours between all pairs of ranks, and the plots of what is no plain time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pytest
+from fakes import hierarchy, kinds
+
+from rankbench import plots
+from rankbench.plots import Chart, Picture, bars, curves, distribution, matrix, ratios, winner_map
+from rankbench.statistics.places import Places
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Picture:
+    return plots.picture(evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds")))
+
+
+def charts(whole: Picture, plot: ModuleType) -> dict[str, Chart]:
+    """Return the charts of a plot by the keys of their parts."""
+    found = {key: plot.chart(part) for key, part in whole.parts(plot.SCOPE)}
+    return {key: chart for key, chart in found.items() if chart}
+
+
+def test_a_matrix_has_a_cell_for_each_pair_and_candidate(whole: Picture) -> None:
+    ((key, chart),) = charts(whole, matrix).items()
+    assert key == "pingpong.blocking.8.byte.1x4.none"
+    assert chart.title == "pingpong 8 B: latency between pairs of ranks"
+    cells = chart.datasets["cells"]
+    assert len(cells) == 24
+    slow = [(cell["candidate"], cell["pair"], cell["text"]) for cell in cells if cell["value"] > 5000]
+    assert slow == [
+        ("alpha", "from 0 to 3", "5.04 µs"),
+        ("alpha", "from 3 to 0", "5.04 µs"),
+        ("beta", "from 0 to 3", "10.1 µs"),
+        ("beta", "from 3 to 0", "10.1 µs"),
+    ]
+    assert {cell["shade"] for cell in cells} == {0.0, 0.23, 0.77, 1.0}
+    assert [word["text"] for word in chart.datasets["words"] if word["kind"] == "head"] == ["alpha", "beta"]
+    assert [cell["pair"] for cell in cells if cell["odd"]] == ["from 0 to 3", "from 3 to 0"] * 2
+    assert chart.subtitle.endswith("; ranks in their own order")
+
+
+# --- a machine of known hierarchy -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Chart:
+    """Return the map of 2 hosts of 2 sockets of 4 cores."""
+    slow = {(4, 6), (6, 4)}
+    made = hierarchy.make(
+        tmp_path_factory.mktemp("results") / "machine",
+        lambda name, *pair: hierarchy.by_level(name, *pair) * (1.4 if pair in slow else 1),
+        candidates=("alpha",),
+    )
+    (chart,) = charts(plots.picture(evaluate(made)), matrix).values()
+    return chart
+
+
+ORDER = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
+
+
+def test_ranks_stand_in_the_order_of_the_machine(machine: Chart) -> None:
+    assert " ranks in " not in machine.subtitle
+    cells = {cell["pair"]: cell for cell in machine.datasets["cells"]}
+    assert len(cells) == 240
+    assert [cells[f"from 3 to {rank}"]["x"] for rank in ORDER if rank != 3] == [*range(5), *range(6, 16)]
+    downwards = [cells[f"from {rank} to 3"]["y"] for rank in ORDER if rank != 3]
+    assert downwards == sorted(downwards)
+    far = cells["from 0 to 15"]
+    assert (far["seats"], far["share"], far["group"]) == ("n1 CPU 0 to n2 CPU 7", "across hosts", "4 of 4")
+    assert [pair for pair, cell in cells.items() if cell["odd"]] == ["from 4 to 6", "from 6 to 4"]
+
+
+def test_hosts_sockets_and_caches_are_marked_and_divided_by_lines(machine: Chart) -> None:
+    words = [word["text"] for word in machine.datasets["words"] if word["kind"] == "middle"]
+    assert words == [*map(str, ORDER), "n1", "n2", *("socket 0", "socket 1") * 2, *["L2"] * 8]
+    down = [word["text"] for word in machine.datasets["words"] if word["kind"] == "down"]
+    assert down == ["n1", "n2", *("socket 0", "socket 1") * 2, *["L2"] * 8]
+    lines = [(line["x"], line["width"]) for line in machine.datasets["lines"] if line["x"] == line["x2"]]
+    assert sorted(lines) == [(2, 1), (4, 2), (6, 1), (8, 3), (10, 1), (12, 2), (14, 1)]
+    assert len(machine.datasets["brackets"]) == 2 * (2 + 4 + 8)
+
+
+def test_launches_that_placed_ranks_differently_are_told(tmp_path: Path) -> None:
+    made = hierarchy.make(
+        tmp_path / "made",
+        wanted=hierarchy.cases(ranks=8),
+        moved=lambda launch: {1: 1, 2: 4} if launch == 3 else {},
+    )
+    (chart,) = charts(plots.picture(evaluate(made)), matrix).values()
+    assert chart.subtitle.endswith("; ranks in their own order, since launches placed ranks 1 and 2 differently")
+    assert chart.datasets["lines"] == chart.datasets["brackets"] == []
+    first = {cell["candidate"]: cell for cell in chart.datasets["cells"] if cell["pair"] == "from 0 to 1"}
+    told = {name: (cell["x"], cell["seats"], cell["share"]) for name, cell in first.items()}
+    assert told == {
+        "alpha": (1, "n1 CPU 0 to not known", "not known"),
+        "beta": (1, "n1 CPU 0 to n1 CPU 4", "across sockets"),
+    }
+
+
+def test_a_latency_measured_one_way_is_that_of_both(tmp_path: Path) -> None:
+    """A bandwidth is not: what comes back from there was not measured."""
+    one_way = [
+        one for one in hierarchy.cases(("pingpong", "bandwidth"), 4) if hierarchy.ends(one) < hierarchy.ends(one)[::-1]
+    ]
+    drawn = charts(
+        plots.picture(evaluate(hierarchy.make(tmp_path / "made", wanted=one_way, candidates=("alpha",)))), matrix
+    )
+    latency, bandwidth = ({(cell["x"], cell["pair"]) for cell in chart.datasets["cells"]} for chart in drawn.values())
+    assert (len(latency), len(bandwidth)) == (12, 6)
+    assert {pair for _, pair in latency} == {pair for _, pair in bandwidth}
+
+
+def frame(ranks: int) -> matrix.Frame:
+    return matrix.Frame(list(range(ranks)), Places({}, [], []), ["alpha", "beta"])
+
+
+def test_many_ranks_leave_no_room_for_words() -> None:
+    colour = alt.Color("value:Q")
+    few, many = (matrix.form(frame(ranks), colour) for ranks in (12, 64))
+    assert [len(form["layer"]) for form in (few, many)] == [10, 9]
+    assert many["usermeta"]["least_width"] < 700
+    assert many["height"] < 1500
+
+
+@pytest.mark.parametrize(("ranks", "across", "down"), [(12, 12, 12), (64, 32, 32), (256, 32, 64)])
+def test_numbers_of_ranks_thin_out(ranks: int, across: int, down: int) -> None:
+    words = [word for word in matrix.words(frame(ranks)) if word["text"].isdigit()]
+    assert sum(word["kind"] == "middle" for word in words) == 2 * across
+    assert sum(word["kind"] == "right" for word in words) == 2 * down
+
+
+def test_pairs_are_no_rows_of_the_winner_map(whole: Picture) -> None:
+    (chart,) = charts(whole, winner_map).values()
+    rows = list(dict.fromkeys(cell["line"] for cell in chart.datasets["cells"]))
+    assert rows == [
+        "put",
+        "put, allocation=create,\nepoch=fence",
+        "put, vector",
+        "message-rate",
+        "message-rate, window=1",
+        "allreduce nonblocking,\nquantity=overlap",
+        "allreduce, quantity=memory",
+    ]
+    assert chart.title == "Best candidate by operation and message size"
+
+
+def test_long_labels_make_high_rows() -> None:
+    assert winner_map.label_room(["put", "get"]) == (36, 140)
+    assert winner_map.label_room(["a\nb\nc", "x" * 30]) == (49, 186)
+
+
+def test_curves_are_of_what_was_measured(whole: Picture) -> None:
+    drawn = charts(whole, curves) | charts(whole, bars)
+    titles = {key: chart.title for key, chart in drawn.items() if "pingpong" not in key}
+    assert titles == {
+        "put.blocking.byte.1x4.window": "put: time per call",
+        "put.blocking.byte.1x4.window.allocation=create.epoch=fence":
+            "put, allocation=create, epoch=fence: time per call",
+        "put.blocking.vector.1x4.window": "put, vector: time per call",
+        "message-rate.blocking.byte.1x4.window": "message-rate 8 B: message rate in messages/s",
+        "message-rate.blocking.byte.1x4.window.window=1": "message-rate 8 B, window=1: message rate in messages/s",
+        "allreduce.nonblocking.float.1x4.window.quantity=overlap":
+            "allreduce nonblocking, quantity=overlap: overall time",
+        "allreduce.blocking.float.1x4.window.quantity=memory":
+            "allreduce, quantity=memory: memory that the library holds per rank",
+    }  # fmt: skip
+    point = drawn["message-rate.blocking.byte.1x4.window"].datasets["points"][0]
+    assert point["value"] == pytest.approx(128 / (502e-9 * 1.0035), rel=1e-4)
+    assert point["low"] < point["value"] < point["high"]
+
+
+def test_ratios_and_samples_of_memory_are_of_memory(whole: Picture) -> None:
+    line, case = (
+        "allreduce.blocking.float.1x4.window.quantity=memory",
+        "allreduce.blocking.8.float.1x4.window.quantity=memory",
+    )
+    assert charts(whole, ratios)[line].title == "allreduce, quantity=memory: memory relative to alpha"
+    assert charts(whole, distribution)[case].datasets["typical"][0]["value"] == pytest.approx(1.51 * 2**20, rel=0.01)

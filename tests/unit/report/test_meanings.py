@@ -1,0 +1,53 @@
+"""The page of what others measure: every benchmark of every tool stands there, and the page in `docs` is of today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankbench import units
+from rankbench.report import meanings
+from rankbench.suites import tools
+from rankbench.suites.tools import mpbench, osu
+
+PAGE = Path(__file__).parents[3] / "docs" / "foreign.md"
+TOOLS = units.modules(tools)
+
+
+def test_the_page_in_docs_is_of_today() -> None:
+    assert PAGE.read_text(encoding="utf-8") == meanings.page(), (
+        "docs/foreign.md is stale; make it again: rankbench import --meanings > docs/foreign.md"
+    )
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_benchmark_of_every_tool_stands_there_once_with_its_meaning(name: str) -> None:
+    tool = TOOLS[name]
+    text = meanings.section(tool)
+    assert text.startswith(f"## {tool.TITLE}\n\n{len(tool.OPERATIONS)} benchmarks. ")
+    for operation in tool.OPERATIONS:
+        (row,) = [line for line in text.splitlines() if f"`{operation.name}`" in line]
+        assert operation.foreign.meaning.text.replace("|", r"\|").replace("  ", " ") in row
+    assert {line.count(" | ") for line in text.splitlines() if line.startswith("|")} == {2}
+
+
+def test_tools_that_can_be_run_say_so() -> None:
+    assert meanings.RUN in meanings.section(osu)
+    assert meanings.READ in meanings.section(mpbench)
+
+
+def test_a_row_tells_names_and_what_is_special() -> None:
+    operation = next(one for one in osu.OPERATIONS if one.name == "osu-bibw")
+    assert operation.foreign
+    assert meanings.named(operation, operation.foreign) == "osu_bibw `osu-bibw` = `bandwidth-bidirectional`"
+    assert list(meanings.short(operation.foreign.meaning)) == [
+        "mean over calls",
+        "one rank measures",
+        "start: none",
+        "bytes count 2 times",
+        "1 MB = 10^6 B",
+        "data not checked",
+    ]
+    latency = next(one.foreign for one in osu.OPERATIONS if one.name == "osu-latency" and one.foreign)
+    assert "half a round trip" in meanings.short(latency.meaning)

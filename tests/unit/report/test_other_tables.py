@@ -1,0 +1,93 @@
+"""Tables of overlap, of memory, and between all pairs of ranks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import kinds
+
+from rankbench import plots
+from rankbench.report import latex, markdown, tables, write_html
+from rankbench.report.matrix_tables import matrix_tables
+from rankbench.report.overlap_tables import overlap_tables
+from rankbench.verdict.evaluation import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.report.tables import Table
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def test_overlap_has_a_table_of_its_own(made: Evaluation) -> None:
+    (table,) = overlap_tables(plots.picture(made))
+    assert table.caption == (
+        "allreduce nonblocking, quantity=overlap: overlap of communication and computation, 4 ranks (1x4), "
+        "start: window, 6 launches each, intervals of 96.9 % or more"
+    )
+    assert texts(table) == [
+        ["8 B", "alpha", "504 ns", "420 ns", "420 ns", "80%"],
+        ["8 B", "beta", "1.01 µs", "504 ns", "504 ns", "0%"],
+        ["64 KiB", "alpha", "16.9 µs", "14.1 µs", "14.1 µs", "80%"],
+        ["64 KiB", "beta", "33.9 µs", "16.9 µs", "16.9 µs", "0%"],
+    ]
+
+
+def test_memory_is_told_in_its_own_units_beside_what_it_grew(made: Evaluation) -> None:
+    table = next(one for one in tables.results(plots.picture(made)) if "quantity=memory" in one.caption)
+    assert table.columns == ["message size", "alpha", "beta", "least"]
+    assert table.rows[0][1].text == "1.51 MiB"
+    assert table.rows[0][1].detail == "1.50 MiB to 1.51 MiB; the first use added 96.0 KiB"
+    assert texts(table)[0][3] == "beta 1.50×"
+
+
+def test_a_matrix_is_a_table_for_each_candidate_and_no_line(made: Evaluation) -> None:
+    whole = plots.picture(made)
+    alpha, beta = matrix_tables(whole)
+    assert alpha.columns == ["from", "to 0", "to 1", "to 2", "to 3"]
+    assert texts(alpha)[0] == ["0", "", "504 ns", "504 ns", "5.04 µs"]
+    assert texts(beta)[3] == ["3", "10.1 µs", "1.01 µs", "1.01 µs", ""]
+    assert beta.caption.startswith("pingpong 8 B, beta: latency from rank to rank, 4 ranks (1x4), ")
+    assert not [one for one in tables.results(whole) if "pingpong" in one.caption]
+
+
+def test_texts_have_all_tables(made: Evaluation) -> None:
+    for text in (markdown(made), latex(made)):
+        for caption in (
+            "overlap of communication and computation",
+            "memory that the library holds",
+            "pingpong 8 B, beta",
+        ):
+            assert caption in text
+
+
+def test_the_page_has_sections_of_overlap_and_pairs(made: Evaluation, tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", made)
+    html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
+    overlap = html[html.index('<section id="overlap"') : html.index('<section id="pairs"')]
+    assert "Overlap is 1 - (overall - computation) / communication" in overlap
+    assert 'data-table="overlap" data-number="0"' in overlap
+    pairs = html[html.index('<section id="pairs"') : html.index('<section id="ranks"')]
+    assert 'data-plot="matrix" data-key="pingpong.blocking.8.byte.1x4.none"' in pairs
+    every_curve = html[html.index('<section id="curves"') : html.index('<section id="tables"')]
+    assert "put.blocking.vector.1x4.window" in every_curve
+    assert "pingpong" not in every_curve
+
+
+def test_a_page_of_pairs_alone_has_no_sections_without_content(tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", evaluate(kinds.make(tmp_path / "made", kinds.PAIRS)))
+    html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
+    sections = re.findall(r'<section id="(\w+)"', html)
+    assert sections == ["verdict", "findings", "case", "pairs", "ranks", "provenance", "method", "reproduce"]
+    links = re.findall(r'<a href="#(\w+)">', html[: html.index("</nav>")])
+    assert set(links) <= set(sections)

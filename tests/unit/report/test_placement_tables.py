@@ -1,0 +1,139 @@
+"""Tables and curves of the same cases at several placements."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import kinds, pages, placed
+
+from rankbench import plots
+from rankbench.model import CaseResult, CaseStatus
+from rankbench.plots import placements
+from rankbench.report import latex, markdown, write_html
+from rankbench.report.placement_tables import placement_tables
+from rankbench.verdict.evaluation import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.plots import Picture
+
+FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
+
+
+def made(folder: Path, **others: object) -> Evaluation:
+    return evaluate(
+        placed.make(
+            folder / "made",
+            lambda name, place, size: (200 + size / 10) * FACTORS[place] * (2 if name == "beta" else 1),
+            names=tuple(FACTORS),
+            candidates=("alpha", "beta"),
+            operations=("pingpong", "bandwidth"),
+            **others,  # type: ignore[arg-type]
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return made(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def whole(evaluated: Evaluation) -> Picture:
+    return plots.picture(evaluated)
+
+
+def test_placements_stand_beside_each_other(whole: Picture) -> None:
+    found = placement_tables(whole)
+    assert [table.caption for table in found] == [
+        "pingpong, alpha: latency by placement",
+        "pingpong, beta: latency by placement",
+        "bandwidth, alpha: bandwidth in MB/s (1 MB = 10^6 B) by placement",
+        "bandwidth, beta: bandwidth in MB/s (1 MB = 10^6 B) by placement",
+    ]
+    first = found[0]
+    assert first.columns == ["message size", *FACTORS]
+    assert [[cell.text for cell in row] for row in first.rows] == [
+        ["8 B", "201 ns", "602 ns 3.00×", "5.02 µs 25.0×"],
+        ["1 KiB", "302 ns", "904 ns 2.99×", "7.57 µs 25.0×"],
+    ]
+    near = first.rows[0][1]
+    assert near.detail == "199 ns to 201 ns; launches 199 ns to 201 ns"
+    assert near.case == placed.case("pingpong", 8, "same-l2").key
+
+
+def test_one_launch_has_no_spread(tmp_path: Path) -> None:
+    near, far = placement_tables(plots.picture(made(tmp_path, launches=1)))[0].rows[0][1:3]
+    assert (near.detail, far.detail, far.text[-1]) == ("one launch", "one launch", "~")
+
+
+def test_what_was_not_measured_yet_has_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = placed.turns_of
+    monkeypatch.setattr(placed, "turns_of", lambda *of: [one for one in turn(*of) if one[1] == "alpha"])
+    captions = [table.caption for table in placement_tables(plots.picture(made(tmp_path)))]
+    assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
+
+
+def test_one_placement_has_no_such_table(tmp_path: Path) -> None:
+    assert placement_tables(plots.picture(evaluate(kinds.make(tmp_path / "made", kinds.PUTS)))) == []
+
+
+def test_what_failed_at_one_placement_is_told_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_result = placed.result
+
+    def result(one: Case, typical_ns: float) -> CaseResult:
+        if (one.placement, one.size_bytes) == ("nodes", 8):
+            return CaseResult(case=one, status=CaseStatus.NOT_AS_ASKED, reason="ranks 0, 1 on one host")
+        return whole_result(one, typical_ns)
+
+    monkeypatch.setattr(placed, "result", result)
+    row = placement_tables(plots.picture(made(tmp_path)))[0].rows[0]
+    assert (row[3].text, row[3].detail) == ("–", "not as asked")
+
+
+def test_page_markdown_and_latex_have_them(evaluated: Evaluation, tmp_path: Path) -> None:
+    assert "**pingpong, alpha: latency by placement**" in markdown(evaluated)
+    assert r"\caption{pingpong, alpha: latency by placement}" in latex(evaluated)
+    write_html(tmp_path / "report.html", evaluated)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    section = html[html.index('<section id="places"') : html.index('<section id="provenance"')]
+    assert section.count("<details") == 4
+    assert pages.captions(html, "placed")[0] == "pingpong, alpha: latency by placement"
+    assert 'data-plot="placements" data-key="pingpong.blocking.byte..none"' in section
+    assert '<a href="#places">Placements</a>' in html
+
+
+# --- the plot ---------------------------------------------------------------------------------------------------------
+
+
+def test_candidates_have_panels_side_by_side(whole: Picture) -> None:
+    drawn = {key: chart for key, part in whole.parts("places") if (chart := placements.chart(part))}
+    assert list(drawn) == ["pingpong.blocking.byte..none", "bandwidth.blocking.byte..none"]
+    chart = drawn["pingpong.blocking.byte..none"]
+    assert chart.title == "pingpong: latency by placement"
+    assert chart.subtitle == "start: none, 6 launches each, intervals of 96.9 % or more"
+    points = chart.datasets["points"]
+    assert len(points) == 12
+    at = {(point["candidate"], point["size"]): point["x"] for point in points}
+    assert at == {("alpha", "8 B"): 0.6, ("alpha", "1 KiB"): 7.6, ("beta", "8 B"): 8.8, ("beta", "1 KiB"): 15.8}
+    assert [(head["head"], head["border"]) for head in chart.datasets["heads"]] == [("alpha", 0.0), ("beta", 8.2)]
+    assert chart.form["usermeta"]["least_width"] == 500
+
+
+def test_of_many_sizes_some_are_named(whole: Picture) -> None:
+    (part,) = [part for key, part in whole.parts("places") if key.startswith("pingpong")]
+    assert placements.labels(part, [8, 1024]) == ["8 B", "1 KiB"]
+    many = [msgspec.structs.replace(part.cases[0], size_bytes=8 << number) for number in range(13)]
+    words = placements.labels(dataclasses.replace(part, cases=many), [case.size_bytes for case in many])
+    assert [word for word in words if word] == ["8 B", "64 B", "512 B", "4 KiB"]
+    assert placements.panels(["alpha", "beta"], [1, 2, 4]).x(4, 1) == 5.8
+
+
+def test_one_placement_has_no_such_plot(tmp_path: Path) -> None:
+    whole = plots.picture(evaluate(kinds.make(tmp_path / "made")))
+    assert {placements.chart(part) for _, part in whole.parts("places")} == {None}

@@ -1,0 +1,160 @@
+"""Tables of rings: every edge rank and direction on every grid, inside and between nodes; hops; shapes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns, evaluations, pages, torus
+
+from rankbench import plots
+from rankbench.cli import console
+from rankbench.cli.show import show
+from rankbench.model import RankbenchError
+from rankbench.report import latex, markdown, write_html
+from rankbench.report.ring_tables import ring_frame, ring_tables
+from rankbench.verdict.evaluation import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.report.tables import Table
+    from rankbench.store import Store
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return rings of one to four hops on nodes of nine cores, which sixteen ranks must share; and of two nodes."""
+    folder = tmp_path_factory.mktemp("results") / "torus"
+    placements = ((1, 1), (1, 4), (1, 9), (1, 16), (2, 2))
+    return torus.make(folder, placements, cores=9, directions=("right", "down"))
+
+
+@pytest.fixture(scope="module")
+def made(stored: Store) -> Evaluation:
+    return evaluate(stored)
+
+
+def tables(made: Evaluation) -> dict[str, Table]:
+    return {table.caption: table for table in ring_tables(plots.picture(made))}
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+INSIDE = "inside a node (1x1, 1x4, 1x9), start: none"
+SHORT = "inside a node (1x16), start: none; more ranks than the 9 cores of a node: waiting is measured"
+BETWEEN = "between nodes (2x2), start: none"
+
+
+def test_what_libraries_made_of_places_is_told_where_they_were_free(tmp_path: Path) -> None:
+    made = evaluate(torus.make(tmp_path / "torus", ((1, 4),), launches=3, samples=50, reorder=True))
+    table = tables(made)["ring 4 B, reorder=yes: ranks by place, row by row"]
+    assert texts(table) == [
+        ["alpha", "2x2", "each rank its own", "3"],
+        ["beta", "2x2", "ranks 3, 2, 1, 0", "3"],
+    ]
+
+
+def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(made: Evaluation) -> None:
+    assert list(tables(made)) == [
+        *(
+            f"ring 4 B by {what} and grid: {where}"
+            for what in ("edge rank", "direction")
+            for where in (INSIDE, SHORT, BETWEEN)
+        ),
+        "ring 4 B: what one more hop costs",
+        "ring 4 B: shapes of the distributions, of the slowest ring of each round",
+    ]
+
+
+def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: Evaluation) -> None:
+    table = tables(made)[f"ring 4 B by edge rank and grid: {INSIDE}"]
+    assert table.columns == [
+        *("candidate", "grid", "hops", "direction", "ring of rank", "median", "its interval"),
+        *("min", "mean", "p10", "p90", "p99", "max", "launches", "samples", "discarded"),
+    ]
+    rows = [row for row in texts(table) if row[:5] == ["alpha", "3x3", "3", "down", "2"]]
+    assert len(rows) == 1
+    assert rows[0][5].startswith("1.3")
+    assert rows[0][6].endswith("1.32 µs")
+    assert rows[0][-3:] == ["6", "2 400", "0"]
+    assert len(table.rows) == 2 * 2 * (1 + 2 + 3)
+
+
+def test_all_rings_of_a_direction_stand_together(made: Evaluation) -> None:
+    table = tables(made)[f"ring 4 B by direction and grid: {INSIDE}"]
+    assert [row[:4] for row in texts(table)] == [
+        [name, grid, hops, way]
+        for grid, hops in (("1x1", "1"), ("2x2", "2"), ("3x3", "3"))
+        for way in ("right", "down")
+        for name in ("alpha", "beta")
+    ]
+    assert [row[-2] for row in texts(table)][::4] == ["2 400", "4 800", "7 200"]
+
+
+def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: Evaluation) -> None:
+    rows = texts(tables(made)["ring 4 B: what one more hop costs"])
+    assert [[row[0], row[1], row[2], row[5], row[6]] for row in rows] == [
+        [name, way, "inside a node", basis, "6"]
+        for way in ("right", "down")
+        for name in ("alpha", "beta")
+        for basis in (
+            "difference between 2 and 3 hops",
+            "line through 2, 3 and 4 hops; more ranks than cores: waiting is measured",
+        )
+    ]
+    assert all(row[3].startswith(("39", "40", "41") if row[0] == "alpha" else ("7", "8")) for row in rows)
+
+
+def test_shapes_name_modes_tails_and_standard_deviations(made: Evaluation) -> None:
+    rows = texts(tables(made)["ring 4 B: shapes of the distributions, of the slowest ring of each round"])
+    by_case = {(row[0], row[1]): row[2:] for row in rows}
+    assert by_case["alpha", "1x1"][0] == "one"
+    assert by_case["beta", "1x4, direction=down"][0].startswith("second at ")
+    assert by_case["beta", "1x4, direction=down"][0].endswith("in 6 of 6 launches, scattered")
+    assert all(row[1].startswith("no Pareto tail: ") for row in by_case.values())
+    assert all(row[2].endswith(("ns", "µs")) for row in by_case.values())
+
+
+def test_text_and_page_have_them_too(made: Evaluation, tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", made)
+    page = (tmp_path / "report.html").read_text()
+    assert '<h2 id="rings-title">Rings, and what a hop costs</h2>' in page
+    captions, text, paper = list(tables(made)), markdown(made), latex(made)
+    for caption in captions:
+        assert f"**{caption}**" in text
+        assert rf"\caption{{{caption}}}" in paper
+    assert pages.captions(page, "rings") == captions
+
+
+def test_csv_has_a_row_for_each_ring(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder, rings=True, csv=True)
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 2 * 2 * (1 + 2 + 3 + 4 + 2)
+    four = [row for row in rows if (row["candidate"], row["placement"], row["direction"]) == ("beta", "1x16", "down")]
+    assert [row["edge"] for row in four] == ["0", "1", "2", "3"]
+    assert {(row["oversubscribed"], row["hop_cost_from"]) for row in four} == {("true", "line through 2, 3 and 4 hops")}
+    assert 750 < float(four[0]["hop_cost_ns"]) < 850
+    assert "second at 2.0×" in four[0]["modes"]
+
+
+def test_the_terminal_shows_them(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 200)
+    show(folder=stored.folder, rings=True)
+    said = capsys.readouterr().out
+    assert f"ring 4 B by direction and grid: {SHORT}" in said
+    assert "ring 4 B: what one more hop costs" in said
+
+
+def test_without_rings_it_is_said_what_to_do(tmp_path: Path) -> None:
+    made = campaigns.make_campaign(tmp_path / "made", launches=1)
+    with pytest.raises(RankbenchError) as error:
+        show(folder=made.folder, rings=True)
+    assert str(error.value) == "--rings: none of these cases goes round a grid; the preset torus measures some"
+    assert ring_frame(plots.picture(evaluations.evaluation())).is_empty()

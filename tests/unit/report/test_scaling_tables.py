@@ -1,0 +1,229 @@
+"""Tables and plots of scaling, of campaigns whose times and failures are known."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fakes import pages, scales
+from typer.testing import CliRunner
+
+from rankbench import plots, store
+from rankbench.cli import application
+from rankbench.model import CaseStatus
+from rankbench.plots import node_bandwidth, placements, scaling, scaling_ranks
+from rankbench.report import latex, markdown, write_html
+from rankbench.report.placement_tables import placement_tables
+from rankbench.report.scaling_tables import scaling_frame, scaling_tables
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case, Placement
+    from rankbench.plots import Picture, Row
+
+NODES = (1, 2, 4, 8)
+SCALE = "alltoall.blocking.64.byte..window"
+
+
+def told(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+    """Beta takes twice alpha's time, crashes in alltoall from 4 nodes on, and hangs on 2 nodes with 2 ranks."""
+    if candidate == "beta" and case.operation == "alltoall":
+        if place.nodes >= 4:
+            return CaseStatus.CRASHED
+        if place.name == "2x2":
+            return CaseStatus.HUNG
+    return 1000.0 * place.ranks * (2 if candidate == "beta" else 1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("results") / "made"
+    scales.make(made, told, nodes=NODES, operations=("barrier", "alltoall"), sizes=(8, 64, 512), cores=1, spread=0)
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> Picture:
+    return plots.picture(evaluate(store.open(folder)))
+
+
+def part(whole: Picture, key: str) -> Picture:
+    return dict(whole.parts("scale"))[key]
+
+
+def test_places_stand_below_each_other_for_the_middle_size(whole: Picture) -> None:
+    barrier, alltoall = scaling_tables(whole)
+    assert barrier.caption == "barrier: time by nodes and ranks on each"
+    assert alltoall.caption == "alltoall 64 B: time by nodes and ranks on each"
+    assert alltoall.columns == ["nodes x ranks", "ranks", "alpha", "beta", "fastest"]
+    assert [[cell.text for cell in row] for row in alltoall.rows] == [
+        ["1x1", "1", "1.00 µs", "2.00 µs", "alpha 2.00×"],
+        ["2x1", "2", "2.00 µs", "4.00 µs", "alpha 2.00×"],
+        ["4x1", "4", "4.00 µs", "crashed", "alpha"],
+        ["8x1", "8", "8.00 µs", "crashed", "alpha"],
+        ["1x2, more than cores", "2", "2.00 µs", "4.00 µs", "alpha 2.00×"],
+        ["2x2, more than cores", "4", "4.00 µs", "hung", "alpha"],
+        ["4x2, more than cores", "8", "8.00 µs", "crashed", "alpha"],
+        ["8x2, more than cores", "16", "16.0 µs", "crashed", "alpha"],
+    ]
+    assert alltoall.rows[2][3].detail == "crashed in 6 of 6 launches"
+    assert [table.caption.partition(":")[0] for table in scaling_tables(whole, every_size=True)] == [
+        "barrier", "alltoall 8 B", "alltoall 64 B", "alltoall 512 B",
+    ]  # fmt: skip
+
+
+def test_programs_get_every_figure(whole: Picture) -> None:
+    frame = scaling_frame(whole).filter(pl.col("size_bytes") == 64, pl.col("candidate") == "alpha")
+    columns = ("nodes", "ranks_per_node", "oversubscribed", "bandwidth_per_node_MB_per_s", "fastest")
+    assert frame.select(columns).rows()[-1] == (8, 2, True, pytest.approx(64 * 16 * 15 / 8 / 16.0, rel=1e-3), True)
+    failed = scaling_frame(whole).filter(pl.col("what_happened") != "")
+    assert set(failed["what_happened"]) == {"crashed in 6 of 6 launches", "hung in 6 of 6 launches"}
+    assert failed["bandwidth_per_node_MB_per_s"].null_count() == failed.height == 15
+
+
+def test_page_markdown_and_latex_have_them(whole: Picture, tmp_path: Path) -> None:
+    assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(whole.evaluation)
+    assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(whole.evaluation)
+    write_html(tmp_path / "report.html", whole.evaluation)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    section = html[html.index('<section id="scaling"') : html.index('<section id="ranks"')]
+    assert section.count("<details") == 2
+    assert pages.captions(html, "scaled")[1] == "alltoall 64 B: time by nodes and ranks on each"
+    for plot in ("scaling", "node_bandwidth", "scaling_ranks"):
+        assert f'<figure data-plot="{plot}" data-key="{SCALE}">' in section
+    assert re.search(rf'<option value="{re.escape(SCALE)}" data-rests="[\d ]+" selected>64 B</option>', section)
+    assert '<a href="#scaling">Scaling</a>' in html
+
+
+def test_a_scale_has_no_table_of_placements_beside_it(whole: Picture) -> None:
+    assert placement_tables(whole) == []
+    assert {placements.chart(one) for _, one in whole.parts("places")} == {None}
+
+
+def shown(folder: Path, *arguments: str) -> str:
+    return CliRunner().invoke(application(), ["show", str(folder), *arguments]).output
+
+
+def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: Path) -> None:
+    printed = shown(folder, "--scaling", "--operation", "alltoall")
+    assert printed.count("by nodes and ranks on each") == 1
+    assert "alltoall 64 B: time by nodes and ranks on each" in printed
+    printed = shown(folder, "--scaling", "--size", "8", "--size", "512")
+    assert "alltoall 8 B: " in printed
+    assert "alltoall 512 B: " in printed
+    rows = shown(folder, "--scaling", "--size", "8", "--csv").splitlines()
+    assert rows[0].startswith("operation,form,size_bytes,nodes,ranks_per_node,ranks,oversubscribed,case,candidate,")
+    assert len(rows) == 1 + 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--size", "16"], "--size 16 B: not in this campaign; did you mean 64 B? (allowed: 0 B, 8 B, 64 B, 512 B)"),
+        (["--size", "x"], "--size x: expected sizes such as 1:4M:x2, 0,8,1K,64K or [8, 1K]"),
+        (["--operation", "barrier", "--size", "8"], "barrier was not measured in the size 8 B"),
+    ],
+)
+def test_a_size_that_is_not_there_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(application(), ["show", str(folder), *arguments])
+    assert str(done.exception) == message
+
+
+def test_without_several_numbers_of_ranks_nothing_scales(tmp_path: Path) -> None:
+    scales.make(tmp_path / "made", told, nodes=(2,), ranks=(1,), launches=1)
+    done = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--scaling"])
+    assert str(done.exception) == (
+        "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
+        "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
+    )
+
+
+# --- plots ------------------------------------------------------------------------------------------------------------
+
+
+def places(rows: list[Row], candidate: str) -> list[tuple[float, float]]:
+    return [(row["x"], row["value"]) for row in rows if row["candidate"] == candidate]
+
+
+def test_a_panel_for_each_number_of_ranks_on_a_node(whole: Picture) -> None:
+    chart = scaling.chart(part(whole, SCALE))
+    assert chart is not None
+    assert (chart.title, chart.subtitle) == (
+        "alltoall 64 B: time by nodes",
+        "start: window, 6 launches each, intervals of 96.9 % or more",
+    )
+    assert [head["head"] for head in chart.datasets["heads"]] == [
+        "1 rank per node",
+        "2 ranks per node\nmore than cores",
+    ]
+    points = chart.datasets["points"]
+    assert [x for x, _ in places(points, "alpha")] == [0.6, 4.8, 1.6, 5.8, 2.6, 6.8, 3.6, 7.8]
+    assert [x for x, _ in places(points, "beta")] == [0.6, 4.8, 1.6]
+    assert list(chart.datasets) == ["points", "heads", "foot"]
+
+
+def test_a_failure_is_a_mark_at_the_foot(whole: Picture) -> None:
+    chart = scaling.chart(part(whole, SCALE))
+    assert chart is not None
+    foot = chart.datasets["foot"]
+    assert [(row["place"], row["fate"], row["words"]) for row in sorted(foot, key=lambda row: row["x"])] == [
+        ("4x1", "crashed in 6 of 6 launches", "crashed from 4 nodes on"),
+        ("8x1", "crashed in 6 of 6 launches", ""),
+        ("2x2, more than cores", "hung in 6 of 6 launches", "failed"),
+        ("4x2, more than cores", "crashed in 6 of 6 launches", ""),
+        ("8x2, more than cores", "crashed in 6 of 6 launches", ""),
+    ]
+    assert max(row["value"] for row in foot) < min(point["low"] for point in chart.datasets["points"])
+
+
+def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
+    def gap(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+        return CaseStatus.CRASHED if candidate == "beta" and place.nodes == 2 else 1000.0
+
+    made = scales.make(tmp_path / "made", gap, nodes=NODES, ranks=(1,), launches=1)
+    chart = scaling.chart(next(one for _, one in plots.picture(evaluate(made)).parts("scale")))
+    assert chart is not None
+    parts = [row["part"] for row in chart.datasets["points"] if row["candidate"] == "beta"]
+    assert parts == ["0 beta 0", "0 beta 1", "0 beta 1"]
+
+
+def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(whole: Picture) -> None:
+    chart = node_bandwidth.chart(part(whole, SCALE))
+    assert chart is not None
+    assert chart.title == "alltoall 64 B: bandwidth per node in MB/s (1 MB = 10^6 B) by nodes"
+    alpha = dict(places(chart.datasets["points"], "alpha"))
+    assert alpha[3.6] == pytest.approx(64 * 8 * 7 / 8 / 8.0, rel=1e-3)
+    lone = [row for row in chart.datasets["ideal"] if row["part"] == "0"]
+    assert [(row["x"], row["value"]) for row in lone] == [(1.6, alpha[1.6]), (3.6, alpha[1.6])]
+    assert node_bandwidth.chart(part(whole, "barrier.blocking.0.byte..window")) is None
+
+
+def test_a_panel_for_each_candidate_over_all_ranks(whole: Picture) -> None:
+    chart = scaling_ranks.chart(part(whole, SCALE))
+    assert chart is not None
+    assert chart.title == "alltoall 64 B: time by ranks"
+    assert [head["head"] for head in chart.datasets["heads"]] == ["alpha", "beta"]
+    assert {row["series"] for row in chart.datasets["points"]} == {
+        "1 rank per node",
+        "2 ranks per node, more than cores",
+    }
+    assert scaling_ranks.folded("openmpi-5.0.11+clang", 15) == "openmpi-5.0.11\n+clang"
+    assert scaling_ranks.folded("openmpi", 15) == "openmpi"
+    assert scaling_ranks.labels([1, 2, 3, 4, 6, 8, 12]) == ["1", "2", "", "4", "", "8", ""]
+
+
+def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
+    made = scales.make(tmp_path / "made", told, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
+    one = next(one for _, one in plots.picture(evaluate(made)).parts("scale"))
+    chart = scaling_ranks.chart(one)
+    assert chart is not None
+    assert [row["series"] for row in chart.datasets["points"] if row["candidate"] == "alpha"] == [
+        "1 node",
+        "1 node",
+        "1 node, more ranks than cores",
+    ]
+    assert scaling.chart(one) is None

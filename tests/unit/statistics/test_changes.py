@@ -1,0 +1,118 @@
+"""Change points: found where they are, with their size, and seldom where nothing changed, whatever the scatter."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from rankbench.statistics.changes import FEWEST, Levels, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+THRESHOLD = 0.03
+LAUNCHES = 0.01
+"""Standard error that a campaign's launches let expect."""
+HISTORIES = 200
+
+
+def series(logs: NDArray[np.float64]) -> Levels:
+    return Levels(logs, np.full(len(logs), LAUNCHES**2))
+
+
+def normal(random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Days scatter by 5 %, far more than launches let expect."""
+    return random.normal(0, 0.05, count)
+
+
+def skewed(random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    return random.exponential(0.05, count)
+
+
+def odd_days(random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """One campaign in ten meets a machine 2 or 3 times slower."""
+    factors = random.choice([1.0, 2.0, 3.0], count, p=[0.9, 0.05, 0.05])
+    logs: NDArray[np.float64] = random.normal(0, 0.03, count) + np.log(factors)
+    return logs
+
+
+@pytest.mark.parametrize("draw", [normal, skewed, odd_days])
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_a_series_without_change_seldom_has_one(draw: Callable[..., NDArray[np.float64]], count: int) -> None:
+    """At most 5 % where campaigns scatter normally, 8 % where they do not, and what chance adds to 200 histories."""
+    random = np.random.default_rng(5)
+    alarms = sum(bool(steps([series(draw(random, count))], THRESHOLD)[0]) for _ in range(HISTORIES))
+    rate = 0.05 if draw is normal else 0.08
+    assert alarms <= HISTORIES * rate + 2.6 * math.sqrt(HISTORIES * rate * (1 - rate))
+
+
+def test_many_series_without_change_seldom_have_one_among_them() -> None:
+    random = np.random.default_rng(6)
+    alarms = [any(steps([series(normal(random, 12)) for _ in range(20)], THRESHOLD)) for _ in range(60)]
+    assert sum(alarms) <= 7
+
+
+@pytest.mark.parametrize(("count", "last"), [(6, 3), (10, 2), (15, 3), (30, 10)])
+def test_a_change_is_found_where_it_is_among_many_that_do_not_change(count: int, last: int) -> None:
+    random = np.random.default_rng(7)
+    right = 0
+    for _ in range(20):
+        logs = random.normal(0, 0.02, count)
+        logs[count - last :] += math.log(1.31)
+        (first, *others) = steps([series(logs), *(series(random.normal(0, 0.02, count)) for _ in range(9))], THRESHOLD)
+        right += [one.at for one in first] == [count - last] and not any(others)
+    assert right >= 17
+
+
+def test_its_size_and_interval_are_told() -> None:
+    logs = np.array([0.0, 0.01, -0.01, 0.0, 0.3, 0.31, 0.29, 0.3])
+    (found,) = steps([series(logs)], THRESHOLD)[0]
+    assert found.at == 4
+    assert found.ratio == pytest.approx(math.exp(0.3))
+    assert found.low * found.high == pytest.approx(found.ratio**2)
+    assert 1.3 < found.low < found.ratio < found.high < 1.4
+    assert found.p_adjusted < 1e-4
+
+
+def test_a_level_that_came_and_went_is_two_changes() -> None:
+    logs = np.random.default_rng(8).normal(0, 0.02, 20)
+    logs[8:12] += 0.25
+    assert [one.at for one in steps([series(logs)], THRESHOLD)[0]] == [8, 12]
+
+
+def test_a_staircase_is_a_change_at_every_step() -> None:
+    logs = np.random.default_rng(9).normal(0, 0.02, 30)
+    logs[10:] += 0.15
+    logs[20:] += 0.15
+    assert [one.at for one in steps([series(logs)], THRESHOLD)[0]] == [10, 20]
+
+
+def test_what_is_below_the_practical_threshold_is_none() -> None:
+    logs = np.array([0.0] * 10 + [0.02] * 10) + np.tile([0.0005, -0.0005], 10)
+    still = Levels(logs, np.zeros(20))
+    assert [len(found) for found in (*steps([still], 0.03), *steps([still], 0.01))] == [0, 1]
+
+
+def test_campaigns_that_agree_by_luck_are_not_believed_beyond_their_launches() -> None:
+    logs = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.1])
+    assert steps([Levels(logs, np.full(6, 0.1**2))], THRESHOLD) == [[]]
+    assert [one.at for one in steps([Levels(logs, np.full(6, 0.01**2))], THRESHOLD)[0]] == [3]
+
+
+def test_one_odd_campaign_is_no_change_wherever_it_is() -> None:
+    for place in range(10):
+        logs = np.tile([0.01, -0.01], 5)
+        logs[place] += 0.5
+        assert steps([series(logs)], THRESHOLD) == [[]]
+
+
+def test_of_too_few_campaigns_nothing_is_told() -> None:
+    logs = np.array([0.0, 0.0, 0.5, 0.5])
+    assert len(logs) == FEWEST - 1
+    assert steps([series(logs)], THRESHOLD) == [[]]
+    assert steps([], THRESHOLD) == []

@@ -1,0 +1,119 @@
+"""Contrasts: what launches say of figures held against each other, found where it is and rarely where it is not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankbench.statistics.contrasts import Claim, contrasts, judged, moderated, within_launches
+
+NONE = np.log1p(0.03)
+
+
+def figures(rows: list[tuple[str, int, float]]) -> pl.DataFrame:
+    """Return the figures of alpha: case, launch and time; each launch is a block of its own."""
+    frame = pl.DataFrame(rows, ["case", "launch", "figure_ns"], orient="row")
+    return frame.with_columns(candidate=pl.lit("alpha"), block=pl.col("launch"))
+
+
+def test_a_whole_is_held_against_the_sum_of_its_parts_in_each_launch() -> None:
+    made = figures([("a", 1, 30.0), ("b", 1, 10.0), ("c", 1, 5.0), ("a", 2, 40.0), ("b", 2, 20.0), ("c", 2, 20.0)])
+    logs = within_launches(made, [Claim("a", ("b", "c"), 1.03), Claim("b", ("c",), 1.25)])
+    assert [(row["claim"], row["block"]) for row in logs.iter_rows(named=True)] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert logs["log"].to_list() == pytest.approx([math.log(2), 0, math.log(2), 0])
+    assert logs["margin"].to_list() == pytest.approx([math.log(1.03)] * 2 + [math.log(1.25)] * 2)
+
+
+def test_a_launch_that_lacks_a_part_or_has_no_time_of_it_says_nothing() -> None:
+    made = figures([("a", 1, 30.0), ("b", 1, 10.0), ("a", 2, 30.0), ("b", 2, 10.0), ("c", 2, 0.0), ("b", 3, 1.0)])
+    assert within_launches(made, [Claim("a", ("b", "c"), 1.0)]).is_empty()
+    assert within_launches(made, []).is_empty()
+
+
+def test_a_ratio_is_sure_beyond_its_margin_only() -> None:
+    logs = pl.DataFrame(
+        {
+            "claim": [0] * 6 + [1] * 6 + [2] * 2,
+            "log": [math.log(1.1)] * 6 + [math.log(1.02)] * 6 + [math.log(9)] * 2,
+            "margin": [NONE] * 14,
+        }
+    )
+    found = judged(logs, ["claim"])
+    assert [(one.key, one.blocks, one.sure) for one in found] == [((0,), 6, True), ((1,), 6, False), ((2,), 2, False)]
+    assert [round(one.ratio, 6) for one in found] == [1.1, 1.02, 9.0]
+    assert found[0].low < 1.1 < found[0].high < 1.102
+    assert found[2].high == math.inf
+
+
+def test_nothing_asked_is_nothing_found() -> None:
+    assert contrasts([], [], [], [], []) == []
+
+
+@pytest.mark.parametrize("launches", [3, 5, 10])
+def test_of_claims_that_are_false_by_nothing_hardly_any_campaign_makes_one(launches: int) -> None:
+    """All of 50 ratios are exactly at the margin: at most 2 of 100 campaigns may say of any that it is beyond."""
+    random = np.random.default_rng(1)
+    invented = 0
+    for _ in range(100):
+        logs = NONE + 0.1 * random.standard_normal((launches, 50))
+        keys = [(number,) for number in range(50)]
+        found = contrasts(keys, [launches] * 50, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 50)
+        invented += any(one.sure for one in found)
+    assert invented <= 2
+
+
+def test_intervals_hold_what_is_true_as_often_as_they_say() -> None:
+    random = np.random.default_rng(2)
+    logs = math.log(1.2) + 0.1 * random.standard_normal((6, 2000))
+    keys = [(number,) for number in range(2000)]
+    found = contrasts(keys, [6] * 2000, logs.mean(axis=0), logs.std(axis=0, ddof=1), [0.0] * 2000, 0.9)
+    held = np.mean([one.low <= 1.2 <= one.high for one in found])
+    assert held == pytest.approx(0.9, abs=0.02)
+
+
+# --- scatter that is moderated ----------------------------------------------------------------------------------------
+
+
+def scatters(true: np.ndarray, launches: int, seed: int = 3) -> np.ndarray:
+    """Return standard deviations as so many launches show them."""
+    return np.asarray((true * np.random.default_rng(seed).standard_normal((launches, len(true)))).std(axis=0, ddof=1))
+
+
+def test_scatter_that_is_alike_throughout_is_known_from_all() -> None:
+    own = scatters(np.full(200, 0.05), 5)
+    drawn, degrees = moderated(own, np.full(200, 4), np.full(200, fill_value=True))
+    assert np.log(drawn / 0.05).std() < np.log(own / 0.05).std() / 3
+    assert degrees.min() > 12
+
+
+def test_scatter_that_differs_stands_for_itself() -> None:
+    true = np.geomspace(0.001, 1, 200)
+    own = scatters(true, 5)
+    drawn, degrees = moderated(own, np.full(200, 4), np.full(200, fill_value=True))
+    assert degrees.max() < 6
+    assert np.abs(np.log(drawn / own)).mean() < 0.25
+
+
+def test_few_scatters_tell_nothing_of_what_is_usual() -> None:
+    own = np.array([0.1, 0.2, 0.3])
+    drawn, degrees = moderated(own, np.full(3, 4), np.array([True, True, False]))
+    assert (drawn.tolist(), degrees.tolist()) == ([0.1, 0.2, 0.3], [4, 4, 4])
+
+
+@pytest.mark.parametrize("widest", [1.0, 30.0])
+def test_moderated_claims_err_as_rarely_where_scatter_differs(widest: float) -> None:
+    """As above, with scatter from 1 % up to 30 times that."""
+    random = np.random.default_rng(4)
+    invented, found = 0, 0
+    for _ in range(100):
+        wide = 0.01 * np.exp(random.uniform(0, np.log(widest), 60))
+        logs = NONE + wide * random.standard_normal((5, 60)) + np.where(np.arange(60) < 10, 10 * wide, 0)
+        keys = [(number,) for number in range(60)]
+        told = contrasts(keys, [5] * 60, logs.mean(axis=0), logs.std(axis=0, ddof=1), [NONE] * 60)
+        invented += sum(one.sure for one in told[10:])
+        found += sum(one.sure for one in told[:10])
+    assert invented <= 0.02 * found
+    assert found >= 900

@@ -1,0 +1,142 @@
+"""Which comparisons are open, could still matter, and may yet be decided."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from rankbench import plan, statistics
+from rankbench.model import Comparison, Stop
+from rankbench.statistics import deciding, trimming
+from rankbench.statistics.looks import price
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LOOKS = plan.looks(Stop())
+OUTLOOK = deciding.Outlook(0.03, LOOKS)
+
+
+def compared(base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c") -> Comparison:
+    """Return what `statistics.compare` says of log ratios with this mean and this standard deviation."""
+    error, freedom = scatter / math.sqrt(blocks), float(trimming.degrees(np.array([blocks]))[0])
+    priced = float(price(LOOKS, np.array([blocks]))[0])
+    half = float(stats.t.isf(0.05 / priced / 2, freedom)) * error
+    p = min(1.0, priced * 2 * float(stats.t.sf(abs(math.log(ratio)) / error, freedom)))
+    return Comparison(
+        case=case,
+        base=base,
+        other=other,
+        blocks=blocks,
+        ratio=ratio,
+        low=ratio * math.exp(-half),
+        high=ratio * math.exp(half),
+        p_value=p,
+        p_adjusted=p,
+        different=p <= 0.05 and max(ratio, 1 / ratio) > 1.03,
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "settled"), [(1 / 1.03, 1.03, True), (1 / 1.031, 1.0, False), (1.0, 1.031, False)]
+)
+def test_the_threshold_is_the_same_upwards_and_downwards(low: float, high: float, settled: bool) -> None:
+    one = Comparison(
+        case="c", base="a", other="b", blocks=5, ratio=1, low=low, high=high, p_value=1, p_adjusted=1, different=False
+    )
+    assert deciding.settled(one, 0.03) is settled
+
+
+def test_who_is_slower_among_the_beaten_matters_to_no_answer() -> None:
+    beaten = [compared("a", "b", 1.5, 0.02), compared("a", "c", 1.52, 0.02), compared("b", "c", 1.013, 0.02)]
+    assert deciding.standing(beaten, OUTLOOK).decided == ["c"]
+
+
+@pytest.mark.parametrize(("drop", "names"), [(False, ["a", "b", "c"]), (True, ["a", "b"])])
+def test_a_beaten_candidate_may_be_dropped_from_what_is_open(drop: bool, names: list[str]) -> None:
+    leading = [compared("a", "b", 1.04, 0.02), compared("a", "c", 1.5, 0.02), compared("b", "c", 1.45, 0.02)]
+    assert deciding.standing(leading, OUTLOOK, drop=drop).open == {"c": names}
+
+
+def test_a_lone_block_is_open_for_nothing_is_known_of_it() -> None:
+    one = Comparison(
+        case="c", base="a", other="b", blocks=1, ratio=1.2, low=0.0, p_value=1, p_adjusted=1, different=False
+    )
+    found = deciding.standing([one], OUTLOOK)
+    assert (found.open, found.blocks) == ({"c": ["a", "b"]}, LOOKS[-1])
+
+
+def test_nothing_to_compare_leaves_nothing_open() -> None:
+    assert deciding.standing([], OUTLOOK) == ([], [], {}, 0)
+
+
+@pytest.mark.parametrize(("ratio", "scatter"), [(1.045, 0.03), (1.01, 0.02), (1.10, 0.12)])
+def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: float, scatter: float) -> None:
+    """Campaigns whose true ratio is as likely as five blocks make it go on with the scatter that these showed."""
+    random, last = np.random.default_rng(5), LOOKS[-1]
+    true = random.normal(math.log(ratio), scatter / math.sqrt(5), (1500, 1))
+    later = random.normal(true, scatter, (1500, last - 5)).sum(axis=1)
+    means = (5 * math.log(ratio) + later) / last
+    ends = [compared("a", "b", math.exp(mean), scatter, last) for mean in means]
+    share = np.mean([deciding.settled(one, 0.03) for one in ends])
+    (told,) = deciding.chance([compared("a", "b", ratio, scatter)], OUTLOOK)
+    assert told == pytest.approx(share, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "scatter", "look"), [(1.2, 0.1, 7), (1.0, 0.016, 7), (1.1, 0.1, 22), (1.02, 0.05, 60)]
+)
+def test_the_look_at_which_all_is_decided_is_told(ratio: float, scatter: float, look: int) -> None:
+    (told,) = deciding.blocks_needed([compared("a", "b", ratio, scatter)], OUTLOOK)
+    assert told == look
+    settled = [deciding.settled(compared("a", "b", ratio, scatter, number), 0.03) for number in LOOKS if number <= look]
+    assert settled == [*[False] * (len(settled) - 1), look < LOOKS[-1]]
+
+
+def test_a_campaign_that_drops_what_is_decided_says_what_a_fixed_one_says() -> None:
+    """With fewer than half of its measurements. Where the two differ, neither contradicts the other."""
+    random, cases, blocks = np.random.default_rng(2), 100, LOOKS[-1]
+    names, pairs = ["a", "b", "c"], [("a", "b"), ("a", "c"), ("b", "c")]
+    slower = np.array(
+        [
+            [1.0, ratio, other]
+            for ratio, other in zip([1, 1.02, 1.08, 1.3, 2] * 20, [1, 1.3, 1.1, 1.3, 1.02] * 20, strict=True)
+        ]
+    )
+    scatter = np.repeat([0.01, 0.02, 0.03, 0.06], cases // 4)[:, None, None]
+    logs = np.log(slower)[:, :, None] + scatter * random.normal(size=(cases, 3, blocks))
+
+    def compare(measured: np.ndarray, looks: Sequence[int]) -> list[Comparison]:
+        case, name, block = np.nonzero(measured)
+        figures = pl.DataFrame({"case": case, "candidate": name, "block": block, "figure_ns": np.exp(logs[measured])})
+        told = {
+            "case": pl.col("case").cast(pl.String),
+            "candidate": pl.col("candidate").replace_strict({0: "a", 1: "b", 2: "c"}),
+        }
+        return statistics.compare(figures.with_columns(launch=0, **told), pairs, 0.03, looks=looks)
+
+    measured = np.zeros(logs.shape, bool)
+    measured[:, :, : LOOKS[0]] = True
+    for look, following in zip(LOOKS, [*LOOKS[1:], blocks], strict=True):
+        comparisons = compare(measured, LOOKS)
+        for case, left in deciding.standing(comparisons, OUTLOOK, drop=True).open.items():
+            measured[int(case), [names.index(name) for name in left], look:following] = True
+    fixed = fastest(compare(np.ones_like(measured), ()))
+    found = fastest(comparisons)
+    assert measured.mean() < 0.5
+    assert sum(fixed[case] == found[case] for case in fixed) >= 0.9 * cases
+    assert all(fixed[case] & found[case] for case in fixed)
+
+
+def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
+    """Return, by case, who is beaten by none."""
+    found: dict[str, set[str]] = {one.case: {"a", "b", "c"} for one in comparisons}
+    for one in comparisons:
+        if one.different:
+            found[one.case].discard(deciding.slower(one))
+    return found

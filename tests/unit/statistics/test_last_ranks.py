@@ -1,0 +1,40 @@
+"""Which rank ended last, launch by launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fakes import campaigns, imports
+
+from rankbench.statistics.ranks import last_ranks, single_ranks
+from rankbench.verdict.evidence import NO_LAST_RANKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_shares_are_those_of_each_launch_and_what_one_rank_measures_is_left_out(tmp_path: Path) -> None:
+    made = campaigns.make_campaign(tmp_path / "made", launches=3, control=False, samples=40)
+    found = last_ranks(made.samples())
+    assert dict(found.schema) == dict(NO_LAST_RANKS.schema)
+    assert {case.split(".")[0] for case in found["case"]} == {"barrier", "allreduce"}
+    together = found.group_by("case", "candidate", "block").agg(pl.col("last").sum())
+    assert together["last"].to_list() == pytest.approx([1.0] * together.height)
+    assert together.height == 5 * 2 * 3
+
+
+def test_samples_that_do_not_count_say_nothing_of_who_was_last() -> None:
+    rows = [(rank, False) for rank in (2, 2, 0, 2)] + [(1, True)]
+    samples = pl.LazyFrame(rows, ["last_rank", "discarded"], orient="row").with_columns(
+        case=pl.lit("a"), candidate=pl.lit("alpha"), block=1, launch=1, series=-1, ranks=4
+    )
+    assert last_ranks(samples).select("rank", "last").rows() == [(0, 0.25), (2, 0.75)]
+
+
+def test_where_nobody_tells_who_was_last_nothing_is_said(tmp_path: Path) -> None:
+    """Figures of foreign tools are over all ranks, and say of none when it ended."""
+    made = imports.campaign(tmp_path, {"A": [imports.latencies((8, 1.5))] * 3})
+    assert last_ranks(made.samples()).is_empty()
+    assert single_ranks(made.samples(), made.rank_samples()).is_empty()

@@ -1,0 +1,187 @@
+"""Modes: what is there is found, what is not there is not, in samples whose truth is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from rankbench.statistics import modes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Random = np.random.Generator
+    Values = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+TRIES = 100
+SIZES = (300, 3000, 100_000)
+
+
+def two_humped(random: Random, count: int, share: float = 0.03, ratio: float = 2.0, spread: float = 0.03) -> Values:
+    """Return samples of which exactly such a share, anywhere among them, takes so often the time; 2 % are a tail."""
+    times = 500 * random.lognormal(0, spread, count)
+    tail = random.random(count) < 0.02
+    times[tail] *= 1 + 0.1 * random.pareto(2.5, int(tail.sum()))
+    times[random.permutation(count)[: round(share * count)]] *= ratio
+    return times
+
+
+def regressive(random: Random, count: int, memory: float) -> Values:
+    """Return standard normal values of which each resembles the one before it."""
+    new = random.normal(0, np.sqrt(1 - memory**2), count)
+    values = np.empty(count)
+    values[0] = random.normal()
+    for at in range(1, count):
+        values[at] = memory * values[at - 1] + new[at]
+    return values
+
+
+ONE_HUMPED: dict[str, Callable[[Random, int], Values]] = {
+    "normal": lambda random, count: random.normal(500, 50, count),
+    "lognormal": lambda random, count: 500 * random.lognormal(0, 0.5, count),
+    "gamma": lambda random, count: 100 + 100 * random.gamma(2, 1, count),
+    "pareto": lambda random, count: 500 * (1 + random.pareto(1.5, count)),
+    "student": lambda random, count: np.abs(1000 + 20 * random.standard_t(2, count)),
+    "peak-on-plateau": lambda random, count: np.where(
+        random.random(count) < 0.7, random.normal(500, 5, count), random.uniform(500, 3000, count)
+    ),
+    "steps-of-10": lambda random, count: np.floor(13 * random.lognormal(0, 0.15, count)) * 10,
+    "steps-of-30": lambda random, count: np.floor(13 * random.lognormal(0, 0.15, count)) * 30,
+    "rounded-steps": lambda random, count: np.round(np.floor(8.5 * random.lognormal(0, 0.15, count)) * 15.4),
+    "heavy-with-steps": lambda random, count: np.floor(13 * (1 + 0.1 * random.pareto(2, count))) * 10,
+    "remembers": lambda random, count: 500 * np.exp(0.1 * regressive(random, count, 0.9)),
+    "remembers-with-steps": lambda random, count: np.floor(25 * np.exp(0.1 * regressive(random, count, 0.7))) * 20,
+}
+
+
+@pytest.mark.parametrize("count", [300, 3000])
+@pytest.mark.parametrize("shape", ONE_HUMPED)
+def test_one_hump_is_called_two_in_at_most_5_of_100_tries(shape: str, count: int) -> None:
+    random = np.random.default_rng([2008, count])
+    assert sum(len(modes.modes_of(ONE_HUMPED[shape](random, count))) > 1 for _ in range(TRIES)) <= 5
+
+
+@pytest.mark.parametrize("shape", ONE_HUMPED)
+def test_so_it_is_with_a_hundred_thousand_samples(shape: str) -> None:
+    random = np.random.default_rng(2008)
+    assert sum(len(modes.modes_of(ONE_HUMPED[shape](random, 100_000))) > 1 for _ in range(20)) <= 1
+
+
+@pytest.mark.parametrize(("count", "tries", "least"), [(300, 100, 95), (3000, 100, 100), (100_000, 20, 20)])
+def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries: int, least: int) -> None:
+    random = np.random.default_rng([2010, count])
+    found = [modes.modes_of(two_humped(random, count)) for _ in range(tries)]
+    right = [two for two in found if len(two) == 2]
+    assert len(right) >= least
+    for main, second in right:
+        assert main.name == "main"
+        assert main.location_ns == pytest.approx(500, rel=0.02)
+        assert second.ratio == pytest.approx(2, rel=0.06)
+        assert second.share == pytest.approx(0.03, abs=0.02)
+        assert main.location_ns < second.low_ns < second.location_ns
+        assert second.depth <= modes.DEEPEST
+
+
+def test_a_mode_is_named_for_people() -> None:
+    random = np.random.default_rng(1)
+    names = [mode.name for mode in modes.modes_of(two_humped(random, 10_000, 0.2))]
+    assert names == ["main", "second at 2.0×, 20 % of samples"]
+    assert (modes.ratio_text(1.151), modes.ratio_text(38.2), modes.ratio_text(0.52)) == ("1.15×", "38×", "0.52×")
+    assert (modes.share_text(0.0061), modes.share_text(0.48)) == ("0.6 %", "48 %")
+
+
+def test_a_faster_mode_and_three_of_them_are_found() -> None:
+    random = np.random.default_rng(2)
+    times = two_humped(random, 5000, 0.1)
+    times[:500] *= 0.5
+    found = modes.modes_of(random.permutation(times))
+    assert [round(mode.ratio, 1) for mode in sorted(found, key=lambda mode: mode.ratio)] == [0.5, 1.0, 2.0]
+
+
+def test_two_humps_on_the_steps_of_a_clock_are_found() -> None:
+    random = np.random.default_rng(3)
+    found = modes.modes_of(np.floor(two_humped(random, 3000) / 30) * 30)
+    assert [mode.ratio for mode in found] == pytest.approx([1.0, 2.0], abs=0.1)
+
+
+@pytest.mark.parametrize(("share", "ratio"), [(0.002, 2.0), (0.3, 1.03)])
+def test_what_is_light_or_near_does_not_matter(share: float, ratio: float) -> None:
+    times = two_humped(np.random.default_rng(4), 50_000, share, ratio, spread=0.004)
+    assert len(modes.modes_of(times)) == 1
+
+
+@pytest.mark.parametrize("times", [[], [5.0], [5.0] * 200, [0.0] * 200])
+def test_next_to_no_samples_or_equal_ones_have_one_mode_at_most(times: list[float]) -> None:
+    assert len(modes.modes_of(np.array(times))) == min(len(times), 1)
+    assert len(modes.modes_of_launches([np.array(times)])) == (1 if times and times[0] else 0)
+
+
+def test_the_critical_values_are_those_of_uniform_samples() -> None:
+    random = np.random.default_rng(5)
+    drawn = np.array([modes.least_log_p(np.sort(random.random(200))) for _ in range(1000)])
+    limits = modes.critical_log_p(200)
+    below = [float(np.mean(drawn[:, family] <= limits[family])) for family in (0, 1)]
+    assert below == pytest.approx([0.02, 0.03], abs=0.012)
+
+
+def test_how_many_samples_tell_as_much_as_one() -> None:
+    random = np.random.default_rng(6)
+    assert modes.dependence(random.random(3000)) == 1
+    assert modes.dependence(regressive(random, 30_000, 0.9)) == pytest.approx(19, rel=0.25)
+
+
+# --- over launches ----------------------------------------------------------------------------------------------------
+
+
+def test_a_mode_of_every_launch_repeats_and_is_scattered() -> None:
+    random = np.random.default_rng(7)
+    launches = [level * two_humped(random, 1000) for level in (1.0, 1.02, 0.99, 1.01, 1.0)]
+    main, second = modes.modes_of_launches(launches)
+    assert (main.mode.name, second.launches, second.seen, second.pattern.told) == ("main", 5, 5, "scattered")
+    assert second.repeats
+    assert second.told == "second at 2.0×, 3.0 % of samples, in 5 of 5 launches, scattered"
+
+
+def test_a_mode_that_two_launches_of_six_have_does_not_repeat() -> None:
+    random = np.random.default_rng(8)
+    launches = [two_humped(random, 1000, 0.1 if number < 2 else 0.0) for number in range(6)]
+    second = modes.modes_of_launches(launches)[1]
+    assert (second.seen, second.repeats) == (2, False)
+
+
+def test_launches_in_two_states_make_modes_that_are_whole_launches() -> None:
+    random = np.random.default_rng(9)
+    second = modes.modes_of_launches([level * random.lognormal(0, 0.03, 1000) for level in (500, 900, 500, 900, 500)])[
+        1
+    ]
+    assert (second.pattern.told, second.repeats) == ("as whole launches", False)
+
+
+def test_levels_that_blur_a_mode_are_taken_out() -> None:
+    random = np.random.default_rng(10)
+    levels = np.linspace(1, 1.6, 12)
+    found = modes.modes_of_launches([level * two_humped(random, 2000, 0.15, 1.3, 0.02) for level in levels])
+    assert [round(one.mode.ratio, 1) for one in found] == [1.0, 1.3]
+    assert found[1].seen == 12
+
+
+def test_two_states_that_change_once_are_told_as_stays() -> None:
+    random = np.random.default_rng(11)
+    level = np.repeat([500.0, 900.0, 500.0], 3000)
+    second = modes.modes_of_launches([level * random.lognormal(0, 0.03, len(level))])[1]
+    assert (second.pattern.told, second.repeats) == ("in long stays", False)
+
+
+@pytest.mark.parametrize(
+    ("slow", "told"),
+    [
+        (lambda at: at % 64 == 0, "every 64th sample"),
+        (lambda at: at % 2 == 1, "every 2nd sample"),
+        (lambda at: at % 500 < 20, "in bursts of 20.0"),
+        (lambda at: at < 2, "too few to tell how they follow each other"),
+    ],
+)
+def test_how_the_samples_of_a_mode_follow_each_other(slow: Callable[[Values], Values], told: str) -> None:
+    assert modes.pattern([np.asarray(slow(np.arange(10_000.0)), dtype=np.bool_)]).told == told

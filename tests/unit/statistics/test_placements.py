@@ -1,0 +1,158 @@
+"""What placements do to cases: ratios within blocks, the machine beside them, jumps along the sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import fakes
+import msgspec
+import numpy as np
+import polars as pl
+import pytest
+from fakes import campaigns, hierarchy, placed, verdicts
+
+from rankbench import statistics
+from rankbench.model import State
+from rankbench.statistics import placements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rankbench.model import Machine
+
+SIZES = tuple(2**power for power in range(3, 20))
+
+
+def machine() -> Machine:
+    return msgspec.structs.replace(fakes.machine(), cpus=hierarchy.CPUS, host="n1")
+
+
+def test_the_same_case_is_compared_at_every_two_placements(tmp_path: Path) -> None:
+    factors = {"same-l2": 1.0, "same-l3": 1.3, "two-sockets": 3.0}
+    made = placed.make(tmp_path / "made", lambda _name, place, _size: 200 * factors[place], names=tuple(factors))
+    found = placements.placement_effects(statistics.launch_figures(made.samples()), made.campaign)
+    told = {(one.ratio.base, one.ratio.other): one.ratio.ratio for one in found if ".8." in one.line}
+    assert told == {
+        ("same-l2", "same-l3"): pytest.approx(1.3, rel=0.02),
+        ("same-l2", "two-sockets"): pytest.approx(3.0, rel=0.02),
+        ("same-l3", "two-sockets"): pytest.approx(3.0 / 1.3, rel=0.02),
+    }
+    assert {one.line for one in found} == {"pingpong.blocking.8.byte..none", "pingpong.blocking.1024.byte..none"}
+    assert {one.ratio.blocks for one in found} == {6}
+
+
+def test_only_as_many_ranks_are_the_same_case() -> None:
+    two, many = (
+        msgspec.structs.replace(verdicts.LINE[0], placement=place, ranks=n) for place, n in (("a", 2), ("b", 8))
+    )
+    other = msgspec.structs.replace(two, placement="c")
+    between = [placed.case("pingpong", 8, place) for place in ("a", "b")]
+    wider = msgspec.structs.replace(between[1], ranks=8)
+    record = campaigns.campaign(cases=[two, many, other, between[0], wider])
+    pingpong = msgspec.structs.replace(hierarchy.OPERATIONS[0], between_two=True)
+    operations = [pingpong, *(one for one in record.operations if one.name == "allreduce")]
+    found = placements.same_cases(msgspec.structs.replace(record, operations=operations))
+    assert [list(cases.values()) for cases in found.values()] == [[two, other], [between[0], wider]]
+
+
+def test_a_ratio_can_be_read_the_other_way_round() -> None:
+    (one,) = statistics.compare(two_candidates(3.0), [("alpha", "beta")], 0.03)
+    back = placements.turned(one)
+    assert (back.base, back.other) == ("beta", "alpha")
+    assert [back.ratio, back.low, back.high] == pytest.approx([1 / one.ratio, 1 / one.high, 1 / one.low])
+    unbounded = placements.turned(msgspec.structs.replace(one, low=0.0, high=math.inf))
+    assert (unbounded.low, unbounded.high) == (0.0, math.inf)
+
+
+def two_candidates(factor: float) -> pl.DataFrame:
+    rows = [
+        ("case", name, block, 2 * block + (name == "beta"), (100.0 + block) * (factor if name == "beta" else 1))
+        for block in range(4)
+        for name in campaigns.CANDIDATES
+    ]
+    return pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
+
+
+def test_ranges_are_over_launches() -> None:
+    assert placements.launch_ranges(two_candidates(2.0)) == {
+        ("case", "alpha"): (100.0, 103.0),
+        ("case", "beta"): (200.0, 206.0),
+    }
+
+
+# --- the machine without MPI ------------------------------------------------------------------------------------------
+
+
+def test_the_exchange_is_that_between_the_cpus_of_the_ranks() -> None:
+    around = placed.state(lambda one, two: 10.0 * one + two, 1.0)
+    launch = placed.launch(1, 1, "alpha", "two-sockets", around)
+    assert placements.exchange_ns(launch, [0, 1], machine()) == pytest.approx(4.0)
+
+
+def test_cpus_that_share_the_same_stand_for_those_that_were_not_measured() -> None:
+    """Of a machine of many CPUs a ring is measured, and some far pairs."""
+    around = placed.state(placed.exchange_ns, 1.0)
+    ring = [one for one in around.exchange if one.cpus in {(2, 3), (5, 6), (1, 6)}]
+    launch = placed.launch(1, 1, "alpha", "two-sockets", msgspec.structs.replace(around, exchange=ring))
+    assert placements.exchange_ns(launch, [0, 1], machine()) == pytest.approx(150.0)
+    near = placed.launch(1, 1, "alpha", "same-l2", msgspec.structs.replace(around, exchange=ring))
+    assert placements.exchange_ns(near, [0, 1], machine()) == pytest.approx(50.0)
+    assert math.isnan(placements.exchange_ns(near, [0, 1], fakes.machine()))
+
+
+@pytest.mark.parametrize(
+    ("placement", "around"),
+    [("nodes", placed.state(placed.exchange_ns, 1.0)), ("same-l2", None), ("same-l2", State(cpus=[0, 1]))],
+)
+def test_what_was_not_measured_is_not_known(placement: str, around: State | None) -> None:
+    assert math.isnan(placements.exchange_ns(placed.launch(1, 1, "alpha", placement, around), [0, 1], machine()))
+
+
+def test_what_ranks_share_is_told_if_launches_agree() -> None:
+    near, far, nodes = (placed.launch(1, 1, "alpha", place, None) for place in ("same-l2", "two-sockets", "nodes"))
+    assert placements.shared_kinds([near, near], [0, 1], machine()) == {"host", "socket", "NUMA node", "L3", "L2"}
+    assert placements.shared_kinds([far], [0, 1], machine()) == {"host"}
+    assert placements.shared_kinds([nodes], [0, 1], machine()) == set()
+    assert placements.shared_kinds([near, far], [0, 1], machine()) is None
+    assert placements.shared_kinds([near], [0, 1, 2], machine()) is None
+    assert [placements.one_host(one) for one in ({"host"}, set(), None)] == [True, False, False]
+
+
+def test_copying_counts_what_is_read_and_written() -> None:
+    launch = placed.launch(1, 1, "alpha", "same-l2", placed.state(placed.exchange_ns, 1.0))
+    assert placements.copied_per_core([launch]) == pytest.approx(5e9)
+    assert math.isnan(placements.copied_per_core([placed.launch(1, 1, "alpha", "same-l2", None)]))
+
+
+# --- jumps ------------------------------------------------------------------------------------------------------------
+
+
+def jumps(
+    time_ns: Callable[[int], float], spread: float = 0.01, seed: int = 1, blocks: int = 6
+) -> list[tuple[int, int]]:
+    random = np.random.default_rng(seed)
+    rows = [
+        (str(size), "alpha", block, 1, time_ns(size) * random.lognormal(0, spread))
+        for size in SIZES
+        for block in range(blocks)
+    ]
+    figures = pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
+    found = placements.jumps(figures, {size: str(size) for size in SIZES}, "alpha")
+    return [(one.smaller_bytes, one.larger_bytes) for one in found]
+
+
+@pytest.mark.parametrize("limit", [8, 256, 8192, SIZES[-2]])
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_switch_of_protocol_is_a_jump_wherever_it_is(limit: int, factor: float) -> None:
+    assert jumps(lambda size: (500 + size / 4) * (factor if size > limit else 1)) == [(limit, 2 * limit)]
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.1, 0.3])
+def test_a_smooth_curve_has_no_jumps_in_95_of_100_tries(spread: float) -> None:
+    assert sum(bool(jumps(lambda size: 500 + size / 4, spread, seed)) for seed in range(100)) <= 5
+
+
+def test_of_two_blocks_nobody_knows() -> None:
+    assert jumps(lambda size: 500.0 if size > 256 else 100.0, blocks=2) == []

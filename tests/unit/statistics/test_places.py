@@ -1,0 +1,111 @@
+"""Where ranks sat: levels by what divides them, their names, the order of ranks, and launches that disagree."""
+
+from __future__ import annotations
+
+import fakes
+import msgspec
+import pytest
+from fakes import campaigns
+
+from rankbench.model import Cpu, Launch, Machine
+from rankbench.statistics.places import NOWHERE, Places, places
+
+TWO_SOCKETS = [
+    Cpu(number=cpu, core=cpu, socket=cpu // 4, numa=cpu // 4, caches={"L2": cpu // 2 * 2, "L3": cpu // 4 * 4})
+    for cpu in range(8)
+]
+"""Two sockets of four cores, each with an L3; two cores each share an L2."""
+THREADS = [Cpu(number=cpu, core=cpu % 2, socket=0, numa=0, caches={"L2": cpu % 2, "L3": 0}) for cpu in range(4)]
+"""One socket of two cores with two hardware threads each."""
+
+
+def machine(cpus: list[Cpu]) -> Machine:
+    return msgspec.structs.replace(fakes.machine(), cpus=cpus)
+
+
+def launch(*seats: tuple[str, int], cpus: list[Cpu] | None = None) -> Launch:
+    """Return a launch whose ranks ran on these hosts and CPUs; without `cpus` the system says nothing of them."""
+    made = campaigns.launch(1, 1, 0, "alpha", "socket")
+    known = {cpu.number: cpu for cpu in cpus or ()}
+    ranks = []
+    for rank, (host, cpu) in enumerate(seats):
+        fact = msgspec.structs.replace(made.ranks[0], rank=rank, host=host, cpu=cpu)
+        if one := known.get(cpu):
+            fact = msgspec.structs.replace(fact, core=one.core, socket=one.socket, numa=one.numa)
+        ranks.append(fact)
+    return msgspec.structs.replace(made, ranks=ranks)
+
+
+def seated(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
+    return places([launch(*seats, cpus=cpus)], machine(cpus))
+
+
+def test_what_nobody_can_tell_apart_is_one_level() -> None:
+    found = seated(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
+    assert [one.name for one in found.levels] == [
+        "across sockets",
+        "within one socket, NUMA node and L3",
+        "within one L2",
+    ]
+    assert [found.level(0, other) for other in range(1, 8)] == [2, 1, 1, 0, 0, 0, 0]
+    assert found.name(found.level(0, 7)) == "across sockets"
+
+
+def test_hosts_are_the_largest_parts() -> None:
+    found = seated(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
+    assert [one.kinds for one in found.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
+    assert (found.level(0, 8), found.name(NOWHERE)) == (NOWHERE, "across hosts")
+    assert found.level(0, 7) == 0
+
+
+def test_ranks_are_ordered_by_the_machine() -> None:
+    """Ranks go round hosts and sockets; those that are near each other come together."""
+    seats = [(host, 4 * socket + core) for core in range(2) for socket in range(2) for host in ("b", "a")]
+    found = seated(TWO_SOCKETS, *seats)
+    assert [(one.host, one.cpu) for one in found.seats.values()] == [
+        ("b", 0), ("b", 1), ("b", 4), ("b", 5), ("a", 0), ("a", 1), ("a", 4), ("a", 5),
+    ]  # fmt: skip
+    assert list(found.seats) == [0, 4, 2, 6, 1, 5, 3, 7]
+    assert found.seat(6) == "b CPU 5"
+
+
+def test_one_rank_on_each_socket_is_across_sockets() -> None:
+    assert [one.name for one in seated(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
+
+
+def test_one_rank_on_each_host_shares_nothing() -> None:
+    found = seated(TWO_SOCKETS, ("n1", 0), ("n2", 0))
+    assert (found.levels, found.name(found.level(0, 1))) == ([], "across hosts")
+
+
+def test_hardware_threads_share_a_core() -> None:
+    found = seated(THREADS, *(("n1", cpu) for cpu in range(4)))
+    assert [one.name for one in found.levels] == ["within one socket, NUMA node and L3", "within one L2 and core"]
+    assert list(found.seats) == [0, 2, 1, 3]
+
+
+def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
+    found = places([launch(("n1", 0), ("n1", 1))], machine([]))
+    assert [one.name for one in found.levels] == ["within one host"]
+
+
+def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
+    other = [msgspec.structs.replace(cpu, socket=0, numa=0) for cpu in TWO_SOCKETS]
+    ranks = [launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
+    alike, unlike = (places([one], machine(TWO_SOCKETS)) for one in ranks)
+    assert [one.name for one in alike.levels] == ["across sockets", "within one socket, NUMA node, L3 and L2"]
+    assert [one.name for one in unlike.levels] == ["within one socket and NUMA node"]
+
+
+@pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])
+def test_launches_that_disagree_are_told(cpu: int, disputed: list[int]) -> None:
+    one, two = (launch(("n1", 0), ("n1", other), cpus=TWO_SOCKETS) for other in (1, cpu))
+    found = places([one, two], machine(TWO_SOCKETS))
+    assert found.disputed == disputed
+    assert bool(found.levels) == (not disputed)
+    assert found.seat(1) == ("not known" if disputed else "n1 CPU 1")
+
+
+def test_without_launches_nothing_is_known() -> None:
+    found = places([], machine(TWO_SOCKETS))
+    assert (found.seats, found.levels, found.disputed, found.name(NOWHERE)) == ({}, [], [], "anywhere")

@@ -1,0 +1,132 @@
+"""Rings of known truth: what each took, and what a hop costs, with whom cases share a line and with whom not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fakes import campaigns, torus
+
+from rankbench.statistics import rings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rankbench.statistics.rings import HopCost
+    from rankbench.store import Store
+
+
+def costs(made: Store) -> list[HopCost]:
+    return rings.hop_costs(made.campaign, made.rank_samples(), made.cases())
+
+
+def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
+    made = torus.make(tmp_path / "made", directions=("right", "down"))
+    found = rings.rings(made.campaign, made.rank_samples(), made.cases())
+    assert found.select("placement", "direction", "edge", "candidate").rows()[:4] == [
+        ("1x1", "right", 0, "alpha"),
+        ("1x1", "right", 0, "beta"),
+        ("1x1", "down", 0, "alpha"),
+        ("1x1", "down", 0, "beta"),
+    ]
+    three = found.filter(placement="1x9", candidate="alpha")
+    assert three.select("direction", "edge", "grid", "hops").rows() == [
+        *(("right", edge, "3x3", 3) for edge in (0, 3, 6)),
+        *(("down", edge, "3x3", 3) for edge in (0, 1, 2)),
+    ]
+    one = three.row(0, named=True)
+    assert one["typical_ns"] == pytest.approx(1300, rel=0.02)
+    assert one["low_ns"] <= one["typical_ns"] <= one["high_ns"]
+    assert one["coverage"] == pytest.approx(0.969, abs=0.001)
+    assert (one["launches"], one["samples"], one["discarded"], one["start"]) == (6, 2400, 0, "none")
+    assert one["min_ns"] < one["p10_ns"] < one["median_ns"] < one["p90_ns"] < one["p99_ns"] < one["max_ns"]
+    assert (one["nodes"], one["oversubscribed"]) == (1, False)
+
+
+def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Path) -> None:
+    alpha, beta = costs(torus.make(tmp_path / "made"))
+    assert (alpha.hops, alpha.blocks, alpha.basis) == ([2, 3], 6, "difference between 2 and 3 hops")
+    assert [alpha.cost_ns, beta.cost_ns] == pytest.approx([400, 800], rel=0.05)
+    assert alpha.low_ns < 400 < alpha.high_ns
+    assert not alpha.oversubscribed
+    assert not alpha.between_nodes
+
+
+def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path: Path) -> None:
+    made = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=120, samples=20, spread=0.02)
+    samples, cases, held = made.rank_samples(), made.cases(), 0
+    for first in range(1, 121, 6):
+        part = samples.filter(pl.col("block").is_between(first, first + 5))
+        held += sum(
+            one.low_ns <= torus.HOP_NS[one.candidate] <= one.high_ns
+            for one in rings.hop_costs(made.campaign, part, cases)
+        )
+    assert 36 <= held <= 40
+
+
+@pytest.mark.parametrize(
+    ("placements", "basis"),
+    [
+        (((1, 1), (1, 4)), "difference between 1 and 2 hops; one hop is a rank to itself"),
+        (((1, 4), (1, 16)), "difference between 2 and 4 hops"),
+        (((1, 1), (1, 4), (1, 9), (1, 16)), "line through 2, 3 and 4 hops"),
+    ],
+)
+def test_what_the_cost_rests_on_is_told(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
+    assert {one.basis for one in costs(torus.make(tmp_path / "made", placements))} == {basis}
+
+
+def test_one_length_of_ring_tells_no_cost(tmp_path: Path) -> None:
+    assert costs(torus.make(tmp_path / "made", ((1, 4),))) == []
+
+
+def test_short_cores_are_told_apart(tmp_path: Path) -> None:
+    made = torus.make(tmp_path / "made", ((1, 1), (1, 4), (1, 9), (1, 16)), cores=9)
+    enough, short = (one for one in costs(made) if one.candidate == "alpha")
+    assert (enough.hops, enough.oversubscribed) == ([2, 3], False)
+    assert (short.hops, short.oversubscribed) == ([2, 3, 4], True)
+    found = rings.rings(made.campaign, made.rank_samples(), made.cases())
+    assert dict(found.select("placement", "oversubscribed").unique().rows()) == {
+        "1x1": False,
+        "1x4": False,
+        "1x9": False,
+        "1x16": True,
+    }
+
+
+def test_nodes_share_no_line_with_one_node(tmp_path: Path) -> None:
+    found = costs(torus.make(tmp_path / "made", ((1, 4), (1, 9), (2, 2), (4, 4))))
+    told = [(one.candidate, one.between_nodes, one.hops) for one in found]
+    assert sorted(told) == [
+        ("alpha", False, [2, 3]),
+        ("alpha", True, [2, 4]),
+        ("beta", False, [2, 3]),
+        ("beta", True, [2, 4]),
+    ]
+
+
+def test_one_block_bounds_nothing(tmp_path: Path) -> None:
+    alpha = costs(torus.make(tmp_path / "made", launches=1))[0]
+    assert alpha.blocks == 1
+    assert math.isnan(alpha.low_ns)
+
+
+def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
+    made = torus.make(tmp_path / "made", ((1, 4),))
+    found = rings.ring_modes(made.rank_samples(), made.cases())
+    key = made.campaign.cases[0].key
+    assert [len(found[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
+    for edge in ("0", "2"):
+        second = found[key, "beta", edge][1]
+        assert (round(second.mode.ratio, 1), second.seen, second.pattern.told) == (2.0, 6, "scattered")
+        assert second.mode.share == pytest.approx(0.03, abs=0.01)
+
+
+def test_without_rings_there_is_nothing(tmp_path: Path) -> None:
+    made = campaigns.make_campaign(tmp_path / "made", launches=1)
+    assert rings.rings(made.campaign, made.rank_samples(), made.cases()).is_empty()
+    assert costs(made) == []
+    assert rings.ring_modes(made.rank_samples(), made.cases()) == {}

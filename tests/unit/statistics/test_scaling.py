@@ -1,0 +1,91 @@
+"""Which cases scale, and how growth of candidates is compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+import pytest
+from fakes import placed, scales, torus
+
+from rankbench.model import Campaign, Placement
+from rankbench.statistics import scaling
+from rankbench.statistics.scaling import Site, Step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINE = "allreduce.blocking.8.float..window"
+
+
+def record(nodes: tuple[int, ...], ranks: tuple[int, ...], operation: str = "allreduce", cores: int = 4) -> Campaign:
+    return scales.record("made", ("alpha", "beta"), (operation,), (8,), scales.placements(nodes, ranks), cores)
+
+
+def figures(times: dict[tuple[str, int], float], blocks: int = 4) -> pl.DataFrame:
+    """Return the same figures in every block; launches are counted."""
+    rows = [
+        (f"allreduce.blocking.8.float.{nodes}x1.window", name, block, 10 * block + number, time_ns)
+        for block in range(blocks)
+        for number, ((name, nodes), time_ns) in enumerate(times.items())
+    ]
+    schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+TIMES = {("alpha", 2): 100.0, ("alpha", 4): 400.0, ("beta", 2): 100.0, ("beta", 4): 110.0}
+
+
+def test_a_placement_is_named_by_its_numbers_or_it_is_no_site() -> None:
+    named = Placement(name="4x2", nodes=4, ranks_per_node=2, binding="core")
+    assert scaling.site(named) == Site(4, 2)
+    assert scaling.site(msgspec.structs.replace(named, name="nodes")) is None
+
+
+def test_cases_at_several_numbers_of_ranks_scale() -> None:
+    found = scaling.scaled(record((1, 2), (1, 2)))
+    assert {line: list(cases) for line, cases in found.items()} == {
+        LINE: [Site(1, 1), Site(1, 2), Site(2, 1), Site(2, 2)]
+    }
+    assert scaling.scaled(record((2,), (1,))) == {}
+    assert scaling.scaled(record((1, 2), (2,), "pingpong")) == {}
+
+
+def test_rings_and_placements_by_name_do_not_scale(tmp_path: Path) -> None:
+    assert scaling.scaled(torus.make(tmp_path / "made", launches=1).campaign) == {}
+    assert scaling.scaled(placed.record("made", (8,), ("pingpong",), placed.SOCKETS, ("alpha",))) == {}
+
+
+def test_only_what_was_made_over_nodes_is_told_as_a_scale_over_nodes() -> None:
+    assert scaling.over_nodes(record((2,), (1, 2))) == set()
+    assert len(scaling.over_nodes(record((2, 3), (1,)))) == 2
+
+
+def test_steps_go_from_two_nodes_on_and_where_ranks_have_a_core_each() -> None:
+    campaign = record((1, 2, 4, 8), (1, 2), cores=1)
+    assert list(scaling.steps(scaling.scaled(campaign), campaign)) == [
+        Step(LINE, Site(2, 1), Site(4, 1)),
+        Step(LINE, Site(4, 1), Site(8, 1)),
+    ]
+
+
+def test_growth_is_compared_within_blocks() -> None:
+    campaign = record((2, 4), (1,))
+    (growth,) = scaling.growths(figures(TIMES), campaign, scaling.scaled(campaign))
+    assert growth.factor == {"alpha": pytest.approx(4), "beta": pytest.approx(1.1)}
+    (ratio,) = growth.ratios
+    assert (ratio.base, ratio.other, ratio.blocks, ratio.different) == ("alpha", "beta", 4, True)
+    assert ratio.ratio == pytest.approx(1.1 / 4)
+
+
+def test_launches_in_unlike_states_say_nothing_of_growth() -> None:
+    campaign = record((2, 4), (1,))
+    apart = pl.DataFrame([(0, 1), (1, 0)], {"launch": pl.Int32, "launch_other": pl.Int32}, orient="row")
+    (growth,) = scaling.growths(figures(TIMES), campaign, scaling.scaled(campaign), apart)
+    assert growth.ratios[0].blocks == 3
+
+
+def test_without_figures_there_is_no_growth() -> None:
+    campaign = record((2, 4), (1,))
+    assert scaling.growths(figures({}), campaign, scaling.scaled(campaign)) == []

@@ -1,0 +1,107 @@
+"""Steps along the sizes: none on a smooth curve, whatever its start, bandwidth and sizes, and found where planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankbench.statistics.shapes import Curve, Step, curves, excesses, steps
+
+SIZES = [1 << power for power in range(3, 21)]
+FIRST, SECOND = 12, 16
+"""Places of 32 KiB and of 512 KiB, from which on something else holds."""
+
+
+def curve(times: np.ndarray, spread: float = 0.0, launches: int = 6, seed: int = 1, line: int = 0) -> Curve:
+    noise = spread * np.random.default_rng(seed).standard_normal((launches, len(times)))
+    return Curve(line, "alpha", SIZES[: len(times)], list(range(launches)), np.log(times) + noise)
+
+
+def smooth(start_ns: float = 500, bytes_per_ns: float = 4) -> np.ndarray:
+    return start_ns + np.array(SIZES) / bytes_per_ns
+
+
+def told(found: list[Step]) -> list[tuple[int, int, bool]]:
+    return [(one.smaller_bytes, one.larger_bytes, one.up) for one in found]
+
+
+def test_figures_become_a_row_per_launch_and_a_column_per_size() -> None:
+    rows = [("a8", 1, 1, 1.0), ("a64", 1, 1, np.e), ("a64", 2, 4, np.e**2), ("x", 1, 1, 5.0)]
+    frame = pl.DataFrame(rows, ["case", "block", "launch", "figure_ns"], orient="row").with_columns(
+        candidate=pl.lit("alpha")
+    )
+    (found,) = curves(frame, [{8: "a8", 64: "a64"}])
+    assert (found.line, found.candidate, found.sizes, found.blocks) == (0, "alpha", [8, 64], [1, 2])
+    assert found.logs == pytest.approx(np.array([[0, 1], [np.nan, 2]]), nan_ok=True)
+
+
+@pytest.mark.parametrize("sizes", [SIZES, SIZES[::3], [8, 64, 1 << 20], [24, 100, 5000, 70000]])
+@pytest.mark.parametrize(("start_ns", "bytes_per_ns"), [(0, 1), (500, 4), (1e6, 4), (1, 0.001)])
+def test_a_start_and_so_much_for_each_byte_leaves_nothing_over(
+    sizes: list[int], start_ns: float, bytes_per_ns: float
+) -> None:
+    logs = np.log(start_ns + np.array([sizes]) / bytes_per_ns)
+    assert max(excess.max() for excess in excesses(sizes, logs)) <= 1e-9
+
+
+def test_a_step_up_and_a_step_down_are_found_where_they_are() -> None:
+    times = smooth()
+    times[FIRST:] *= 2
+    times[SECOND:] /= 1.8
+    found = steps([curve(times, 0.02)], 0.03)
+    assert told(found) == [(SIZES[FIRST - 1], SIZES[FIRST], True), (SIZES[SECOND - 1], SIZES[SECOND], False)]
+    assert found[0].excess.low < 2 * 0.98 < found[0].excess.high * 1.1
+    assert found[0].factor == pytest.approx(2 * smooth()[FIRST] / smooth()[FIRST - 1], rel=0.03)
+
+
+def test_a_lone_slow_size_is_a_step_up_and_one_down() -> None:
+    times = smooth()
+    times[FIRST] *= 1.8
+    assert told(steps([curve(times, 0.02)], 0.03)) == [
+        (SIZES[FIRST - 1], SIZES[FIRST], True),
+        (SIZES[FIRST], SIZES[FIRST + 1], False),
+    ]
+
+
+@pytest.mark.parametrize(("place", "factor"), [(1, 2.0), (17, 4.0), (1, 0.5), (17, 0.5)])
+def test_the_first_and_the_last_step_may_be_jumps_too(place: int, factor: float) -> None:
+    times = smooth()
+    times[place:] *= factor
+    assert (SIZES[place - 1], SIZES[place], factor > 1) in told(steps([curve(times, 0.01)], 0.03))
+
+
+def test_a_step_that_few_launches_show_or_that_is_small_is_not_told() -> None:
+    times = smooth()
+    times[FIRST:] *= 1.15
+    assert steps([curve(times, 0.01)], 0.03) == []
+    times[FIRST:] *= 2
+    assert steps([curve(times, 0.01, launches=2)], 0.03) == []
+    assert steps([], 0.03) == []
+
+
+def test_a_size_that_some_launches_lack_is_judged_by_the_others() -> None:
+    times = smooth()
+    times[FIRST:] *= 2
+    made = curve(times, 0.01, launches=8)
+    made.logs[:3, FIRST] = np.nan
+    (found,) = steps([made], 0.03)
+    assert (found.smaller_bytes, found.excess.blocks) == (SIZES[FIRST - 1], 5)
+
+
+@pytest.mark.parametrize(("spread", "launches"), [(0.01, 5), (0.1, 5), (0.3, 10)])
+def test_noise_alone_makes_hardly_ever_a_step(spread: float, launches: int) -> None:
+    """Ten smooth curves a campaign: at most 2 of 100 campaigns may tell of any step."""
+    shapes = [smooth(start_ns, bytes_per_ns) for start_ns in (0, 500, 5000) for bytes_per_ns in (1, 4, 50)]
+    invented = 0
+    for seed in range(100):
+        made = [curve(times, spread, launches, 100 * seed + line, line) for line, times in enumerate(shapes)]
+        invented += bool(steps(made, 0.03))
+    assert invented <= 2
+
+
+def test_a_step_of_a_half_more_is_found_in_nearly_every_campaign() -> None:
+    times = smooth()
+    times[FIRST:] *= 1.5
+    found = [told(steps([curve(times, 0.03, 8, seed)], 0.03)) for seed in range(100)]
+    assert sum((SIZES[FIRST - 1], SIZES[FIRST], True) in one for one in found) >= 95

@@ -1,0 +1,84 @@
+"""Unpaired comparisons: Welch's test on logarithms, and what is never called different."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from rankbench.statistics.unpaired import compare_unpaired
+
+
+def figures(times_ns: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
+    """Return the figures of launches by case and candidate."""
+    rows = [(case, name, value) for (case, name), values in times_ns.items() for value in values]
+    return pl.DataFrame(rows, schema=["case", "candidate", "figure_ns"], orient="row")
+
+
+THEN = [100.0, 104.0, 97.0, 101.0, 103.0]
+NOW = [131.0, 129.0, 140.0, 135.0]
+
+
+def test_it_is_welchs_test_on_logarithms() -> None:
+    (found,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], 0.03, 0.95)
+    expected = stats.ttest_ind(np.log(NOW), np.log(THEN), equal_var=False)
+    interval = expected.confidence_interval(0.95)
+    assert (found.case, found.base, found.other, found.launches) == ("x", "a", "b", (5, 4))
+    assert found.typical_ns == (101.0, 133.0)
+    assert found.ratio == pytest.approx(stats.gmean(NOW) / stats.gmean(THEN))
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert (found.low, found.high) == pytest.approx((math.exp(interval.low), math.exp(interval.high)))
+    assert found.different
+
+
+def test_p_values_are_adjusted_over_all_cases_and_candidates() -> None:
+    then = figures({(case, name): THEN for case in "xyz" for name in "ab"})
+    now = figures({(case, name): NOW if (case, name) == ("x", "a") else THEN for case in "xyz" for name in "ab"})
+    found = compare_unpaired(then, now, [("a", "a"), ("b", "b")], 0.03)
+    assert [(one.case, one.base) for one in found if one.different] == [("x", "a")]
+    assert len(found) == 6
+    assert found[0].p_adjusted == pytest.approx(6 * found[0].p_value)
+
+
+@pytest.mark.parametrize(("then", "now"), [(THEN[:2], NOW), (THEN, NOW[:2])])
+def test_two_launches_on_either_side_never_tell(then: list[float], now: list[float]) -> None:
+    (found,) = compare_unpaired(figures({("x", "a"): then}), figures({("x", "a"): now}), [("a", "a")], 0.03)
+    assert not found.different
+    assert math.isfinite(found.high)
+
+
+def test_one_launch_bounds_nothing() -> None:
+    (found,) = compare_unpaired(figures({("x", "a"): [100.0]}), figures({("x", "a"): NOW}), [("a", "a")], 0.03)
+    assert (found.p_value, found.low, found.high, found.different) == (1.0, 0.0, math.inf, False)
+    assert found.ratio == pytest.approx(stats.gmean(NOW) / 100)
+
+
+def test_equal_figures_of_a_coarse_clock_are_no_certainty() -> None:
+    (found,) = compare_unpaired(
+        figures({("x", "a"): [100.0] * 5}), figures({("x", "a"): [110.0] * 5}), [("a", "a")], 0.2
+    )
+    assert 0 < found.p_value < 1e-6
+    assert found.low < found.ratio < found.high
+    assert not found.different, "10 % are below the threshold"
+
+
+def test_figures_below_the_clocks_step_and_other_candidates_are_left_out() -> None:
+    then = figures({("x", "a"): [0.0, *THEN], ("x", "c"): THEN, ("y", "a"): THEN})
+    (found,) = compare_unpaired(then, figures({("x", "a"): NOW, ("z", "a"): NOW}), [("a", "a")], 0.03)
+    assert found.launches == (5, 4)
+    assert compare_unpaired(then, figures({("x", "b"): NOW}), [("a", "a")], 0.03) == []
+
+
+def test_equal_campaigns_are_seldom_called_different() -> None:
+    """500 comparisons of five launches with seven, skewed ones: 5 %, and what chance adds."""
+    random = np.random.default_rng(4)
+    draws = [(random.exponential(0.05, 5), random.exponential(0.05, 7)) for _ in range(500)]
+    then, now = (
+        figures({(str(n), "a"): np.exp(pair[side]).tolist() for n, pair in enumerate(draws)}) for side in (0, 1)
+    )
+    found = compare_unpaired(then, now, [("a", "a")], 0.0)
+    assert sum(one.p_value <= 0.05 for one in found) <= 37
+    assert not any(one.different for one in found)

@@ -1,0 +1,374 @@
+"""Two benchmarks side by side: what is said of them, what converts one into the other, and where it is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fakes import kinds
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from rankbench.model import Meaning
+from rankbench.suites import benchmark
+from rankbench.suites.comparing import Comparable, differences, own_meaning
+from rankbench.suites.tools import imb, mpbench, osu, skampi
+
+if TYPE_CHECKING:
+    from rankbench.model import Operation
+
+FORMS = ["blocking", "nonblocking", "persistent"]
+
+
+def own(name: str, **others: object) -> Operation:
+    return kinds.operation(name, "collective", **{"forms": FORMS, **others})
+
+
+ALLREDUCE, BCAST, REDUCE_SCATTER = own("allreduce"), own("bcast"), own("reduce_scatter")
+PINGPONG = own("pingpong", metric="latency", start="none")
+SEND_GAP = own("send-gap", start="none", rounds=32, forms=["blocking"])
+BANDWIDTH = own("bandwidth", metric="bandwidth", start="none")
+BOTH_WAYS = own("bandwidth-bidirectional", metric="bandwidth")
+RATE = own("message-rate", metric="rate")
+INIT = own("init", start="none", once=True, forms=["blocking"])
+THEIRS = [*imb.OPERATIONS, *mpbench.OPERATIONS, *osu.OPERATIONS, *skampi.OPERATIONS]
+OWN = [ALLREDUCE, BCAST, REDUCE_SCATTER, PINGPONG, SEND_GAP, BANDWIDTH, BOTH_WAYS, RATE, INIT]
+
+
+def named(name: str) -> Operation:
+    return next(each for each in THEIRS if each.name == name)
+
+
+def foreign(name: str, *, counterpart: str = "allreduce", metric: Any = "time", **meaning: Any) -> Operation:
+    usual = {"over_calls": "mean", "over_ranks": "mean", "start": "none", "text": "all told"}
+    return benchmark("tool", name, name, name, Meaning(**{**usual, **meaning}), counterpart=counterpart, metric=metric)
+
+
+# --- the core's own -------------------------------------------------------------------------------------------------
+
+MEDIAN = "median over launches of each launch's median; "
+
+
+@pytest.mark.parametrize(
+    ("operation", "start", "meaning"),
+    [
+        (
+            *(ALLREDUCE, "window"),
+            Meaning(
+                over_calls="median",
+                over_ranks="span",
+                start="window",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has ended",
+                data="checked",
+            ),
+        ),
+        (
+            *(ALLREDUCE, "window-mpiperf"),
+            Meaning(
+                over_calls="median",
+                over_ranks="span",
+                start="window",
+                text=MEDIAN + "a sample is the time from the common start of one call until the last rank has ended",
+                data="checked",
+            ),
+        ),
+        (
+            *(ALLREDUCE, "library-barrier"),
+            Meaning(
+                over_calls="median",
+                over_ranks="maximum",
+                start="library-barrier",
+                text=MEDIAN + "a sample is the time of one call after a barrier, on the rank that it took longest",
+                data="checked",
+            ),
+        ),
+        (
+            *(ALLREDUCE, "none"),
+            Meaning(
+                over_calls="mean",
+                over_ranks="maximum",
+                start="none",
+                text=MEDIAN + "a sample is the mean of a loop of calls, on the rank that it took longest",
+                data="checked",
+            ),
+        ),
+        (
+            *(PINGPONG, "none"),
+            Meaning(
+                over_calls="median",
+                over_ranks="one",
+                start="none",
+                text=MEDIAN
+                + "a sample is the time of one call on one rank; half of it, since a message goes there and "
+                "comes back",
+                trip="half",
+                data="checked",
+            ),
+        ),
+        (
+            *(SEND_GAP, "none"),
+            Meaning(
+                over_calls="median",
+                over_ranks="one",
+                start="none",
+                text=MEDIAN
+                + "a sample is the time of one call on one rank; divided by 32, since as many messages follow "
+                "each other in it",
+                trip="gap",
+                data="checked",
+            ),
+        ),
+        (
+            *(BOTH_WAYS, "roundtime"),
+            Meaning(
+                over_calls="median",
+                over_ranks="span",
+                start="roundtime",
+                text=MEDIAN
+                + "a sample is the time from the common start of one call until the last rank has ended; bytes "
+                "of all ranks over that time",
+                counted=2.0,
+                data="checked",
+            ),
+        ),
+        (
+            *(RATE, "barrier"),
+            Meaning(
+                over_calls="median",
+                over_ranks="maximum",
+                start="barrier",
+                text=MEDIAN
+                + "a sample is the time of one call after a barrier, on the rank that it took longest; messages "
+                "of all ranks over that time",
+                data="checked",
+            ),
+        ),
+        (
+            *(INIT, "none"),
+            Meaning(
+                over_calls="single",
+                over_ranks="maximum",
+                start="none",
+                text=MEDIAN + "the call is made once in a launch; the time of the rank that it took longest",
+                data="checked",
+            ),
+        ),
+    ],
+    ids=lambda value: getattr(value, "name", value) if not isinstance(value, Meaning) else "",
+)
+def test_a_figure_of_the_core_has_a_meaning_too(operation: Operation, start: str, meaning: Meaning) -> None:
+    assert own_meaning(operation, start) == meaning
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+
+def test_a_benchmark_is_as_itself() -> None:
+    assert differences(ALLREDUCE, ALLREDUCE) == Comparable([])
+    assert differences(named("imb-mpi1-bcast"), named("imb-mpi1-bcast")) == Comparable([])
+
+
+def test_a_collective_of_imb_beside_our_own() -> None:
+    assert differences(named("imb-mpi1-allreduce"), ALLREDUCE) == Comparable(
+        [
+            "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
+            "Allreduce (imb) is the mean over ranks, allreduce (rankbench) lasts from a common start until the last "
+            "rank has ended",
+            "Allreduce (imb) begins calls after MPI_Barrier, allreduce (rankbench) begins calls at times agreed on "
+            "before",
+            "Allreduce (imb) does not look at what was received, allreduce (rankbench) looks at what was received",
+        ]
+    )
+
+
+def test_our_own_can_begin_as_imb_does() -> None:
+    assert differences(named("imb-mpi1-allreduce"), ALLREDUCE, "library-barrier") == Comparable(
+        [
+            "Allreduce (imb) is the mean over calls, allreduce (rankbench) is the median over calls",
+            "Allreduce (imb) is the mean over ranks, allreduce (rankbench) is that of the slowest rank",
+            "Allreduce (imb) does not look at what was received, allreduce (rankbench) looks at what was received",
+        ]
+    )
+
+
+def test_benchmarks_of_one_name_are_told_apart() -> None:
+    assert differences(foreign("a"), foreign("a", start="window")) == Comparable(
+        [
+            "the first a (tool) makes one call after the other, the second a (tool) begins calls at times agreed on "
+            "before",
+        ]
+    )
+
+
+def test_half_of_a_round_trip_is_doubled_to_be_a_whole_one() -> None:
+    whole = named("skampi-pingpong_send_recv")
+    found = differences(PINGPONG, whole)
+    assert (found.factor, found.printed_factor, found.reason) == (2.0, 2.0, "")
+    assert found.differences == [
+        "pingpong (rankbench) is the median over calls, Pingpong_Send_Recv (skampi) is the mean over calls without the "
+        "fastest and the slowest",
+        "pingpong (rankbench) is that of one rank, Pingpong_Send_Recv (skampi) is that of the slowest rank",
+        "pingpong (rankbench) looks at what was received, Pingpong_Send_Recv (skampi) does not look at what was "
+        "received",
+        "pingpong (rankbench) is half of a round trip, Pingpong_Send_Recv (skampi) is a whole round trip",
+    ]
+    assert differences(whole, PINGPONG).factor == 0.5
+
+
+def test_bytes_that_count_twice_are_halved_to_count_once() -> None:
+    once = foreign("once", metric="bandwidth", megabyte=10**6)
+    twice = foreign("twice", metric="bandwidth", megabyte=10**6, counted=2.0)
+    often = foreign("often", metric="bandwidth", megabyte=10**6, counted=4.0)
+    odd = foreign("odd", metric="bandwidth", megabyte=10**6, counted=3.0)
+    assert differences(twice, once) == Comparable(
+        ["twice (tool) counts the bytes of a message twice, once (tool) counts the bytes of a message once"], 0.5, 0.5
+    )
+    assert differences(twice, often) == Comparable(
+        ["twice (tool) counts the bytes of a message twice, often (tool) counts the bytes of a message four times"],
+        2.0,
+        2.0,
+    )
+    assert differences(once, odd).differences == [
+        "once (tool) counts the bytes of a message once, odd (tool) counts the bytes of a message 3 times"
+    ]
+
+
+def test_how_often_bytes_count_is_nothing_to_a_time() -> None:
+    assert differences(foreign("a", counted=4.0, megabyte=10**6), foreign("b", megabyte=1 << 20)) == Comparable([])
+
+
+def test_megabytes_convert_what_is_printed() -> None:
+    now = foreign("now", metric="bandwidth", megabyte=10**6)
+    then = foreign("then", metric="bandwidth", megabyte=1 << 20)
+    assert differences(then, now) == Comparable(
+        ["then (tool) prints megabytes of 2^20 bytes, now (tool) prints megabytes of 10^6 bytes"], 1.0, 1.048576
+    )
+    kibi = foreign("kibi", metric="bandwidth", megabyte=1024)
+    assert differences(kibi, now).differences == [
+        "kibi (tool) prints megabytes of 1024 bytes, now (tool) prints megabytes of 10^6 bytes"
+    ]
+
+
+def test_both_ways_count_alike_here_and_in_osu() -> None:
+    assert differences(named("osu-bibw"), BOTH_WAYS).factor == 1.0
+
+
+def test_bytes_per_second_are_messages_times_their_size() -> None:
+    found = differences(named("imb-mpi1-uniband"), RATE)
+    assert found.differences[-1] == (
+        "Uniband (imb) is bytes per second, message-rate (rankbench) is messages per second: bytes are messages times "
+        "their size"
+    )
+    assert (found.factor, found.reason) == (1.0, "")
+
+
+def test_the_size_of_a_vector_that_is_shared_out_is_told() -> None:
+    assert differences(named("imb-mpi1-reduce_scatter"), REDUCE_SCATTER).differences[-1] == (
+        "Reduce_scatter (imb) gives the size of the whole vector, reduce_scatter (rankbench) gives the size of a block"
+    )
+    assert differences(named("imb-mpi1-reduce_scatter"), named("osu-reduce_scatter")).differences == []
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        (
+            *(named("imb-mpi1-bcast"), ALLREDUCE),
+            "Bcast (imb) measures bcast, allreduce (rankbench) measures allreduce",
+        ),
+        (
+            *(named("imb-ext-window"), ALLREDUCE),
+            "Window (imb) measures what no operation of rankbench does, allreduce (rankbench) measures allreduce",
+        ),
+        (
+            *(named("imb-mpi1-allreduce"), named("imb-nbc-iallreduce_pure")),
+            "Allreduce (imb) is blocking, Iallreduce_pure (imb) is nonblocking",
+        ),
+        (
+            *(replace(ALLREDUCE, forms=["blocking", "persistent"]), named("imb-nbc-iallreduce_pure")),
+            "allreduce (rankbench) is blocking or persistent, Iallreduce_pure (imb) is nonblocking",
+        ),
+        (
+            *(named("mpbench-allreduce"), ALLREDUCE),
+            "allreduce (mpbench) is bytes per second, allreduce (rankbench) is a time",
+        ),
+        (
+            *(named("mpbench-roundtrip"), PINGPONG),
+            "roundtrip (mpbench) is messages per second, pingpong (rankbench) is a time",
+        ),
+        (
+            *(foreign("latency", counterpart="pingpong", trip="gap"), PINGPONG),
+            "latency (tool) is the time from one send to the next, which no answer ends, pingpong (rankbench) is half "
+            "of a round trip",
+        ),
+        (
+            *(foreign("call", counterpart="pingpong"), PINGPONG),
+            "call (tool) is the time of a call, pingpong (rankbench) is half of a round trip",
+        ),
+        (
+            *(foreign("Bcast", counterpart="bcast"), BCAST),
+            "Bcast (tool) makes one call after the other, and a rank can be in the next bcast before others have ended "
+            "the last; bcast (rankbench) begins calls together",
+        ),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_cannot_be_compared_is_refused(one: Operation, other: Operation, reason: str) -> None:
+    assert differences(one, other).reason == reason
+
+
+def test_our_own_can_be_the_one_that_overlaps() -> None:
+    assert differences(named("imb-mpi1-bcast"), BCAST, "none").reason == (
+        "bcast (rankbench) makes one call after the other, and a rank can be in the next bcast before others have "
+        "ended the last; Bcast (imb) begins calls together"
+    )
+    assert differences(foreign("Bcast", counterpart="bcast"), BCAST, "none").reason == ""
+
+
+def test_calls_of_which_none_can_overtake_another_are_compared_however_they_begin() -> None:
+    assert differences(foreign("loop"), ALLREDUCE).reason == ""
+    assert differences(foreign("Bcast", counterpart="bcast", start="not told"), BCAST).reason == ""
+
+
+def test_what_cannot_be_compared_has_no_factor() -> None:
+    found = differences(foreign("twice", metric="bandwidth", counted=2.0, megabyte=10**6), ALLREDUCE)
+    assert (found.factor, found.printed_factor) == (1.0, 1.0)
+
+
+# --- whichever comes first ------------------------------------------------------------------------------------------
+
+STARTS = ["", "none", "barrier", "library-barrier", "window", "roundtime", "window-mpiperf"]
+made = st.builds(
+    foreign,
+    st.sampled_from(["a", "b"]),
+    counterpart=st.sampled_from(["allreduce", "bcast", "pingpong", "reduce_scatter", ""]),
+    metric=st.sampled_from(["time", "latency", "bandwidth", "rate"]),
+    over_calls=st.sampled_from(["mean", "median", "minimum", "trimmed mean", "single"]),
+    over_ranks=st.sampled_from(["mean", "maximum", "minimum", "one", "span"]),
+    start=st.sampled_from(["none", "barrier", "library-barrier", "window", "roundtime", "not told"]),
+    trip=st.sampled_from(["call", "half", "round", "gap"]),
+    counted=st.sampled_from([1.0, 2.0, 4.0]),
+    megabyte=st.sampled_from([0, 10**6, 1 << 20]),
+    data=st.sampled_from(["checked", "not checked"]),
+)
+operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), made)
+
+
+@settings(max_examples=400, deadline=None)
+@given(operations, operations, st.sampled_from(STARTS))
+def test_it_is_the_same_whichever_comes_first(one: Operation, other: Operation, start: str) -> None:
+    forth, back = differences(one, other, start), differences(other, one, start)
+    assert len(forth.differences) == len(back.differences)
+    assert bool(forth.reason) == bool(back.reason)
+    assert forth.factor * back.factor == pytest.approx(1.0)
+    assert forth.printed_factor * back.printed_factor == pytest.approx(1.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(operations, st.sampled_from(STARTS))
+def test_nothing_differs_from_itself(one: Operation, start: str) -> None:
+    assert differences(one, one, start) == Comparable([])

@@ -1,0 +1,162 @@
+"""From rows of a table to results: nanoseconds, what was moved, and all that stood beside the value."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import imports, printed
+
+from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Series
+from rankbench.suites.figures import result
+from rankbench.suites.tools import imb, mpiperf, osu
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rankbench.suites import Table
+
+RATES = (
+    "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]\n"
+    "# Size                  MB/s        Messages/s\n8                      15.80        1974959.37\n"
+)
+OVERLAP = imports.osu(imports.OVERLAP, (8, 3.27, 1.75, 1.36, 6.52))
+VALIDATED = (
+    "# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)        Validation\n"
+    "8                      1.50              Fail\n"
+)
+
+
+def table(text: str, tool: ModuleType = osu) -> Table:
+    (found,) = printed.tables(tool, text)
+    return found
+
+
+def of(found: Table, size_bytes: int) -> CaseResult:
+    """Return the result of all rows of a size."""
+    rows = [row for row in found.rows if row.size_bytes == size_bytes]
+    operation = found.operation
+    case = Case(operation=operation.name, form=found.form, size_bytes=size_bytes, datatype="byte", placement="1x2",
+                ranks=2, start=operation.start, suite=operation.foreign.suite if operation.foreign else "")  # fmt: skip
+    return result(found, case, rows)
+
+
+def times(found: CaseResult) -> list[float]:
+    """Return the samples, which are of all ranks together."""
+    assert found.own
+    assert found.own.rank == ALL_RANKS
+    return found.own.time_ns
+
+
+def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> None:
+    found = of(table(imports.latencies((8, 1.5), (16, 2.25))), 16)
+    assert found == CaseResult(
+        case=found.case,
+        status=CaseStatus.OK,
+        taken=1,
+        valid=1,
+        ranks=2,
+        printed={"Avg Latency(us)": 2.25},
+        series=[Series(rank=ALL_RANKS, time_ns=[2250.0], last_rank=[], late=[], overrun=[])],
+    )
+
+
+def test_a_bandwidth_is_the_time_of_a_message_that_it_would_be() -> None:
+    """10^6 bytes per second in messages of 1000 bytes are 1000 messages per second."""
+    found = of(table(imports.osu(imports.BANDWIDTH, (1000, 1.0))), 1000)
+    assert times(found) == pytest.approx([1e6])
+    assert (found.moved_bytes, found.moved_messages, found.printed) == (1000, 0, {"Bandwidth (MB/s)": 1.0})
+
+
+def test_a_rate_is_the_time_of_a_message() -> None:
+    by_rate = table(RATES)
+    rated = by_rate._replace(
+        operation=next(one for one in osu.OPERATIONS if one.metric == "rate"), roles={"value": 1}, scale=1.0
+    )
+    found = of(rated, 8)
+    assert times(found) == pytest.approx([1e9 / 1974959.37])
+    assert (found.moved_bytes, found.moved_messages) == (0, 1)
+    assert found.printed == {"MB/s": 15.8, "Messages/s": 1974959.37}
+
+
+def test_a_bandwidth_with_the_messages_beside_it_is_told_by_its_bytes() -> None:
+    assert times(of(table(RATES), 8)) == pytest.approx([8e9 / 15.8e6])
+
+
+def test_communication_and_computation_alone_are_nanoseconds_too() -> None:
+    found = of(table(OVERLAP), 8)
+    assert times(found) == pytest.approx([3270.0])
+    assert (found.pure_ns, found.compute_ns) == pytest.approx((1360.0, 1750.0))
+    assert found.printed == {"Overall(us)": 3.27, "Compute(us)": 1.75, "Pure Comm.(us)": 1.36, "Overlap(%)": 6.52}
+
+
+def test_of_three_times_the_value_is_the_mean_and_all_are_kept() -> None:
+    text = printed.SAMPLES / "imb" / "IMB-MPI1.Bcast.txt"
+    found = next(one for one in printed.sample(imb, text) if one.operation.name.endswith("bcast"))
+    row = found.rows[3]
+    made = of(found, row.size_bytes)
+    assert list(made.printed) == list(found.columns)
+    assert list(made.printed.values()) == list(row.numbers)
+    assert times(made) == pytest.approx([1000 * row.numbers[found.columns.index("t_avg[usec]")]])
+
+
+def test_where_each_call_is_printed_each_is_a_sample_and_none_stands_for_all() -> None:
+    found = table("# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8  1.50\n")
+    raw = found._replace(raw=True, rows=[row._replace(numbers=(one,)) for row in found.rows for one in (1.5, 2.0, 1.0)])
+    made = of(raw, 8)
+    assert times(made) == [1500.0, 2000.0, 1000.0]
+    assert (made.taken, made.valid, made.printed) == (3, 3, {})
+
+
+def test_nought_is_no_time() -> None:
+    made = of(table(imports.latencies((8, 0.0))), 8)
+    assert made == CaseResult(
+        case=made.case,
+        status=CaseStatus.NOT_RUN,
+        reason="printed as nought: the tool prints too few digits",
+        taken=1,
+        ranks=2,
+        printed={"Avg Latency(us)": 0.0},
+    )
+
+
+def test_nought_is_no_bandwidth_either() -> None:
+    made = of(table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
+    assert (made.status, made.series, made.moved_bytes) == (CaseStatus.NOT_RUN, [], 8)
+    assert made.reason == "printed as nought: the tool prints too few digits"
+
+
+def test_an_empty_message_has_no_bandwidth() -> None:
+    made = of(table(imports.osu(imports.BANDWIDTH, (0, 12.5))), 0)
+    assert (made.status, made.reason) == (CaseStatus.NOT_RUN, "an empty message has no bandwidth")
+    assert (made.series, made.printed) == ([], {"Bandwidth (MB/s)": 12.5})
+
+
+def test_wrong_data_are_told_and_have_no_samples() -> None:
+    found = table(VALIDATED)
+    made = of(found, 8)
+    assert made.status == CaseStatus.WRONG_DATA
+    assert made.reason == found.rows[0].wrong != ""
+    assert (made.taken, made.valid, made.series) == (1, 0, [])
+
+
+def test_what_a_tool_gave_up_has_failed() -> None:
+    found = table(imports.latencies((8, 1.5)))
+    given_up = found._replace(rows=[row._replace(numbers=(math.nan,), wrong="out of time") for row in found.rows])
+    made = of(given_up, 8)
+    assert (made.status, made.reason, made.series) == (CaseStatus.FAILED, "out of time", [])
+
+
+@pytest.mark.parametrize("tool", [imb, osu, mpiperf], ids=lambda tool: str(tool.NAME))
+def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) -> None:
+    rows = 0
+    for path in printed.files(tool.NAME if tool is not osu else "osu-7.4"):
+        text = path.read_text()
+        for one in printed.tables(tool, text) if tool.recognises(printed.lines(text)) else []:
+            for size in dict.fromkeys(row.size_bytes for row in one.rows):
+                made = of(one, size)
+                assert (made.status == CaseStatus.OK) == bool(made.series) == (made.reason == "")
+                assert all(0 < time_ns < math.inf for time_ns in (times(made) if made.series else []))
+                rows += 1
+    assert rows > 50

@@ -1,0 +1,129 @@
+"""What `docs/coverage.md` says of other benchmarks: all it names is here, none with recorded output is forgotten."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import fakes
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import Operation, Option
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "coverage.md"
+SAMPLES = ROOT.parent / "shared" / "samples"
+SUITES = {
+    "osu-7.4": ("OSU 7.4", "A fork of OSU 7.4"),
+    "osu-5.3": ("OSU 7.4",),
+    "imb": ("IMB 2021.11",),
+    "mpiperf": ("MPIPerf 0.0.3",),
+    "mpbench": ("MPBench",),
+    "reprompi": ("ReproMPI",),
+    "skampi": ("SKaMPI",),
+}
+"""The page's chapters of each folder of recorded output."""
+NO_SUITES = {"libraries", "study"}
+OPERATIONS = {operation.name: operation for operation in fakes.description().operations}
+
+
+class Row(NamedTuple):
+    """One benchmark of the page."""
+
+    suite: str
+    part: str
+    name: str
+    here: list[str]
+    """Operation, form and options of each case that times the same."""
+    differs: str
+
+    @property
+    def full_name(self) -> str:
+        """Return the name as files of recorded output have it: IMB's with the program in front."""
+        return f"{self.part}.{self.name}" if self.part.startswith("IMB") else self.name
+
+
+def _rows() -> Iterator[Row]:
+    suite = part = ""
+    for line in PAGE.read_text().splitlines():
+        if heading := re.fullmatch(r"(##|###) (.*)", line):
+            suite, part = (heading[2], "") if heading[1] == "##" else (suite, heading[2])
+        elif row := re.fullmatch(r"\| `([^`]+)` \| (.*?) \| ?(.*?) ?\|", line):
+            yield Row(suite, part, row[1], re.findall(r"`([^`]+)`", row[2]), row[3])
+
+
+ROWS = list(_rows())
+
+
+def _allows(option: Option, value: str) -> bool:
+    return value in option.values if option.values else value.isdigit() and option.least <= int(value) <= option.most
+
+
+def _option_fault(operation: Operation, said: str) -> str:
+    name, _, value = said.partition("=")
+    known = any(option.name == name and _allows(option, value) for option in operation.options)
+    return "" if known else f"{operation.name} has no {said}"
+
+
+def _fault(case: str) -> str:
+    """Return what of a case is not in the core; empty: all of it is."""
+    name, form, *options = case.split()
+    operation = OPERATIONS.get(name)
+    if not operation:
+        return f"there is no operation {name}"
+    if form not in operation.forms:
+        return f"{name} has no form {form}"
+    return next(filter(None, (_option_fault(operation, option) for option in options)), "")
+
+
+def _recorded(folder: str) -> set[str]:
+    """Return the benchmarks of which a folder has output; but of IMB's names, what stands behind a dot is a mode."""
+    names = {path.stem for path in (SAMPLES / folder).glob("*.txt")}
+    return names if folder == "imb" else {name.partition(".")[0] for name in names}
+
+
+def test_all_that_is_named_is_in_the_core() -> None:
+    faults = {row.full_name: [fault for case in row.here if (fault := _fault(case))] for row in ROWS}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize(
+    ("case", "fault"),
+    [
+        ("allreduced blocking", "there is no operation allreduced"),
+        ("send-gap persistent", "send-gap has no form persistent"),
+        ("put blocking epoch=fences", "put has no epoch=fences"),
+        ("put blocking window=8", "put has no window=8"),
+        ("halo nonblocking dimensions=7", "halo has no dimensions=7"),
+        ("halo nonblocking dimensions=two", "halo has no dimensions=two"),
+        ("halo nonblocking dimensions=3", ""),
+    ],
+)
+def test_what_is_not_in_the_core_would_be_seen(case: str, fault: str) -> None:
+    assert _fault(case) == fault
+
+
+def test_what_is_not_here_has_a_reason() -> None:
+    assert [row.full_name for row in ROWS if not row.here and not row.differs] == []
+
+
+def test_every_program_of_osu_has_one_row() -> None:
+    names = [row.name for row in ROWS if row.suite == "OSU 7.4"]
+    assert len(names) == len(set(names)) == 77
+
+
+@pytest.mark.parametrize("folder", SUITES)
+def test_every_benchmark_with_recorded_output_has_a_row(folder: str) -> None:
+    names = [row.full_name for row in ROWS if row.suite in SUITES[folder]]
+    recorded = _recorded(folder)
+    assert recorded
+    assert sorted(name for name in recorded if not any(fnmatchcase(name, told) for told in names)) == []
+
+
+def test_every_suite_with_recorded_output_has_a_chapter() -> None:
+    assert {path.name for path in SAMPLES.iterdir() if path.is_dir()} - NO_SUITES == SUITES.keys()

@@ -1,0 +1,171 @@
+"""First sizes that count what is set up: found where they are, in foreign programs only, word for word."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+import pytest
+from fakes import campaigns, planted, printed
+
+from rankbench.campaign import imported
+from rankbench.campaign.imported import Source, Wish
+from rankbench.model import Finding
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.findings import first_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.verdict.evidence import Evidence
+
+SIZES = (0, 1, 2, 1024, 65536)
+ADVICE = (
+    "What is set up at the first calls stands in the first size. Leave it out, let the program begin with a size that "
+    "nobody reads, or give it more warm-up."
+)
+
+
+def cases(sizes: Sequence[int] = SIZES, suite: str = "osu") -> list[Case]:
+    return [
+        msgspec.structs.replace(case, suite=suite)
+        for case in campaigns.cases_of(lines=[("pingpong", "blocking")], sizes=sizes)
+    ]
+
+
+def evidence(factor: float, wanted: Sequence[Case] | None = None, **others: float) -> Evidence:
+    """Return evidence in which the first size takes alpha so often what it should take, without scatter by default."""
+    known = cases() if wanted is None else wanted
+    first = known[0].size_bytes
+
+    def told(candidate: str, case: Case) -> float:
+        slow = candidate == "alpha" and case.size_bytes == first
+        return campaigns.base_ns(case) * (factor if slow else 1.0)
+
+    return planted.evidence(told, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
+
+
+def found(made: Evidence) -> list[Finding]:
+    return list(first_size.find(made))
+
+
+def slowed(made: Evidence, blocks: Sequence[int], factor: float, candidate: str = "beta") -> Evidence:
+    """Return the evidence with the first size of some of a candidate's launches slower."""
+    slow = (
+        (pl.col("case") == made.cases[0].case.key) & pl.col("block").is_in(blocks) & (pl.col("candidate") == candidate)
+    )
+    figure = pl.when(slow).then(pl.col("figure_ns") * factor).otherwise(pl.col("figure_ns"))
+    return dataclasses.replace(made, figures=made.figures.with_columns(figure_ns=figure))
+
+
+def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
+    assert found(evidence(50)) == [
+        Finding(
+            kind="first_size",
+            title="pingpong: the first size counts more than its message",
+            text="alpha: 25.0 µs at 0 B where 1 B takes 500 ns in the same launch (8 of 8 launches).",
+            advice=ADVICE,
+            cases=["pingpong.blocking.0.byte.socket.none", "pingpong.blocking.1.byte.socket.none"],
+            severity="note",
+        )
+    ]
+
+
+def test_the_worst_launch_is_told_of_each_candidate_that_has_one() -> None:
+    made = slowed(slowed(evidence(1), [2, 5], 10), [3], 100, "gamma")
+    (one,) = found(slowed(made, [5], 2))
+    assert one.text == (
+        "beta: 10.0 µs at 0 B where 1 B takes 500 ns in the same launch (2 of 8 launches). "
+        "gamma: 50.0 µs at 0 B where 1 B takes 500 ns in the same launch (1 of 8 launches)."
+    )
+
+
+@pytest.mark.parametrize(("factor", "told"), [(4.9, 0), (5.1, 1)])
+def test_five_times_is_far(factor: float, told: int) -> None:
+    assert len(found(evidence(factor))) == told
+
+
+def test_the_core_warms_up_for_itself() -> None:
+    assert found(evidence(50, cases(suite=""))) == []
+
+
+def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
+    """Both of the next two are far faster, or it is a matter of these sizes."""
+    made = evidence(50)
+    second = made.cases[1].case.key
+    slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
+    assert found(dataclasses.replace(made, figures=made.figures.with_columns(figure_ns=slow))) == []
+
+
+def test_large_messages_differ_by_themselves() -> None:
+    assert found(evidence(50, cases((1, 2, 2048)))) == []
+    assert len(found(evidence(50, cases((1, 2, 1024))))) == 1
+
+
+def test_two_sizes_are_too_few() -> None:
+    assert found(evidence(50, cases((1, 2)))) == []
+
+
+def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
+    made = evidence(50)
+    lacking = made.figures.filter((pl.col("case") != made.cases[2].case.key) | (pl.col("block") > 3))
+    (one,) = found(dataclasses.replace(made, figures=lacking))
+    assert one.text.endswith("(5 of 5 launches).")
+
+
+def test_it_is_hardly_ever_invented() -> None:
+    """Launches that scatter by a third of their time are no first calls."""
+    assert not any(found(evidence(1, spread=0.3, seed=seed)) for seed in range(50))
+
+
+def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
+    """Return what is found where the first size takes alpha fifty times as long, in a benchmark of so much a second."""
+    made = evidence(50, cases(sizes))
+    operations = [
+        msgspec.structs.replace(one, metric=metric, messages=64) if one.name == "pingpong" else one
+        for one in made.campaign.operations
+    ]
+    return found(dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, operations=operations)))
+
+
+@pytest.mark.parametrize(
+    ("metric", "text"),
+    [
+        (
+            "bandwidth",
+            "alpha: 2.559 MB/s at 1 B where 2 B has 255.7 MB/s in the same launch, 100× as much where 2.00× would be "
+            "usual (8 of 8 launches).",
+        ),
+        (
+            "rate",
+            "alpha: 2.56 M/s at 1 B where 2 B has 128 M/s in the same launch, 50.0× as much where 1.00× would "
+            "be usual (8 of 8 launches).",
+        ),
+    ],
+)
+def test_what_is_told_per_second_is_spoken_of_as_that(metric: str, text: str) -> None:
+    assert [one.text for one in per_second(metric, (1, 2, 4))] == [text]
+
+
+def test_of_an_empty_message_no_bandwidth_is_told_but_a_rate() -> None:
+    assert per_second("bandwidth", (0, 1, 2)) == []
+    assert len(per_second("rate", (0, 1, 2))) == 1
+
+
+def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
+    """Of nine launches one printed 73.53 µs for an empty message, and 0.83 µs for the next."""
+    path = printed.SAMPLES / "study" / "latency.out"
+    made = imported.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
+    (one,) = [one for one in evaluate(made).verdict.findings if one.kind == "first_size"]
+    assert one == Finding(
+        kind="first_size",
+        title="osu-latency: the first size counts more than its message",
+        text="MPICH: 73.5 µs at 0 B where 1 B takes 830 ns in the same launch (1 of 3 launches).",
+        advice=ADVICE,
+        cases=["osu-latency.blocking.0.byte.1x2.none", "osu-latency.blocking.1.byte.1x2.none"],
+        severity="note",
+    )

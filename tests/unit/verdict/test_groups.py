@@ -1,0 +1,201 @@
+"""Groups: those planted are found exactly, noise alone parts nothing, and what differs is kept apart."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from fakes import campaigns, planted
+
+from rankbench.model import Group
+from rankbench.statistics.resemblance import APART, grouped
+from rankbench.verdict.groups import groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankbench.model import Case
+
+SIZES = tuple(2**power for power in range(3, 19))
+SWITCH = 8192
+KINDS = {
+    "ahead": ("allreduce", "gather", "alltoall", "scan"),
+    "crossing": ("reduce", "scatter", "exscan"),
+    "level": ("bcast", "allgather"),
+    "far": ("gatherv",),
+}
+KIND = {name: kind for kind, names in KINDS.items() for name in names}
+
+
+def lines(names: Sequence[str], sizes: Sequence[int] = SIZES) -> list[Case]:
+    return campaigns.cases_of(lines=[(name, "blocking") for name in names], sizes=sizes)
+
+
+def factor(kind: str, candidate: str, size_bytes: int) -> float:
+    """Return what a candidate takes over the fastest of its kind of line."""
+    return {
+        "ahead": {"alpha": 1.0, "beta": 1.15, "gamma": 1.8},
+        "crossing": {"alpha": 1.0, "beta": 1.5 if size_bytes < SWITCH else 0.7, "gamma": 2.0},
+        "level": {"alpha": 1.0, "beta": 1.0, "gamma": 1.0},
+        "far": {"alpha": 1.0, "beta": 1.15, "gamma": 6.0},
+    }[kind][candidate]
+
+
+def told(candidate: str, case: Case) -> float:
+    """Return a time: how long an operation takes in itself has nothing to do with its kind."""
+    scale = 1 + 3 * list(KIND).index(case.operation)
+    return scale * campaigns.base_ns(case) * factor(KIND[case.operation], candidate, case.size_bytes)
+
+
+def operations(found: Sequence[Group]) -> list[set[str]]:
+    return [{line.split(".")[0] for line in one.lines} for one in found]
+
+
+def two(one: Callable[[str, Case], float], other: Callable[[str, Case], float], **others: object) -> list[Group]:
+    """Return the groups of two lines, allreduce and bcast, whose factors are told."""
+
+    def both(candidate: str, case: Case) -> float:
+        return campaigns.base_ns(case) * (one if case.operation == "allreduce" else other)(candidate, case)
+
+    made = {"spread": 0.02, "cases": lines(("allreduce", "bcast")), "candidates": ("alpha", "beta"), **others}
+    return groups(planted.evidence(both, **made))  # type: ignore[arg-type]
+
+
+def test_groups_are_told_with_their_pattern_largest_first() -> None:
+    found = groups(planted.evidence(told, cases=lines(list(KIND)), spread=0, state=0))
+    first, second, third, fourth = found
+    assert first == Group(
+        lines=[f"{name}.blocking.{kind}.socket.window" for name, kind in (
+            ("allreduce", "float"), ("alltoall", "byte"), ("gather", "byte"), ("scan", "float"),
+        )],
+        title="allreduce and 3 like it",
+        text=(
+            "alpha throughout. At worst, against the fastest: beta 1.15× at 8 B and gamma 1.80× at 8 B. "
+            "So it is, by about as much, in alltoall, gather and scan."
+        ),
+        cases=[case.key for case in lines(("allreduce",))],
+    )  # fmt: skip
+    assert second.title == "exscan and 2 like it"
+    assert second.text.startswith(
+        "alpha up to 4 KiB, beta from 8 KiB on. At worst, against the fastest: alpha 1.43× at "
+    )
+    assert third.text == "No difference can be told at any size. So it is, by about as much, in bcast."
+    assert (fourth.title, fourth.lines) == ("gatherv", ["gatherv.blocking.byte.socket.window"])
+    assert "So it is" not in fourth.text
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.05])
+def test_planted_groups_are_found_exactly(spread: float) -> None:
+    """In each of 10 campaigns, whatever the order of the plan."""
+    wanted = sorted(map(sorted, KINDS.values()))
+    for seed in range(10):
+        names = [str(name) for name in np.random.default_rng(seed).permutation(list(KIND))]
+        found = groups(planted.evidence(told, seed=seed, cases=lines(names), spread=spread))
+        assert sorted(map(sorted, operations(found))) == wanted
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.1])
+@pytest.mark.parametrize("kind", ["crossing", "level"])
+def test_noise_alone_parts_hardly_any_lines(spread: float, kind: str) -> None:
+    """Ten lines of one truth are one group in at least 9 of 10 campaigns."""
+    cases = lines(list(KIND))
+    parted = 0
+    for seed in range(10):
+        made = planted.evidence(
+            lambda name, case: campaigns.base_ns(case) * factor(kind, name, case.size_bytes),
+            seed=seed, cases=cases, spread=spread,
+        )  # fmt: skip
+        parted += len(groups(made)) > 1
+    assert parted <= 1
+
+
+def test_the_same_evidence_gives_the_same_groups() -> None:
+    one, two = (groups(planted.evidence(told, cases=lines(list(KIND)), spread=0.05)) for _ in range(2))
+    assert one == two
+
+
+def test_lines_with_other_sizes_are_alike_where_they_overlap() -> None:
+    def crossing(candidate: str, case: Case) -> float:
+        return campaigns.base_ns(case) * factor("crossing", candidate, case.size_bytes)
+
+    cases = [*lines(("allreduce",)), *lines(("bcast",), SIZES[1::2])]
+    assert operations(groups(planted.evidence(crossing, cases=cases))) == [{"allreduce", "bcast"}]
+    few = [*lines(("allreduce",)), *lines(("bcast",), SIZES[:4])]
+    assert len(groups(planted.evidence(crossing, cases=few))) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # Another is in front, by little.
+        (lambda name, _case: 1.08 if name == "beta" else 1.0, lambda name, _case: 1.08 if name == "alpha" else 1.0),
+        # The same is in front, by much or by little.
+        (lambda name, _case: 1.1 if name == "beta" else 1.0, lambda name, _case: 1.6 if name == "beta" else 1.0),
+        # In front, or level.
+        (lambda name, _case: 1.15 if name == "beta" else 1.0, lambda _name, _case: 1.0),
+        # Another crosses at another size.
+        (
+            lambda name, case: 1.2 if (name == "beta") == (case.size_bytes < 512) else 1.0,
+            lambda name, case: 1.2 if (name == "beta") == (case.size_bytes < 32768) else 1.0,
+        ),
+        # One is out of line at one size.
+        (lambda _name, _case: 1.0, lambda name, case: 1.6 if name == "beta" and case.size_bytes == SWITCH else 1.0),
+    ],
+)
+def test_what_differs_is_kept_apart(one: Callable[[str, Case], float], other: Callable[[str, Case], float]) -> None:
+    assert [len(two(one, other, seed=seed)) for seed in range(5)] == [2] * 5
+
+
+def test_what_is_too_uncertain_is_not_called_alike() -> None:
+    level = lambda _name, _case: 1.0  # noqa: E731
+    assert len(two(level, level, spread=1.5, launches=4)) == 2
+
+
+def test_who_failed_throughout_takes_no_part_and_keeps_lines_apart() -> None:
+    def failing(name: str, _case: Case) -> float:
+        return math.nan if name == "gamma" else 1.0
+
+    candidates = ("alpha", "beta", "gamma")
+    assert len(two(failing, lambda _name, _case: 1.0, candidates=candidates)) == 2
+    assert len(two(failing, failing, candidates=candidates)) == 1
+
+
+def test_too_few_sizes_or_candidates_make_no_line() -> None:
+    assert groups(planted.evidence(told, cases=lines(("allreduce",), (8, 64)))) == []
+    assert groups(planted.evidence(told, cases=lines(("allreduce",)), candidates=("alpha",))) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "front"),
+    [
+        (
+            "alpha up to 1 KiB, beta from 64 KiB on; between them no difference",
+            {8: "a", 1024: "a", 8192: "", 65536: "b"},
+        ),
+        ("alpha at 1 KiB; no difference can be told at 3 of 4 sizes", {8: "", 1024: "a", 8192: "", 65536: ""}),
+        ("alpha throughout; no difference can be told at 2 of 4 sizes", {8: "a", 1024: "", 8192: "", 65536: "a"}),
+        ("alpha up to 8 B, beta at 1 KiB, alpha from 8 KiB on", {8: "a", 1024: "b", 8192: "a", 65536: "a"}),
+        (
+            "alpha from 1 KiB to 8 KiB; no difference can be told at 2 of 4 sizes",
+            {8: "", 1024: "a", 8192: "a", 65536: ""},
+        ),
+    ],
+)
+def test_patterns_in_words(words: str, front: dict[int, str]) -> None:
+    def truth(candidate: str, case: Case) -> float:
+        return 500 * (1.0 if front[case.size_bytes] in ("", candidate[0]) else 1.5)
+
+    cases = lines(("allreduce",), tuple(front))
+    (one,) = groups(planted.evidence(truth, cases=cases, candidates=("alpha", "beta"), spread=0, state=0))
+    assert one.text.startswith(f"{words}.")
+
+
+def test_every_two_of_a_group_are_alike_and_the_middle_one_stands_for_them() -> None:
+    """Lines in a row, each alike to its neighbours only."""
+    far = np.array([[0, 0.6, 1.2, APART], [0.6, 0, 0.6, APART], [1.2, 0.6, 0, APART], [APART] * 3 + [0]], dtype=float)
+    assert sorted(map(sorted, grouped(far))) in ([[0], [1, 2], [3]], [[0, 1], [2], [3]])
+    assert grouped(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
+    assert grouped(np.zeros((0, 0))) == []
+    assert grouped(np.zeros((1, 1))) == [[0]]

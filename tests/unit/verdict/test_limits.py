@@ -1,0 +1,152 @@
+"""Candidates that fail from some number of nodes or ranks on: found where they do, word for word, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from fakes import campaigns
+from fakes.campaigns import Truth
+
+from rankbench.model import CaseStatus, Finding, LaunchStatus, Placement
+from rankbench.verdict import evaluation, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankbench.model import Case, Form, Launch
+
+NODES = {f"{nodes}x2": (nodes, 2) for nodes in (1, 2, 4, 8, 12)}
+MATRIX = {f"{nodes}x{ranks}": (nodes, ranks) for nodes in (1, 2, 4) for ranks in (1, 2, 4)}
+LINES: list[tuple[str, Form]] = [("allreduce", "blocking"), ("bcast", "blocking")]
+LOG = "[n1:1] *** Process received signal ***\nnothing else"
+ADVICE = "Read the log of launch {}; try the library's newest version or another transport."
+
+
+def limits(
+    folder: Path,
+    places: dict[str, tuple[int, int]],
+    fails: Callable[[str, Case, int, int], CaseStatus | None],
+    change: Callable[[Launch], Launch] = lambda launch: launch,
+) -> list[Finding]:
+    """Return the findings of a campaign of three blocks; `fails` is given candidate, case, nodes and ranks per node."""
+
+    def truth(candidate: str, case: Case) -> Truth:
+        return Truth(status=fails(candidate, case, *places[case.placement]) or CaseStatus.OK)
+
+    cases = [case for place in places for case in campaigns.cases_of(place, LINES, sizes=(8,))]
+    made = campaigns.make_campaign(
+        folder / "made", truth, 3, cases=cases, placements=list(places), control=False, samples=5
+    )
+    evaluated = evaluation.evaluate(made)
+    placements = [
+        Placement(name=name, nodes=nodes, ranks_per_node=ranks, binding="core")
+        for name, (nodes, ranks) in places.items()
+    ]
+    plan = msgspec.structs.replace(evaluated.campaign.plan, placements=placements)
+    record = msgspec.structs.replace(evaluated.campaign, plan=plan)
+    verdict = evaluated.verdict
+    launches = list(map(change, evaluated.launches))
+    found = judge(record, verdict.summaries, verdict.comparisons, [], launches).findings
+    return [one for one in found if one.kind == "limits"]
+
+
+def keys(places: Sequence[str], operations: Sequence[str]) -> list[str]:
+    return [
+        case.key
+        for place in places
+        for case in campaigns.cases_of(place, LINES, sizes=(8,))
+        if case.operation in operations
+    ]
+
+
+def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
+    def crash(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
+        return CaseStatus.CRASHED if candidate == "beta" and case.operation == "bcast" and nodes >= 8 else None
+
+    numbers: list[int] = []
+
+    def noted(launch: Launch) -> Launch:
+        if launch.status is LaunchStatus.CRASHED:
+            numbers.append(launch.number)
+            return msgspec.structs.replace(launch, log=LOG)
+        return launch
+
+    (found,) = limits(tmp_path, NODES, crash, noted)
+    number = min(numbers)
+    assert found == Finding(
+        kind="limits",
+        title="beta fails at >= 8 nodes",
+        text=(
+            "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes. "
+            f"The log of launch {number} says: [n1:1] *** Process received signal ***"
+        ),
+        advice=ADVICE.format(number),
+        cases=keys(["8x2", "12x2"], ["bcast"]),
+        severity="failure",
+    )
+
+
+def test_what_hangs_with_many_ranks_however_they_lie(tmp_path: Path) -> None:
+    def hang(candidate: str, _: Case, nodes: int, ranks: int) -> CaseStatus | None:
+        return CaseStatus.HUNG if candidate == "alpha" and nodes * ranks >= 8 else None
+
+    (found,) = limits(tmp_path, MATRIX, hang)
+    assert found.title == "alpha fails at >= 8 ranks"
+    assert found.text == (
+        "alpha fails at >= 8 ranks (9 of 9 launches, no progress in allreduce and bcast). It works at 1, 2 and 4 ranks."
+    )
+    assert found.cases == keys(["2x4", "4x2", "4x4"], ["allreduce", "bcast"])
+
+
+def test_what_does_not_take_many_ranks_on_one_node(tmp_path: Path) -> None:
+    def wrong(candidate: str, case: Case, _: int, ranks: int) -> CaseStatus | None:
+        bad = candidate == "beta" and case.operation == "allreduce" and ranks >= 4
+        return CaseStatus.WRONG_DATA if bad else None
+
+    places = {name: place for name, place in MATRIX.items() if name != "1x4"} | {"16x1": (16, 1), "1x4": (1, 4)}
+    (found,) = limits(tmp_path, places, wrong)
+    assert found.text == (
+        "beta fails at >= 4 ranks per node (9 of 9 launches, wrong data in allreduce). "
+        "It works at 1 and 2 ranks per node."
+    )
+
+
+def test_two_ways_to_fail_are_two_findings(tmp_path: Path) -> None:
+    def both(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
+        if candidate == "beta" and case.operation == "bcast" and nodes >= 4:
+            return CaseStatus.CRASHED
+        return CaseStatus.FAILED if candidate == "beta" and case.operation == "allreduce" and nodes >= 12 else None
+
+    assert [one.title for one in limits(tmp_path, NODES, both)] == [
+        "beta fails at >= 12 nodes",
+        "beta fails at >= 4 nodes",
+    ]
+
+
+def test_launches_that_do_not_start(tmp_path: Path) -> None:
+    def refuse(candidate: str, _: Case, nodes: int, __: int) -> CaseStatus | None:
+        return CaseStatus.REFUSED if candidate == "beta" and nodes >= 8 else None
+
+    def unstarted(launch: Launch) -> Launch:
+        if launch.candidate != "beta" or launch.placement not in {"8x2", "12x2"}:
+            return launch
+        return msgspec.structs.replace(launch, status=LaunchStatus.REFUSED, facts=None, exit_code=1, log="")
+
+    (found,) = limits(tmp_path, NODES, refuse, unstarted)
+    assert found.text == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
+    assert found.cases == keys(["8x2", "12x2"], ["allreduce", "bcast"])
+
+
+def test_what_fails_everywhere_or_in_between_has_no_limit(tmp_path: Path) -> None:
+    def everywhere(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
+        if candidate == "beta":
+            return CaseStatus.CRASHED
+        return CaseStatus.CRASHED if case.operation == "bcast" and nodes == 4 else None
+
+    assert limits(tmp_path, NODES, everywhere) == []
+
+
+def test_what_never_fails_has_no_limit(tmp_path: Path) -> None:
+    assert limits(tmp_path, NODES, lambda *_: None) == []

@@ -1,0 +1,202 @@
+"""What maps say in words, in findings, tables and CSV; and what they keep to themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fakes import hierarchy, kinds
+
+from rankbench import plots
+from rankbench.model import Finding
+from rankbench.report import matrix_tables as report
+from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
+from rankbench.verdict import maps
+from rankbench.verdict.evaluation import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SLOW = {(4, 6), (6, 4)}
+SOCKET = "within one socket, NUMA node and L3"
+
+
+def slow_in_beta(candidate: str, first: int, second: int) -> float:
+    return hierarchy.by_level(candidate, first, second) * (
+        1.4 if candidate == "beta" and (first, second) in SLOW else 1
+    )
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    """Return both sockets of one host, on which two cores each share an L2 that brings them nothing."""
+    folder = tmp_path_factory.mktemp("results") / "machine"
+    return evaluate(hierarchy.make(folder, slow_in_beta, wanted=hierarchy.cases(ranks=8)))
+
+
+def findings(evaluated: Evaluation) -> list[Finding]:
+    return [one for one in evaluated.verdict.findings if one.kind == "pairs"]
+
+
+def test_levels_and_what_does_not_fit_are_found(evaluated: Evaluation) -> None:
+    odd, levels = findings(evaluated)
+    assert odd == Finding(
+        kind="pairs",
+        title="beta, pingpong: pairs of ranks that are not like the others",
+        text=(
+            "pingpong 8 B: between ranks 4 and 6 (within one L2) it takes 1.40× as long as between the others of this "
+            "kind: 301 ns."
+        ),
+        advice="See what else runs on these CPUs, and whether the next campaign finds the same pairs.",
+        cases=[hierarchy.case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
+        severity="warning",
+    )
+    assert levels == Finding(
+        kind="pairs",
+        title="pingpong: what it takes by what two ranks share",
+        text=(
+            f"alpha, 8 B: within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); "
+            "across sockets: 622 ns (2.98×, 32 pairs). "
+            f"beta, 8 B: within one L2: 218 ns (8 pairs); {SOCKET}: 214 ns (0.99× ~, 16 pairs); "
+            "across sockets: 642 ns (2.97×, 32 pairs). "
+            "Grouped by their times alone, pairs that share the same are together in 1 of 2."
+        ),
+        advice="Place ranks that talk much with each other where they share most.",
+        cases=[hierarchy.case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
+        severity="note",
+    )
+
+
+def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
+    made = hierarchy.make(tmp_path / "made", hierarchy.alike, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
+    (found,) = findings(evaluate(made))
+    assert found.severity == "note"
+    assert found.text.endswith(" The times of single pairs fall into no groups beyond their scatter over launches.")
+
+
+def test_the_same_stands_below_the_map(evaluated: Evaluation) -> None:
+    alpha, beta = matrix_sentences(plots.picture(evaluated))
+    assert alpha == (
+        f"pingpong 8 B, alpha: Within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); across sockets: "
+        "622 ns (2.98×, 32 pairs). The pairs fall into 2 groups: 24 at 207 ns and 32 at 622 ns; pairs that share the "
+        "same are in one of them."
+    )
+    assert "3 groups: 22 at 214 ns, 2 at 301 ns and 32 at 642 ns; but for 2 pairs, pairs that share the same" in beta
+    assert beta.endswith(" 1.40× as long as between the others of this kind: 301 ns.")
+
+
+def test_levels_have_a_table(evaluated: Evaluation) -> None:
+    *_, levels = matrix_tables(plots.picture(evaluated))
+    assert levels.caption.startswith("pingpong 8 B: latency by what two ranks share, 16 ranks (2x8), start: none, ")
+    assert [[cell.text for cell in row] for row in levels.rows[:3]] == [
+        ["alpha", "within one L2", "8", "208 ns", "1"],
+        ["alpha", SOCKET, "16", "207 ns", "0.99× ~"],
+        ["alpha", "across sockets", "32", "622 ns", "2.98×"],
+    ]
+    assert levels.rows[2][4].detail == "2.94× to 3.02×"
+
+
+def test_tables_stand_in_the_order_of_the_machine(evaluated: Evaluation) -> None:
+    first, *_ = matrix_tables(plots.picture(evaluated))
+    assert first.columns == ["from", *(f"to {rank}" for rank in (0, 2, 4, 6, 1, 3, 5, 7))]
+    assert [row[0].text for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
+
+
+def test_many_ranks_leave_a_digit_for_each_pair(evaluated: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "MOST_FIGURES", 4)
+    first, *_ = matrix_tables(plots.picture(evaluated))
+    assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")
+    assert first.columns == ["from", "a digit for each rank in this order, from 0 (202 ns) to 9 (632 ns)"]
+    assert [[cell.text for cell in row] for row in first.rows[:4]] == [
+        ["0", "·0 00 99 99"],
+        ["2", "0· 00 99 99"],
+        ["4", "00 ·0 99 89"],
+        ["6", "00 0· 99 99"],
+    ]
+
+
+def test_csv_has_a_row_for_each_pair(evaluated: Evaluation) -> None:
+    frame = matrix_frame(plots.picture(evaluated))
+    assert frame.height == 2 * 56
+    row = frame.filter(pl.col("from") == 4, pl.col("to") == 6, candidate="beta").row(named=True)
+    told = {name: row[name] for name in ("from_place", "to_place", "share", "group", "groups", "launches", "unit")}
+    assert told == {
+        "from_place": "n1 CPU 2",
+        "to_place": "n1 CPU 3",
+        "share": "within one L2",
+        "group": 2,
+        "groups": 3,
+        "launches": 5,
+        "unit": "ns",
+    }
+    assert row["times_as_its_like"] == pytest.approx(1.4, rel=0.05)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool = False, ranks: int = 4) -> maps.Map:
+    """Return the map of some ranks of one host, of which some pairs take twice as long as all others."""
+    made = hierarchy.make(
+        folder / "made",
+        lambda _name, first, second: 400.0 if (first, second) in slow else 200.0,
+        wanted=hierarchy.cases(ranks=ranks),
+        candidates=("alpha",),
+        launches=launches,
+        spread=0.005,
+        moved=lambda launch: {0: 1} if moved and launch == 2 else {},
+    )
+    (found,) = evaluate(made).maps
+    return found
+
+
+def said(one: maps.Map, folder: Path) -> list[str]:
+    whole = plots.picture(evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1)))
+    return list(maps.sentences(one, whole.measure(whole.cases[0])))
+
+
+def test_one_direction_is_told_as_such(tmp_path: Path) -> None:
+    one = one_map(tmp_path, (0, 2), ranks=8)
+    assert said(one, tmp_path)[-1].startswith("From rank 0 to rank 2 (within one L2) it takes 2.0")
+
+
+def test_a_rank_that_is_slow_with_all_others_is_told_as_one(tmp_path: Path) -> None:
+    slow = [pair for other in range(8) if other != 5 for pair in ((5, other), (other, 5))]
+    one = one_map(tmp_path, *slow, ranks=8)
+    told = said(one, tmp_path)
+    assert any(
+        sentence.startswith("Between rank 5 and ranks 0, 2, 4 and 6 (across sockets) it takes") for sentence in told
+    )
+
+
+def test_a_level_in_several_groups_is_told(tmp_path: Path) -> None:
+    slow = [(0, 1), (1, 0), (2, 3), (3, 2)]
+    one = one_map(tmp_path, *slow)
+    assert said(one, tmp_path)[1].endswith(
+        "; pairs across sockets are in several of them, which nothing known of the machine explains."
+    )
+
+
+def test_few_launches_have_no_groups(tmp_path: Path) -> None:
+    (_, grouped) = said(one_map(tmp_path, launches=1), tmp_path)
+    assert grouped == "Groups of like pairs are looked for in 3 launches or more that have all pairs; there is 1."
+
+
+def test_launches_that_disagree_leave_no_levels(tmp_path: Path) -> None:
+    one = one_map(tmp_path, (0, 2), moved=True)
+    assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so that nothing is told of what pairs share."
+    assert (one.levels, one.between((0, 2))) == ([], "")
+
+
+def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:
+    first, _ = evaluate(kinds.make(tmp_path / "made", kinds.PAIRS)).maps
+    assert (first.known, first.levels, len(first.groups)) == (False, [], 2)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "named"),
+    [([3], "rank 3"), ([1, 2, 5], "ranks 1, 2 and 5"), (list(range(16)), "ranks 0, 1, 2, 3 and 12 more")],
+)
+def test_many_ranks_are_summed_up(ranks: list[int], named: str) -> None:
+    assert maps.ranks_named(ranks) == named

@@ -1,0 +1,128 @@
+"""What an application's calls come to with each candidate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import verdicts
+
+from rankbench.model import Calls, CaseStatus
+from rankbench.verdict import mix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.mix import Mix
+
+
+def call(size: int, times: float = 1.0, operation: str = "allreduce") -> Calls:
+    return Calls(operation=operation, size_bytes=size, calls=times)
+
+
+def faster_when_small(candidate: str, case: Case) -> float:
+    """beta takes half as long as alpha for 8 bytes, and twice as long from 64 KiB on; gamma is alpha."""
+    return 1.0 if candidate != "beta" else {8: 0.5, 1024: 1.0, 65536: 2.0}[case.size_bytes]
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Evidence:
+    return verdicts.evaluate(tmp_path, faster_when_small, cases=verdicts.LINE).evidence
+
+
+def only(evidence: Evidence, *calls: Calls) -> Mix:
+    (found,) = mix.mixes(evidence, calls)
+    return found
+
+
+def time_ns(evidence: Evidence, size: int, candidate: str) -> float:
+    (key,) = (case.key for case in evidence.case.values() if case.size_bytes == size)
+    return evidence.summary[key, candidate].typical_ns
+
+
+def test_the_best_depends_on_what_is_called(evidence: Evidence) -> None:
+    assert only(evidence, call(8, 1000), call(65536, 0.001)).standings[0].candidate == "beta"
+    assert only(evidence, call(8), call(65536, 1000)).standings[0].candidate in {"alpha", "gamma"}
+
+
+def test_a_mix_is_the_sum_of_its_calls(evidence: Evidence) -> None:
+    found = only(evidence, call(8, 1000), call(65536, 3))
+    times = {one.candidate: one.time_ns for one in found.standings}
+    for name in ("alpha", "beta"):
+        small, large = 1000 * time_ns(evidence, 8, name), 3 * time_ns(evidence, 65536, name)
+        assert times[name] == pytest.approx(small + large)
+        assert found.shares[name, 1] == pytest.approx(large / (small + large))
+    beta = next(one for one in found.standings if one.candidate == "beta")
+    alpha = next(one for one in found.standings if one.candidate == "alpha")
+    assert alpha.ratio / beta.ratio == pytest.approx(times["alpha"] / times["beta"])
+
+
+@pytest.mark.parametrize(
+    ("size", "how", "factor"),
+    [
+        (1024, "measured", 1.0),
+        (8192, "between 1 KiB and 64 KiB", 2**0.5),
+        (1 << 20, "from 64 KiB, in proportion", 2.0),
+        (4, "as 8 B", 0.5),
+    ],
+)
+def test_sizes_that_were_not_measured_follow_from_their_neighbours(
+    evidence: Evidence, size: int, how: str, factor: float
+) -> None:
+    found = only(evidence, call(size))
+    times = {one.candidate: one.time_ns for one in found.standings}
+    assert found.parts[0].how == how
+    assert times["beta"] / times["alpha"] == pytest.approx(factor)
+
+
+def test_beyond_the_largest_size_time_grows_with_the_size(evidence: Evidence) -> None:
+    found = only(evidence, call(1 << 20, 2))
+    alpha = next(one for one in found.standings if one.candidate == "alpha")
+    assert alpha.time_ns == pytest.approx(2 * 16 * time_ns(evidence, 65536, "alpha"))
+
+
+def test_equal_candidates_are_not_told_apart(evidence: Evidence) -> None:
+    found = only(evidence, call(65536))
+    assert [(one.candidate, one.different) for one in found.standings][1:] == [
+        ("gamma" if found.standings[0].candidate == "alpha" else "alpha", False),
+        ("beta", True),
+    ]
+
+
+def test_sentences_say_who_why_and_what_is_not_in_it(evidence: Evidence) -> None:
+    found = only(evidence, call(65536, 10), call(8, 1), call(8, 2, "scan"))
+    best, second = (one.candidate for one in found.standings[:2])
+    total = found.standings[0].time_ns / 1000
+    beta = found.standings[2]
+    assert list(mix.sentences(evidence, found)) == [
+        f"For these calls, {best} takes least: {total:.3g} µs in all; it cannot be told from {second}.",
+        f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
+        f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
+        "Not in it, since nothing that stands for it was measured: scan 8 B.",
+    ]
+
+
+def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
+    def crashes(candidate: str, case: Case) -> float | CaseStatus:
+        return CaseStatus.CRASHED if candidate == "beta" and case.size_bytes == 65536 else 1.0
+
+    evidence = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE).evidence
+    found = only(evidence, call(8), call(65536))
+    assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
+    assert list(mix.sentences(evidence, found))[-1] == "beta has no figure for allreduce 64 KiB, and is left out."
+
+
+def test_calls_that_nothing_stands_for_give_no_mix(evidence: Evidence) -> None:
+    assert list(mix.mixes(evidence, [call(8, operation="scan")])) == []
+
+
+def test_the_interval_is_as_wide_as_that_of_its_only_call(tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE).evidence
+    found = only(made, call(8, 7))
+    (comparison,) = (
+        one for one in made.comparisons if {one.base, one.other} == {"alpha", "beta"} and ".8." in one.case
+    )
+    beta = next(one for one in found.standings if one.candidate == "beta")
+    assert beta.high / beta.low == pytest.approx(comparison.high / comparison.low)

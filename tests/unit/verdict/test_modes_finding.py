@@ -1,0 +1,109 @@
+"""The finding of second modes: told word for word where they repeat, and not where they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns
+from fakes.campaigns import Truth
+
+from rankbench.model import Finding
+from rankbench.statistics.modes import Mode, Pattern, Repeated
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.evidence import Evidence
+from rankbench.verdict.findings import modes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.verdict.evaluation import Evaluation
+
+CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
+
+
+def slow_calls_of_beta(candidate: str, case: Case) -> Truth:
+    """Return the truth that 3 % of beta's calls take twice the time of the others, in the allreduce."""
+    slow = candidate == "beta" and case.operation == "allreduce"
+    return Truth(hump_share=0.03, hump_factor=2.0) if slow else Truth()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    folder = tmp_path_factory.mktemp("results") / "made"
+    return evaluate(campaigns.make_campaign(folder, slow_calls_of_beta, 6, cases=CASES, samples=500))
+
+
+def test_a_mode_that_repeats_is_told_word_for_word(made: Evaluation) -> None:
+    key = CASES[0].key
+    share = made.modes[key, "beta"][1].mode.share
+    assert share == pytest.approx(0.03, abs=0.01)
+    assert [one for one in made.verdict.findings if one.kind == "modes"] == [
+        Finding(
+            kind="modes",
+            title="beta: some calls take another time than most",
+            text=(
+                "In 1 case the samples of beta have more than one mode, launch after launch. allreduce, 8 B: "
+                f"second at 2.0×, {100 * share:.1f} % of samples, in 6 of 6 launches, scattered."
+            ),
+            advice=(
+                "A mean hides this: compare percentiles. Scattered calls may meet a page, a cache line or an "
+                "interrupt: bind ranks, try another transport."
+            ),
+            cases=[key],
+            severity="note",
+        )
+    ]
+
+
+def test_one_hump_is_no_finding(tmp_path: Path) -> None:
+    made = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
+    assert [one for one in made.verdict.findings if one.kind == "modes"] == []
+    assert {len(found) for found in made.modes.values()} == {1}
+
+
+def evidence_with(made: Evaluation, *others: Repeated) -> Evidence:
+    """Return evidence in which alpha has these modes in every case."""
+    main = Repeated(Mode("main", 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
+    found: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
+    verdict = made.verdict
+    return Evidence(made.campaign, verdict.cases, verdict.summaries, [], [], made.launches, modes=found)
+
+
+def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
+    name = f"second at 2.0×, {100 * share:.1f} % of samples"
+    return Repeated(Mode(name, 1000, share, 2.0, 900, 1200, 0.1), 6, seen, pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "advice"),
+    [
+        (
+            Pattern("even", 64),
+            "What comes at even distances is the library's own: credits, queues that are filled, polling.",
+        ),
+        (
+            Pattern("bursts", 14),
+            "What comes in bursts is mostly the machine's: look at stolen time, frequency and other processes.",
+        ),
+        (
+            Pattern("scattered"),
+            "Scattered calls may meet a page, a cache line or an interrupt: bind ranks, try another transport.",
+        ),
+    ],
+)
+def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
+    made: Evaluation, pattern: Pattern, advice: str
+) -> None:
+    (found,) = modes.find(evidence_with(made, second(6, pattern)))
+    assert found.advice == f"A mean hides this: compare percentiles. {advice}"
+    assert found.cases == [case.key for case in CASES]
+    assert pattern.told in found.text
+
+
+@pytest.mark.parametrize(
+    "one", [second(2, Pattern("scattered")), second(6, Pattern("whole")), second(6, Pattern("stays"))]
+)
+def test_what_does_not_repeat_is_no_finding(made: Evaluation, one: Repeated) -> None:
+    assert list(modes.find(evidence_with(made, one))) == []

@@ -1,0 +1,245 @@
+"""What is said of placements: word for word, and no more than what was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns, placed, verdicts
+
+from rankbench.model import Finding, Launch
+from rankbench.verdict import evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NEAR, FAR = placed.SOCKETS
+LARGE = (8, 1 << 20, 64 << 20)
+STEPS = tuple(2**power for power in range(3, 20))
+WITHOUT = "Without MPI, handing a cache line between these CPUs takes"
+NOT_THE_WAY = "the way between the CPUs is not the reason; what is cannot be told."
+NOT_THE_MACHINE = "the machine does not explain it, and what does cannot be told."
+THE_LIBRARY = "what the library does differently there cannot be told."
+NOT_FASTER = "same-l3 is not faster than two-sockets: without MPI, handing a cache line between these CPUs takes"
+
+
+def findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> list[Finding]:
+    made = placed.make(folder / "made", time_ns, **others)  # type: ignore[arg-type]
+    return [one for one in evaluation.evaluate(made).verdict.findings if one.kind == "placement"]
+
+
+def text(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> str:
+    """Return what the only finding says after it has told the ratios."""
+    (found,) = findings(folder, time_ns, **others)
+    return found.text.partition("). ")[2]
+
+
+def slower(factor: float, start_ns: float = 200) -> Callable[[str, str, int], float]:
+    """Return times that are so many times as long at the far placement, whatever the size."""
+    return lambda _candidate, place, size: (start_ns + size / 10) * (factor if place == FAR else 1)
+
+
+def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Path) -> None:
+    assert findings(tmp_path, slower(3.0)) == [
+        Finding(
+            kind="placement",
+            title="alpha, pingpong: what the placement does",
+            text=(
+                "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
+                f"(2.99× to 3.01×). {WITHOUT} 3.01× as long: the machine explains it "
+                "(at same-l3 the CPUs share an L3 cache, at two-sockets they do not)."
+            ),
+            advice=(
+                "Place ranks that talk most where the figures are best; measure again where the reason is not known."
+            ),
+            cases=[placed.case("pingpong", size, place).key for size in placed.SMALL for place in placed.SOCKETS],
+            severity="note",
+        )
+    ]
+
+
+def test_a_few_cache_lines_more_are_explained_though_the_ratio_is_small(tmp_path: Path) -> None:
+    """Of 1 µs that a library takes anyway 200 ns more are 1.2 times as much; a cache line takes three times as long."""
+    assert text(tmp_path, slower(1.2, 1000)).startswith(f"{WITHOUT} 3.01× as long: the machine explains it (at ")
+
+
+@pytest.mark.parametrize(
+    ("factor", "between", "said"),
+    [
+        (2.0, placed.no_difference, f"1.00× as long, which is no difference: {NOT_THE_WAY}"),
+        (0.5, placed.exchange_ns, f"3.01× as long, the other way round: {NOT_THE_MACHINE}"),
+        (20.0, placed.exchange_ns, f"3.01× as long, which does not explain as much; {THE_LIBRARY}"),
+    ],
+)
+def test_what_the_machine_does_not_explain_is_not_explained(
+    tmp_path: Path, factor: float, between: Callable[[int, int], float], said: str
+) -> None:
+    assert text(tmp_path, slower(factor), between=between) == f"{WITHOUT} {said}"
+
+
+def test_what_was_not_measured_explains_nothing(tmp_path: Path) -> None:
+    assert text(tmp_path, slower(2.0), between=None) == (
+        "What handing a cache line between these CPUs takes without MPI was not measured, so that it cannot be told "
+        "whether the machine is the reason."
+    )
+
+
+# --- one socket is not faster than two --------------------------------------------------------------------------------
+
+
+def test_one_socket_is_not_faster_where_the_machine_is_not_either(tmp_path: Path) -> None:
+    assert text(tmp_path, slower(1.0), between=placed.no_difference) == f"{NOT_FASTER} as long at both (1.00×)."
+
+
+def test_what_the_machine_adds_may_be_lost_in_the_call(tmp_path: Path) -> None:
+    assert text(tmp_path, slower(1.0, 20000), spread=0.02) == (
+        f"{NOT_FASTER} 3.05× as long at two-sockets, but these 100 ns are lost in the 20.0 µs of the call."
+    )
+
+
+def test_or_it_is_not_known_why(tmp_path: Path) -> None:
+    assert text(tmp_path, slower(1.0, 2000)) == (
+        f"{NOT_FASTER} 3.01× as long at two-sockets, which the call does not show; why cannot be told."
+    )
+
+
+@pytest.mark.parametrize("others", [{"launches": 2}, {"spread": 0.3}])
+def test_what_is_too_uncertain_is_not_explained(tmp_path: Path, others: dict[str, object]) -> None:
+    assert text(tmp_path, slower(1.0), **others) == "That is too uncertain for a reason to be looked for."
+
+
+def test_an_exchange_that_is_too_uncertain_explains_nothing(tmp_path: Path) -> None:
+    def change(launch: Launch) -> Launch:
+        """The two CPUs are near in one minute and far in the next."""
+        state = placed.state(lambda _one, _two: 50.0, 4.0 if launch.block % 3 == 0 and launch.placement == FAR else 1.0)
+        return msgspec.structs.replace(launch, before=state, after=state)
+
+    told = text(tmp_path, slower(1.5), change=change)
+    assert told == f"{WITHOUT} 1.59× as long, which is too uncertain to tell whether the machine is the reason."
+
+
+# --- large messages ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", ["pingpong", "bandwidth"])
+def test_equal_bandwidth_of_a_copying_core_fits_copying(tmp_path: Path, operation: str) -> None:
+    messages = 64 if operation == "bandwidth" else 1
+    told = text(tmp_path, lambda *case: 200 + messages * case[2] / 4.8, sizes=LARGE, operations=[operation])
+    assert told.endswith(
+        " At 64 MiB the two are alike, with 4,817 MB/s, where a core copies 5,000 MB/s without MPI while all others "
+        "copy, too: no cache holds such messages, and copying fits as the limit, wherever the other core is."
+    )
+
+
+def test_equal_bandwidth_far_above_that_of_a_core_is_not_explained(tmp_path: Path) -> None:
+    told = text(tmp_path, lambda *case: 200 + case[2] / 48, sizes=LARGE)
+    assert told.endswith(" copy, too: copying alone does not explain that, and what does cannot be told.")
+
+
+@pytest.mark.parametrize(
+    ("known", "said"), [(placed.CACHE_BYTES, "the last-level cache of 32 MiB"), (0, "a cache of unknown size")]
+)
+def test_what_a_cache_may_hold_tells_nothing_of_copying(tmp_path: Path, known: int, said: str) -> None:
+    def change(launch: Launch) -> Launch:
+        assert launch.facts
+        return msgspec.structs.replace(
+            launch, facts=msgspec.structs.replace(launch.facts, last_level_cache_bytes=known)
+        )
+
+    told = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=(8, 1 << 20), change=change)
+    assert told.endswith(
+        f" At 1 MiB the two are alike; messages may fit into {said}, so that it cannot be told whether copying limits "
+        "them."
+    )
+
+
+def test_without_a_measure_of_copying_nothing_is_said_of_it(tmp_path: Path) -> None:
+    told = text(tmp_path, lambda *case: 200 + case[2] / 4.8, sizes=LARGE, between=None)
+    assert told.endswith(
+        " At 64 MiB the two are alike; what one core copies was not measured, so that the reason cannot be told."
+    )
+
+
+# --- protocols --------------------------------------------------------------------------------------------------------
+
+
+def switching(*at_bytes: tuple[str, int]) -> Callable[[str, str, int], float]:
+    """Return times that are 2.5 times as long beyond a size, which depends on the placement."""
+    limit = dict(at_bytes)
+    return lambda _candidate, place, size: (200 + size / 10) * (2.5 if size > limit.get(place, size) else 1)
+
+
+def test_a_switch_of_protocol_at_other_sizes_is_told(tmp_path: Path) -> None:
+    told = text(tmp_path, switching((NEAR, 1 << 16), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    assert (
+        " Along the sizes, same-l3 jumps from 64 KiB to 128 KiB (4.94×) and two-sockets jumps from 8 KiB to 16 KiB "
+        "(4.50×): so looks a library that switches its protocol at other sizes, which explains the ratios between. "
+    ) in told
+
+
+def test_a_jump_at_one_place_only_may_be_either(tmp_path: Path) -> None:
+    told = text(tmp_path, switching((FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    assert told.endswith(
+        " Along the sizes, two-sockets jumps from 8 KiB to 16 KiB (4.50×), the other does not: a switch of protocol "
+        "looks so, and so does a cache that is full."
+    )
+
+
+def test_the_same_jump_at_both_places_is_nothing_of_placements(tmp_path: Path) -> None:
+    told = text(tmp_path, switching((NEAR, 1 << 13), (FAR, 1 << 13)), sizes=STEPS, between=placed.no_difference)
+    assert "Along the sizes" not in told
+
+
+# --- which placements -------------------------------------------------------------------------------------------------
+
+
+def test_the_nearest_placement_is_compared_with_each_of_the_others(tmp_path: Path) -> None:
+    factors = {"same-l2": 1.0, "same-l3": 1.0, "two-sockets": 3.0, "nodes": 25.0}
+    (found,) = findings(
+        tmp_path,
+        lambda _candidate, place, size: (200 + size / 10) * factors[place],
+        names=("nodes", "two-sockets", "same-l3", "same-l2"),
+    )
+    for name in ("nodes", "two-sockets", "same-l3"):
+        assert f"{name} against same-l2: " in found.text
+    assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in found.text
+    assert (
+        "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be told."
+    ) in found.text
+
+
+def test_ranks_on_other_cpus_from_launch_to_launch_are_told(tmp_path: Path) -> None:
+    def change(launch: Launch) -> Launch:
+        seats = placed.launch(launch.number, launch.block, "alpha", "same-l2", None).ranks
+        return msgspec.structs.replace(launch, ranks=seats) if launch.number == 1 else launch
+
+    assert text(tmp_path, slower(3.0), change=change) == (
+        "Ranks did not sit on the same CPUs in all launches, so that no reason can be told."
+    )
+
+
+def test_each_candidate_and_operation_has_its_own(tmp_path: Path) -> None:
+    found = findings(tmp_path, slower(3.0), operations=["pingpong", "bandwidth"], candidates=["alpha", "beta"])
+    assert [one.title.partition(":")[0] for one in found] == [
+        "alpha, pingpong",
+        "beta, pingpong",
+        "alpha, bandwidth",
+        "beta, bandwidth",
+    ]
+
+
+def test_one_placement_is_no_finding(tmp_path: Path) -> None:
+    assert findings(tmp_path, slower(1.0), names=[NEAR]) == []
+
+
+def test_other_numbers_of_ranks_are_other_cases(tmp_path: Path) -> None:
+    """An allreduce of 24 ranks is not the one of 2, whatever the placement."""
+    cases = [
+        msgspec.structs.replace(one, placement=place, ranks=ranks)
+        for one in verdicts.LINE
+        for place, ranks in (("a", 2), ("b", 24))
+    ]
+    made = campaigns.make_campaign(tmp_path / "made", cases=cases, placements=("a", "b"), launches=3, samples=5)
+    assert [one for one in evaluation.evaluate(made).verdict.findings if one.kind == "placement"] == []

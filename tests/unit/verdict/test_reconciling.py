@@ -1,0 +1,139 @@
+"""Why a tool says another number than the core: ratios that are planted are found, and multiply to the whole."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes.alternated import BLOCKS, CORE, OSU, SKEWED, Planted, allreduce, make, of, record
+
+from rankbench.model import Memory
+from rankbench.verdict import reconciling
+from rankbench.verdict.reconciling import BEGUN, MEAN, PARTS, REST, WHOLE, Moved
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.verdict.reconciling import Reconciled
+
+
+def ratios(one: Reconciled) -> dict[str, float]:
+    return {name: round(part.ratio, 6) for name, part in one.parts.items()}
+
+
+def test_a_ratio_is_divided_into_what_makes_it(tmp_path: Path) -> None:
+    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    assert ratios(one) == {WHOLE: 1.386, BEGUN: 1.2, MEAN: 1.1, REST: 1.05}
+    assert math.prod(one.parts[part].ratio for part in PARTS[1:]) == pytest.approx(one.parts[WHOLE].ratio)
+    assert {part.blocks for part in one.parts.values()} == {BLOCKS}
+    assert one.candidate == "alpha"
+
+
+def test_intervals_hold_what_is_planted_and_blocks_cancel(tmp_path: Path) -> None:
+    """All that scatters is the machine, by a factor of three, and that is the same for both within a block."""
+    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    for part, ratio in {WHOLE: 1.386, BEGUN: 1.2, MEAN: 1.1, REST: 1.05}.items():
+        found = one.parts[part]
+        assert found.low < ratio < found.high
+        assert found.high / found.low < 1.01
+
+
+def test_typical_values_are_medians_over_launches(tmp_path: Path) -> None:
+    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    middle = (1.0 + 1.1) / 2
+    assert one.own_ns == pytest.approx(1000 * middle)
+    assert one.theirs_ns == pytest.approx(1386 * middle)
+
+
+def test_what_the_two_mean_is_told(tmp_path: Path) -> None:
+    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    assert one.comparable.reason == one.when_alike.reason == ""
+    tool, core = "osu_allreduce (osu) begins calls after MPI_Barrier", "begins calls at times agreed on before"
+    assert f"{tool}, allreduce (rankbench) {core}" in one.comparable.differences
+    assert not any("begins calls" in sentence for sentence in one.when_alike.differences)
+
+
+def test_where_the_core_begins_as_the_tool_does_there_is_no_such_part(tmp_path: Path) -> None:
+    planted = [
+        Planted(of(CORE["pingpong"]), [500 * one for one in SKEWED]),
+        Planted(of(OSU["osu-latency"]), [500 * 1.1 * 0.9]),
+    ]
+    (one,) = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(one) == {WHOLE: 0.99, MEAN: 1.1, REST: 0.9}
+    assert one.pair.alike is one.pair.own
+
+
+def test_a_window_of_bytes_is_held_against_a_message(tmp_path: Path) -> None:
+    """The core times 64 messages of 1000 bytes in 64 µs, the tool tells 900 MB/s."""
+    planted = [
+        Planted(of(CORE["bandwidth"], 1000), [64000.0] * 3, 64000, 64),
+        Planted(of(OSU["osu-bw"], 1000), [1e9 * 1000 / 900e6], 1000),
+    ]
+    (one,) = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(one) == {WHOLE: round(1 / 0.9, 6), MEAN: 1.0, REST: round(1 / 0.9, 6)}
+    assert one.moved == (Moved(1000, 0), Moved(64000, 64))
+
+
+def test_bytes_of_both_ways_are_counted_alike(tmp_path: Path) -> None:
+    """Both count twice: 128 messages of 1000 bytes in 64 µs are 2000 MB/s, as the tool has it."""
+    planted = [
+        Planted(of(CORE["bandwidth-bidirectional"], 1000), [64000.0] * 3, 128000, 128),
+        Planted(of(OSU["osu-bibw"], 1000), [1e9 * 1000 / 2000e6], 1000),
+    ]
+    (one,) = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(one)[WHOLE] == 1.0
+
+
+def test_bytes_are_held_against_messages_of_their_size(tmp_path: Path) -> None:
+    """The core tells messages per second: 64 of 1000 bytes in 32 µs are 2000 MB/s, the tool tells 1600."""
+    planted = [
+        Planted(of(CORE["message-rate"], 1000), [32000.0] * 3, 64000, 64),
+        Planted(of(OSU["osu-mbw_mr"], 1000), [1e9 * 1000 / 1600e6], 1000),
+        Planted(of(OSU["osu-mbw_mr-rate"], 1000), [1e9 / 2.5e6], 0, 1),
+    ]
+    by_bytes, by_messages = reconciling.reconcile(make(tmp_path, planted))
+    assert ratios(by_bytes)[WHOLE] == 1.25
+    assert ratios(by_messages)[WHOLE] == 0.8
+
+
+def test_blocks_without_one_of_the_figures_say_nothing(tmp_path: Path) -> None:
+    planted = allreduce()
+    planted[2] = planted[2]._replace(blocks=4)
+    (one,) = reconciling.reconcile(make(tmp_path, planted))
+    assert {part.blocks for part in one.parts.values()} == {4}
+
+
+def test_few_blocks_bound_nothing(tmp_path: Path) -> None:
+    planted = [one._replace(blocks=2) for one in allreduce()]
+    (one,) = reconciling.reconcile(make(tmp_path, planted))
+    assert one.parts[WHOLE].ratio == pytest.approx(1.386)
+    assert one.parts[WHOLE].high == math.inf
+
+
+def test_a_case_without_a_partner_is_left_out(tmp_path: Path) -> None:
+    planted = [*allreduce(), Planted(of(OSU["osu-allreduce"], 64), [1000.0]), Planted(of(OSU["osu-init"], 0), [1e6])]
+    assert len(reconciling.reconcile(make(tmp_path, planted))) == 1
+
+
+def test_an_a_a_twin_is_no_candidate(tmp_path: Path) -> None:
+    found = reconciling.reconcile(make(tmp_path, allreduce(), control=True))
+    assert [one.candidate for one in found] == ["alpha"]
+
+
+def test_only_plain_times_are_pairs() -> None:
+    own = of(CORE["allreduce"], form="nonblocking")
+    theirs = of(OSU["osu-iallreduce"], form="nonblocking")
+    overlap = msgspec.structs.replace(theirs, options={"quantity": "overlap"})
+    cold = msgspec.structs.replace(own, memory=Memory(cache="cold"))
+    late = msgspec.structs.replace(own, options={"arrival": "random"})
+    assert [(one.theirs, one.own) for one in reconciling.pairs(record([theirs, own, cold, late]))] == [(theirs, own)]
+    assert reconciling.pairs(record([overlap, own])) == []
+    assert reconciling.pairs(record([theirs, cold, late])) == []
+
+
+def test_whole_vectors_are_no_counterparts_of_shares() -> None:
+    theirs = {one.name for one, _ in reconciling.counterparts(record([]))}
+    assert {"osu-allreduce", "osu-latency", "osu-bw"} < theirs
+    assert "osu-reduce_scatter" not in theirs

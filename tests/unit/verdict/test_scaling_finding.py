@@ -1,0 +1,168 @@
+"""Who is fastest may depend on the nodes, and one may slow down as no other does: told only where it is sure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import scales
+
+from rankbench.model import CaseStatus, Finding
+from rankbench.verdict import evaluation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case, Placement
+
+NODES = (1, 2, 3, 4, 6, 8, 12)
+ADVICE = "Choose by the numbers that your jobs have; the scaling plots show where the curves cross."
+SETTING = "See which algorithm it takes from there on, and whether a setting chooses another."
+
+
+def findings(folder: Path, told: scales.Told, **others: object) -> list[Finding]:
+    made = scales.make(folder / "made", told, **others)  # type: ignore[arg-type]
+    return [one for one in evaluation.evaluate(made).verdict.findings if one.kind == "scaling"]
+
+
+def crossing(candidate: str, _case: Case, place: Placement) -> float:
+    """Alpha grows faster than beta, which has more to do before."""
+    return 1000 + 500 * place.nodes if candidate == "alpha" else 3000 + 100 * place.nodes
+
+
+def key(nodes: int, ranks: int, size: int = 8) -> str:
+    return f"allreduce.blocking.{size}.float.{nodes}x{ranks}.window"
+
+
+def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
+    (found,) = findings(tmp_path, crossing, nodes=NODES, ranks=(2,))
+    assert found == Finding(
+        kind="scaling",
+        title="allreduce: the fastest depends on the number of nodes",
+        text=(
+            "In allreduce, the fastest is at 8 B with 2 ranks per node "
+            "alpha from 1 to 4 nodes and beta from 6 to 12 nodes."
+        ),
+        advice=ADVICE,
+        cases=[key(nodes, 2) for nodes in (1, 4, 6, 12)],
+        severity="note",
+    )
+
+
+def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None:
+    def told(candidate: str, _case: Case, place: Placement) -> float:
+        return 1000 * place.ranks_per_node if candidate == "alpha" else 2500
+
+    (found,) = findings(tmp_path, told, nodes=(2,), ranks=(1, 2, 4))
+    assert found.title == "allreduce: the fastest depends on the number of ranks per node"
+    assert found.text == (
+        "In allreduce, the fastest is at 8 B on 2 nodes "
+        "alpha from 1 to 2 ranks per node and beta with 4 ranks per node."
+    )
+
+
+def test_of_many_changes_the_clearest_are_told(tmp_path: Path) -> None:
+    steep, found = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
+    assert steep.title == "alpha, allreduce: time grows with the nodes as most others' does not"
+    assert steep.text.endswith(". So it does after 5 other steps or at other sizes.")
+    assert found.text.count("alpha on 2 nodes and beta on 12 nodes") == 3
+    assert found.text.endswith("beta on 12 nodes. It changes in 3 more rows of nodes or of ranks.")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"cores": 1},  # Ranks share cores, so that waiting is measured.
+        {"launches": 2},
+        {"spread": 0.8},
+    ],
+)
+def test_what_is_not_sure_is_not_told(tmp_path: Path, others: dict[str, object]) -> None:
+    assert findings(tmp_path, crossing, nodes=NODES, ranks=(2,), **others) == []
+
+
+def test_one_rank_alone_does_not_win(tmp_path: Path) -> None:
+    """Alpha is faster on one rank, where nothing is communicated, and beta on all others."""
+
+    def told(candidate: str, _case: Case, place: Placement) -> float:
+        return 1000.0 if (candidate == "alpha") == (place.ranks == 1) else 2000.0
+
+    assert findings(tmp_path, told) == []
+
+
+def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
+    def told(candidate: str, _case: Case, place: Placement) -> float:
+        steep = candidate == "beta" and place.nodes >= 8
+        return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
+
+    (found,) = findings(tmp_path, told, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
+    assert found == Finding(
+        kind="scaling",
+        title="beta, allreduce: time grows with the nodes as most others' does not",
+        text=(
+            "From 6 to 8 nodes at 8 B with 1 rank per node, beta takes 3.75× as long, alpha 1.25× and gamma "
+            "1.25×: against alpha and gamma at least 3.00× as much (3.00× to 3.00×)."
+        ),
+        advice=SETTING,
+        cases=[key(6, 1), key(8, 1)],
+        severity="warning",
+    )
+
+
+def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) -> None:
+    builds = ("alpha+gcc", "alpha+clang", "beta+gcc", "beta+clang")
+
+    def told(candidate: str, case: Case, place: Placement) -> float:
+        return crossing(candidate.partition("+")[0], case, place)
+
+    one, two, change = findings(tmp_path, told, nodes=(2, 12), ranks=(1,), candidates=builds)
+    assert (one.title.partition(",")[0], two.title.partition(",")[0]) == builds[:2]
+    assert "against beta+gcc and beta+clang at least 2." in one.text
+    assert change.text == (
+        "In allreduce, the fastest is at 8 B with 1 rank per node "
+        "alpha+gcc or alpha+clang on 2 nodes and beta+gcc or beta+clang on 12 nodes."
+    )
+
+
+def test_growth_that_all_share_is_not_told(tmp_path: Path) -> None:
+    def told(_candidate: str, _case: Case, place: Placement) -> float:
+        return 1000.0 * place.ranks**2
+
+    assert findings(tmp_path, told, nodes=NODES) == []
+
+
+def test_from_one_node_to_two_the_way_changes_and_not_the_growth(tmp_path: Path) -> None:
+    def told(candidate: str, _case: Case, place: Placement) -> float:
+        return 100.0 if candidate == "alpha" and place.nodes == 1 else 2000.0
+
+    assert findings(tmp_path, told, candidates=("alpha", "beta")) == []
+
+
+def test_who_crashes_has_no_growth_and_no_rank(tmp_path: Path) -> None:
+    def told(candidate: str, case: Case, place: Placement) -> float | CaseStatus:
+        if candidate == "beta" and place.nodes >= 8:
+            return CaseStatus.CRASHED
+        return crossing(candidate, case, place)
+
+    (found,) = findings(tmp_path, told, nodes=NODES, ranks=(2,))
+    assert found.text.endswith("alpha from 1 to 4 nodes and beta on 6 nodes.")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_is_no_finding(tmp_path: Path, seed: int) -> None:
+    """Three candidates alike at 32 cases: 96 comparisons and 48 of growth, of launches that are 10 % apart."""
+    alike = findings(
+        tmp_path,
+        lambda _candidate, _case, place: 1000.0 * place.ranks,
+        nodes=(2, 4, 8, 12),
+        ranks=(1,),
+        sizes=tuple(4**power for power in range(1, 9)),
+        candidates=("alpha", "beta", "gamma"),
+        spread=0.1,
+        seed=seed,
+    )
+    assert alike == []
+
+
+def test_one_placement_scales_nothing(tmp_path: Path) -> None:
+    assert findings(tmp_path, crossing, nodes=(4,), ranks=(2,)) == []

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import fakes
+import msgspec
+import pytest
+
+from rankbench.campaign import Decision
+from rankbench.model import Comparison, Look, Plan, Summary, Verdict
+from rankbench.plan.reading import parse
+from rankbench.verdict.stopping import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+FIRST_LOOK = [1.0] * 5
+
+
+def plan(until: str) -> Plan:
+    return parse(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
+
+
+def comparison(low: float, high: float, different: bool) -> Comparison:
+    return Comparison(
+        case="c",
+        base="a",
+        other="b",
+        blocks=5,
+        ratio=(low + high) / 2,
+        low=low,
+        high=high,
+        p_value=0.5,
+        p_adjusted=0.5,
+        different=different,
+    )
+
+
+def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary:
+    return Summary(
+        case="c",
+        candidate="a",
+        launches=5,
+        samples=500,
+        late=0,
+        overrun=0,
+        typical_ns=typical_ns,
+        low_ns=low_ns,
+        high_ns=high_ns,
+        coverage=0.95,
+        min_ns=90.0,
+        mean_ns=100.0,
+        p10_ns=95.0,
+        p90_ns=105.0,
+        p99_ns=110.0,
+        max_ns=120.0,
+    )
+
+
+def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], Verdict]:
+    return lambda: Verdict(
+        conclusion=[],
+        cases=[],
+        summaries=list(summaries),
+        comparisons=list(comparisons),
+        control=[],
+        findings=[],
+        blocks=5,
+    )
+
+
+def never() -> Verdict:
+    raise AssertionError("this rule needs no figures, and reading every sample takes time")
+
+
+DIFFERENT = comparison(1.10, 1.30, different=True)
+ALIKE = comparison(0.98, 1.02, different=False)
+OPEN = comparison(0.99, 1.08, different=False)
+HOPELESS = msgspec.structs.replace(comparison(0.9, 1.12, different=False), blocks=22)
+
+
+def test_decided_stops_when_all_differ_or_are_alike() -> None:
+    answer = decide(plan("decided"), figures(DIFFERENT, msgspec.structs.replace(ALIKE, case="d")), FIRST_LOOK)
+    assert answer == Decision(True, "2 of 2 cases are decided", answer.look)
+    assert answer.look == Look(block=5, decided=["c", "d"], given_up=[], open={}, until=0, winners={})
+
+
+def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
+    others = [msgspec.structs.replace(one, case=case) for case, one in (("d", OPEN), ("e", HOPELESS))]
+    answer = decide(plan("decided"), figures(DIFFERENT, *others), FIRST_LOOK)
+    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 7 as it looks"
+    assert answer == Decision(False, reason, answer.look)
+    assert answer.look is not None
+    assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 7)
+
+
+def test_precision_counts_half_the_interval() -> None:
+    narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
+    without = Summary(case="c", candidate="b", launches=0, samples=0, late=0, overrun=0, failures={"crashed": 5})
+    assert decide(plan("precision 2%"), figures(OPEN, summaries=[narrow]), FIRST_LOOK).stop
+    answer = decide(plan("precision 2%"), figures(summaries=[narrow, wide, without]), FIRST_LOOK)
+    assert answer == Decision(stop=False, reason="1 of 2 intervals are within ±2.00%")
+
+
+@pytest.mark.parametrize(("block_s", "stop"), [([20.0, 20.0], False), ([20.0, 20.0, 10.0], True), ([61.0], True)])
+def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop: bool) -> None:
+    assert decide(plan("time 1m"), never, block_s).stop is stop
+
+
+def test_blocks_stops_by_nothing_else() -> None:
+    assert decide(plan("blocks"), never, [1e9]).stop is False
+
+
+@pytest.mark.parametrize("until", ["decided", "precision 2%"])
+def test_a_campaign_looks_at_its_figures_now_and_then_only(until: str) -> None:
+    answer = decide(plan(until), never, [1.0] * 6)
+    assert answer == Decision(stop=False, reason="the next look is after block 7")

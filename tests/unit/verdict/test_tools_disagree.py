@@ -1,0 +1,77 @@
+"""What is told where a tool names another candidate than the core does: planted times, found by their comparisons."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import alternated, planted
+from fakes.alternated import CORE, OSU, of
+
+from rankbench.model import Finding
+from rankbench.verdict.findings import tools_disagree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankbench.model import Case
+    from rankbench.verdict.evidence import Evidence
+
+PAIRS = {"allreduce": "osu-allreduce", "bcast": "osu-bcast"}
+SIZES = (8, 1024)
+CASES = [
+    of(by[name], size) for core, tool in PAIRS.items() for by, name in ((CORE, core), (OSU, tool)) for size in SIZES
+]
+AGREE = {"alpha": 1.0, "beta": 1.4}
+
+
+def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> Evidence:
+    """Return a campaign in which alpha is the faster one but in the cases that are told."""
+
+    def time_ns(candidate: str, case: Case) -> float:
+        return 1000 * told.get((case.operation, case.size_bytes), AGREE)[candidate]
+
+    evidence = planted.evidence(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
+    known = alternated.record(CASES).operations
+    return dataclasses.replace(evidence, campaign=msgspec.structs.replace(evidence.campaign, operations=known))
+
+
+def test_a_tool_that_names_the_other_one_is_told() -> None:
+    told = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
+    assert list(tools_disagree.find(made(told))) == [
+        Finding(
+            kind="tools_disagree",
+            title="osu contradicts the core",
+            text=(
+                "In 2 of 4 cases that both measured, osu tells the one of two candidates to be faster which the core "
+                "tells to be slower. Most so in bcast, 1 KiB: beta takes 1.40× the time of alpha by the core and 0.62× "
+                "by osu."
+            ),
+            advice=(
+                "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first "
+                "size counts what is set up once. `rankbench reconcile` measures what each of these makes of the time."
+            ),
+            cases=[
+                "bcast.blocking.1024.byte.socket.window",
+                "osu-bcast.blocking.1024.byte.socket.library-barrier",
+                "allreduce.blocking.8.float.socket.window",
+                "osu-allreduce.blocking.8.byte.socket.library-barrier",
+            ],
+            severity="warning",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {("osu-allreduce", 8): {"alpha": 1.0, "beta": 1.0}},
+        {("osu-allreduce", 8): {"alpha": 1.0, "beta": 3.0}},
+    ],
+    ids=["as the core", "alike", "more so"],
+)
+def test_one_that_names_the_same_or_none_is_not(told: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
+    assert list(tools_disagree.find(made(told))) == []
