@@ -100,7 +100,7 @@ def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, 
     text = text.replace('"1s"', '"0.3s"').replace(f"samples = {SAMPLES}", "samples = 20000")
     (tmp_path / "plan.toml").write_text(text + 'placements = ["2x1"]\nlaunch_limit = "13s"\n')
     done = rankbench(tmp_path, home, "lab", "--", "bash", "-c", FAILING_POWER)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr
     assert "ssh: n2 is down\n" in done.stderr
     assert "ssh: 255\nn2\n" in done.stdout
     kept = store.open(tmp_path / "results" / "plan")
@@ -174,6 +174,7 @@ def fastest_bit_s(rate_bit_s: int, delay: Delay | None) -> float:
 
 
 @pytest.mark.parametrize("delay", [None, Delay(300_000, 300_000)], ids=["at once", "delayed"])
+@pytest.mark.proof
 def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
     """With a delay too; and a fourth of it is a fourth.
 
@@ -184,6 +185,7 @@ def test_a_link_keeps_its_rate(delay: Delay | None) -> None:
     assert fast / slow == pytest.approx(4, rel=0.05)
 
 
+@pytest.mark.proof
 def test_a_link_takes_as_much_longer_as_its_delay() -> None:
     """By the kernel where it can, by the switch where not.
 

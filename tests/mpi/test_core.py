@@ -211,7 +211,7 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, form: str
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_operation_in_every_form_is_timed(core: Core, form: str, tmp_path: Path) -> None:
-    cases = [{**case, "samples": 2, "limit_s": 20} for case in cases_of(core.operations(form, 2), form, [1024])]
+    cases = [{**case, "start": "none", "samples": 2, "limit_s": 60} for case in cases_of(core.operations(form, 2), form, [1024])]
     records = core.job(tmp_path, 2, cases)
     assert unexpected(core, records, 2) == []
     for record in records:
@@ -273,6 +273,7 @@ def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
 
 
 @pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
+@pytest.mark.proof
 def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
     """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more.
 
@@ -292,6 +293,7 @@ def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: st
         assert all(skew_ns >= 0 for skew_ns in series["skew_ns"])
 
 
+@pytest.mark.proof
 def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core, tmp_path: Path) -> None:
     """Rank 1 waits a microsecond longer in each call; without a start it begins the next one that much later."""
 
@@ -313,6 +315,7 @@ def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core
         (["--samples", "100000000", "--limit", "0.5"], "time"),
     ],
 )
+@pytest.mark.proof
 def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
     limit = [] if "--limit" in rule else ["--limit", "60"]
     (record,) = core.stream(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
@@ -322,6 +325,7 @@ def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], s
     assert record["valid"] == 40 or stopped != "samples"
 
 
+@pytest.mark.proof
 def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
     asked = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
     (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
@@ -333,6 +337,7 @@ def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(cor
     assert (error <= 0.01) == (record["stopped"] == "rse")
 
 
+@pytest.mark.proof
 def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
     """In the calmest stretch of many short cases, since a machine at other work makes rounds late."""
     asked = ["--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "200", "--limit", "1"]
@@ -347,6 +352,7 @@ def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
     assert fewest < 0.1 * stretch
 
 
+@pytest.mark.proof
 def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: Path) -> None:
     """Stalls of 300 us while waiting must not pass for calls that took 300 us; a busy machine's own take longer."""
     library, path = tmp_path / "stall.so", tmp_path / "stream"
@@ -360,6 +366,7 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
     assert sum(250_000 < time_ns < 500_000 for time_ns in valid) < len(late) / 4
 
 
+@pytest.mark.proof
 def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
     """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
     clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]
@@ -395,10 +402,6 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
     bad = set(together["late"])
     for index, last_rank in enumerate(together["last_rank"]):
         assert single[last_rank]["time_ns"][index] == together["time_ns"][index]
-    # The rank that waits longest is last, but in rounds in which another one was held up longer than that.
-    both = zip(together["time_ns"], together["last_rank"], strict=True)
-    undisturbed = [last_rank for time_ns, last_rank in both if time_ns < least_ns(up) + 500]
-    assert undisturbed.count(ranks - 1) > 0.8 * len(undisturbed) or ranks > 2
     assert set.union(*(set(one["late"]) for one in single)) == bad
     assert [one["rank"] for one in pingpong["series"]] == [0]
 
@@ -431,7 +434,7 @@ def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_p
     refused = {one.name for one in core.description.operations if refuses(one)}
     # Cold buffers are many, whatever their size: of each size the caches' worth is filled and looked at.
     sizes = "0,64K" if "cold" in asked else "0,992,64K"
-    short = ["--start", "none", "--sizes", sizes, "--datatype", "int", "--samples", "5", "--limit", "20"]
+    short = ["--start", "none", "--sizes", sizes, "--datatype", "int", "--samples", "5", "--limit", "60"]
     records = core.stream(tmp_path, 2, "--op", "collective,point-to-point,local", *short, *asked)
     assert {one["operation"] for one in records if one["status"] == "refused"} == refused & {
         one["operation"] for one in records
@@ -461,6 +464,7 @@ def alternated_ns(core: Core, tmp_path: Path, one: dict[str, object], other: dic
     return min(map(least_ns, records[::2])), min(map(least_ns, records[1::2]))
 
 
+@pytest.mark.proof
 def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> None:
     """Data that come from memory and not from a cache: 2.8 to 3.3 times is what is seen of a copy within a rank."""
 
@@ -469,6 +473,7 @@ def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> N
     assert cold_ns > 1.5 * warm_ns
 
 
+@pytest.mark.proof
 def test_fresh_pages_cost_what_touching_them_costs(core: Core, tmp_path: Path) -> None:
     case = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
     touched_ns, fresh_ns = alternated_ns(core, tmp_path, case, case | {"pages": "untouched"})

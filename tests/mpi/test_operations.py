@@ -50,6 +50,7 @@ def calmest(core: Core, tmp_path: Path, options: dict[str, object], cases: int, 
     return sorted(records, key=lambda record: float(record["late"] / max(1, record["taken"])))[: cases // 3]
 
 
+@pytest.mark.proof
 def test_times_count_from_the_last_rank_to_come(core: Core, tmp_path: Path) -> None:
     """Ranks come up to two milliseconds apart, which a barrier does not take; and so far apart they do begin."""
     for arrival in ("staggered", "one-late"):
@@ -60,6 +61,7 @@ def test_times_count_from_the_last_rank_to_come(core: Core, tmp_path: Path) -> N
         assert min(min(in_time(record, "time_ns")) for record in calm) < 0.5 * MILLISECOND_NS
 
 
+@pytest.mark.proof
 def test_random_arrivals_are_spread_evenly(core: Core, tmp_path: Path) -> None:
     """Two moments drawn from an interval are a third of it apart in the mean; more only if disturbed.
 
@@ -79,6 +81,7 @@ def test_arrivals_need_a_start_that_is_scheduled(core: Core, tmp_path: Path) -> 
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
+@pytest.mark.proof
 def test_a_computation_takes_what_it_was_sized_to(core: Core, tmp_path: Path) -> None:
     options = chosen(quantity="overlap", compute_us=500, tests=3)
     asked = ["--op", "allreduce", "--form", "nonblocking", "--sizes", "8", "--samples", "30", "--limit", "20"]
@@ -149,6 +152,7 @@ def test_an_odd_rank_stays_out_of_pairs(core: Core, tmp_path: Path) -> None:
     assert [(record["status"], record["ranks"]) for record in records] == [("ok", 2), ("ok", 2)]
 
 
+@pytest.mark.proof
 def test_ranks_that_stay_out_leave_their_core_to_others(core: Core) -> None:
     """Two ranks exchange messages for four seconds; the third one sleeps: it has less than half of their CPU time."""
     accounted = ("sh", "-c", '"$@"; code=$?; times; exit $code', "sh")
@@ -181,6 +185,7 @@ def test_one_sided_data_arrive_in_every_epoch_and_window(core: Core, tmp_path: P
     assert figures(core.job(tmp_path, 2, cases, "--probe")) == []
 
 
+@pytest.mark.proof
 def test_a_passive_target_that_computes_is_seen_where_the_library_needs_it(core: Core, tmp_path: Path) -> None:
     """A put to memory in the same node either takes its time, or as long as the target computes: nothing in between."""
     asked = ["--op", "put-passive", "--sizes", "8", "--samples", "100", "--limit", "20", *chosen(busy_us=5000)]

@@ -73,6 +73,7 @@ def test_what_the_library_makes_of_reorder_is_told(core: Core, tmp_path: Path) -
     assert record["order"] == [] or sorted(record["order"]) == [0, 1, 2, 3]
 
 
+@pytest.mark.proof
 def test_more_hops_take_longer(core: Core, tmp_path: Path) -> None:
     """The same two ranks: once round both of them against each round itself."""
     case = {"operation": "ring", "bytes": 65536, "samples": 200, "limit_s": 20}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,8 +63,11 @@ if not console.is_terminal and "COLUMNS" not in os.environ:
 
 
 def home() -> Path:
-    """Return the folder for libraries and builds: RANKBENCH_HOME, else the user's data folder."""
-    chosen = os.environ.get("RANKBENCH_HOME")
+    """Return the folder for libraries and builds: RANKBENCH_HOME, else `.rankbench` beside the environment that
+    rankbench is installed in, where there is one (`make demo` makes it), else the user's data folder.
+    """
+    beside = Path(sys.prefix).parent / ".rankbench"
+    chosen = os.environ.get("RANKBENCH_HOME") or (beside if beside.is_dir() else "")
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(chosen).absolute() if chosen else Path(data) / "rankbench"
 
@@ -93,16 +97,32 @@ def placed(ranks: Sequence[RankFact]) -> str:
     return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
 
 
+def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so
+    """Print the version, if wanted, and end."""
+    if wanted:
+        console.print(f"rankbench {metadata.version('rankbench')}")
+        raise typer.Exit
+
+
+def first(
+    version: Annotated[  # noqa: ARG001 - its callback ends the program
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,  # noqa: FBT002
+) -> None:
+    """Take the options that stand before the command."""
+
+
 def application(only: str = "") -> typer.Typer:
     """Return the application with every command of this folder, or with one only: others take time to import."""
     app = typer.Typer(
         name="rankbench",
         help="Measure MPI libraries side by side and say which one to use, where, by how much, and how sure it is.",
+        epilog="Exit codes: 0 done; 1 something that was measured failed; 2 the command could not do what was asked.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    app.callback()(lambda: None)  # Without it a lone command would have no name.
+    app.callback()(first)  # Without it a lone command would have no name.
     named = {name.rstrip("_"): name for name in units.names(cli)}.get(only)
     commands = {named: units.module(cli, named)} if named else units.modules(cli)
     for name in sorted(commands, key=lambda name: (commands[name].ORDER, name)):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
+import polars as pl
 import rich.box
 import typer
 from rich.console import Group
@@ -21,7 +22,7 @@ from rich.text import Text
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Progress, Wanted
 from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, console, home
-from rankbench.model import RankbenchError
+from rankbench.model import CaseStatus, RankbenchError
 from rankbench.verdict import evaluation, measures, naming
 from rankbench.verdict.stopping import decide
 
@@ -41,6 +42,8 @@ BAR_WIDTH = 40
 FIGURES_SHOWN = 12
 FAILURES_SHOWN = 4
 SENTENCES_SHOWN = 3
+FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
+"""What a candidate did wrong, and not the plan or the machine."""
 
 
 def run(
@@ -54,8 +57,14 @@ def run(
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
     binding: Binding = "",
+    ignore_failures: Annotated[
+        bool, typer.Option("--ignore-failures", help="Exit with 0 though a candidate crashed, hung or was wrong.")
+    ] = False,
 ) -> None:
-    """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was."""
+    """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was.
+
+    Exit code 1: a candidate crashed, hung or delivered wrong data.
+    """
     machine = launch.machine()
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
     planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
@@ -68,6 +77,8 @@ def run(
         tell(f"stopped; what was measured is kept. Go on with: {shlex.join(['rankbench', *sys.argv[1:]])}")
         raise typer.Exit(130) from None
     conclude(prepared.store, decision)
+    if failures(prepared.store) and not ignore_failures:
+        raise typer.Exit(1)
 
 
 def chosen_plan(file: Path | None, preset: str) -> Path:
@@ -101,11 +112,20 @@ def conclude(store: Store, decision: Decision) -> None:
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
         tell(f"without figures: {counts}; the report tells why")
+    for failure in failures(store):
+        tell(failure)
     tell("")
     for sentence in verdict.conclusion[:SENTENCES_SHOWN]:
         tell(sentence.text)
     tell("")
     tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
+
+
+def failures(store: Store) -> list[str]:
+    """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
+    rows = store.cases().filter(pl.col("status").is_in(FAILURES))
+    counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
+    return [f"{candidate}: {count} {'case' if count == 1 else 'cases'} {status}" for candidate, status, count in counts]
 
 
 def saving(store: Store, blocks: int) -> str:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,11 +57,11 @@ def start(place: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def finish(place: Path) -> str:
+def finish(place: Path, *options: str, code: int = 0) -> str:
     """Run the command to its end and return what it printed."""
-    process = start(place)
+    process = start(place, *options)
     said, _ = process.communicate()
-    assert process.returncode == 0, said
+    assert process.returncode == code, said
     return said
 
 
@@ -132,10 +133,22 @@ def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:
 
 def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:
     behave(place / "9.2", crash=["bcast.8"])
-    said = finish(place).splitlines()
+    said = finish(place, code=1).splitlines()
     crash = "crashed: ended before its last case: exit code -11 (SIGSEGV)"
     assert f"  block 2, mpich-9.2: bcast.blocking.8.byte.socket.window {crash}" in said
     assert "without figures: 2 crashed, 1 not-run; the report tells why" in said
+    assert "mpich-9.2: 2 cases crashed" in said
+
+
+def test_a_failure_can_be_ignored(place: Path) -> None:
+    behave(place / "9.2", crash=["bcast.8"])
+    finish(place, "--ignore-failures")
+
+
+@pytest.mark.parametrize("program", [["-c", MAIN], ["-m", "rankbench"]], ids=["command", "module"])
+def test_the_version_is_shown(program: list[str]) -> None:
+    done = subprocess.run([sys.executable, *program, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"rankbench {metadata.version('rankbench')}\n"
 
 
 def test_an_interrupt_ends_the_launch_and_says_how_to_go_on(place: Path) -> None:

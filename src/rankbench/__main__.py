@@ -1,0 +1,5 @@
+"""Lets `python -m rankbench` be the command."""
+
+from rankbench.cli import main
+
+main()
