@@ -18,10 +18,10 @@ test: .venv/ready
 	.venv/bin/pytest --numprocesses 2 tests/unit tests/property tests/recorded # no rank runs meanwhile
 	.venv/bin/pytest tests/mpi tests/cluster tests/browser
 
-# Is what is measured true, here and now? Takes a quiet machine.
+# Is what is measured true, here and now? All claims of METHOD.md, or one: make prove CLAIM=hand-loop
 prove: .venv/ready
 	tools/system-packages
-	.venv/bin/pytest -m proof
+	.venv/bin/pytest --timeout 1800 tests/proofs$(if $(CLAIM),/test_$(subst -,_,$(CLAIM)).py)
 
 .venv/ready: requirements.lock pyproject.toml tools/environment
 	tools/environment $(PYTHON)

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import statistics
 import subprocess
 import tempfile
 from pathlib import Path
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 FLIP = Path(__file__).parents[1] / "fakes" / "flip.c"
-STALL = FLIP.with_name("stall.c")
 FORMS: tuple[Form, ...] = get_args(Form)
 SIZES = (0, 8, 4096)
 
@@ -154,11 +152,6 @@ def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Co
     return _core(libraries.choose(request.param, [one for one in reach if one.source == "pypi"]), home)
 
 
-def typical_ns(record: dict[str, Any], of: str = "time_ns") -> float:
-    """Return the median of a case's samples."""
-    return float(statistics.median(record["series"][0][of]))
-
-
 def in_time(record: dict[str, Any], of: str) -> list[float]:
     """Return what the samples have that began in time."""
     (series,) = record["series"]
@@ -211,7 +204,10 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, form: str
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_operation_in_every_form_is_timed(core: Core, form: str, tmp_path: Path) -> None:
-    cases = [{**case, "start": "none", "samples": 2, "limit_s": 60} for case in cases_of(core.operations(form, 2), form, [1024])]
+    cases = [
+        {**case, "start": "none", "samples": 2, "limit_s": 60}
+        for case in cases_of(core.operations(form, 2), form, [1024])
+    ]
     records = core.job(tmp_path, 2, cases)
     assert unexpected(core, records, 2) == []
     for record in records:
@@ -270,111 +266,6 @@ def test_every_operation_moves_every_datatype_that_it_names(core: Core, tmp_path
 def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
     """After a change of the core: `rankbench-core --describe > tests/fakes/description.json`."""
     assert core.description == fakes.description()
-
-
-@pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
-@pytest.mark.proof
-def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
-    """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more.
-
-    A machine of two processors that has only the time of one gives few rounds a second that begin at agreed times.
-    """
-    asked = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
-    scheduled = next(one.scheduled for one in core.description.starts if one.name == start)
-    for record in core.stream(tmp_path, 2, *asked):
-        (series,) = record["series"]
-        discarded = record["late"] + (record["overrun"] if start == "window-mpiperf" else 0)
-        assert 33 <= record["valid"] < (41 if start == "window-mpiperf" else 34)
-        assert record["stopped"] == "samples"
-        assert record["taken"] == record["valid"] + discarded == len(series["time_ns"])
-        assert (record["late"] == 0) or scheduled
-        compared = scheduled or record["operation"] == "allreduce"
-        assert len(series["skew_ns"]) == (record["taken"] if compared else 0)
-        assert all(skew_ns >= 0 for skew_ns in series["skew_ns"])
-
-
-@pytest.mark.proof
-def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core, tmp_path: Path) -> None:
-    """Rank 1 waits a microsecond longer in each call; without a start it begins the next one that much later."""
-
-    def skew_ns(start: str) -> float:
-        asked = ["--op", "wait-up", "--start", start, "--samples", "50", "--limit", "100"]
-        (record,) = core.stream(tmp_path, 2, *asked)
-        return float(statistics.median(in_time(record, "skew_ns")))
-
-    assert skew_ns("window") < 0.2 * skew_ns("none")
-
-
-@pytest.mark.parametrize(
-    ("rule", "stopped"),
-    [
-        (["--samples", "40"], "samples"),
-        (["--samples", "100000", "--tries", "70"], "tries"),
-        (["--samples", "100000", "--rse", "0.5", "--least", "20"], "rse"),
-        (["--samples", "100000", "--interval", "0.5", "--least", "20"], "interval"),
-        (["--samples", "100000000", "--limit", "0.5"], "time"),
-    ],
-)
-@pytest.mark.proof
-def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
-    limit = [] if "--limit" in rule else ["--limit", "60"]
-    (record,) = core.stream(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
-    assert record["stopped"] == stopped
-    assert record["valid"] >= 20
-    assert record["taken"] == 70 or stopped != "tries"
-    assert record["valid"] == 40 or stopped != "samples"
-
-
-@pytest.mark.proof
-def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
-    asked = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
-    (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
-    (series,) = record["series"]
-    bad = {*series["late"], *series["overrun"]}
-    valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in bad]
-    error = statistics.stdev(valid) / len(valid) ** 0.5 / statistics.fmean(valid)
-    assert len(valid) == record["valid"] >= 10
-    assert (error <= 0.01) == (record["stopped"] == "rse")
-
-
-@pytest.mark.proof
-def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
-    """In the calmest stretch of many short cases, since a machine at other work makes rounds late."""
-    asked = ["--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "200", "--limit", "1"]
-    records = core.stream(tmp_path, 2, *asked)
-    assert len(records) == 11
-    stretch = 50
-    fewest = min(
-        sum(begin <= index < begin + stretch for index in record["series"][0]["late"])
-        for record in records
-        for begin in range(0, record["taken"] - stretch + 1, stretch // 5)
-    )
-    assert fewest < 0.1 * stretch
-
-
-@pytest.mark.proof
-def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: Path) -> None:
-    """Stalls of 300 us while waiting must not pass for calls that took 300 us; a busy machine's own take longer."""
-    library, path = tmp_path / "stall.so", tmp_path / "stream"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(STALL), "-ldl"], check=True)
-    asked = ("--op", "barrier", "--samples", "50000", "--limit", "5", "--quiet", "--stream", str(path))
-    assert core.run(2, *asked, before=("env", f"LD_PRELOAD={library}")).exit_code == 0
-    (series,) = next(record["series"] for record in map(json.loads, path.open()) if record["record"] == "case")
-    late = set(series["late"])
-    valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in late]
-    assert len(late) > 10
-    assert sum(250_000 < time_ns < 500_000 for time_ns in valid) < len(late) / 4
-
-
-@pytest.mark.proof
-def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
-    """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
-    clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]
-    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *clock)
-    assert record["valid"] >= 30
-    assert 0 < record["sync_bound_ns"] < 1e6
-    (series,) = record["series"]
-    assert max(series["bound_ns"]) <= record["sync_bound_ns"] <= max(series["bound_ns"]) + 1
 
 
 def test_one_kernel_one_clock(core: Core, tmp_path: Path) -> None:
@@ -451,33 +342,6 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_pat
     assert rotating["reason"] == "a persistent request keeps its root from call to call"
     (in_place,) = core.stream(tmp_path, 2, "--op", "allreduce", *form, "--buffers", "in-place")
     assert in_place["status"] == "ok"
-
-
-def least_ns(record: dict[str, Any]) -> float:
-    """Return the shortest of a case's samples: what else the machine does only adds to it."""
-    return float(min(record["series"][0]["time_ns"]))
-
-
-def alternated_ns(core: Core, tmp_path: Path, one: dict[str, object], other: dict[str, object]) -> tuple[float, float]:
-    """Return the shortest times of two cases that take turns in one launch, so that the machine is the same to both."""
-    records = core.job(tmp_path, 2, [one, other] * 3)
-    return min(map(least_ns, records[::2])), min(map(least_ns, records[1::2]))
-
-
-@pytest.mark.proof
-def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> None:
-    """Data that come from memory and not from a cache: 2.8 to 3.3 times is what is seen of a copy within a rank."""
-
-    case = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
-    warm_ns, cold_ns = alternated_ns(core, tmp_path, case, case | {"cache": "cold"})
-    assert cold_ns > 1.5 * warm_ns
-
-
-@pytest.mark.proof
-def test_fresh_pages_cost_what_touching_them_costs(core: Core, tmp_path: Path) -> None:
-    case = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
-    touched_ns, fresh_ns = alternated_ns(core, tmp_path, case, case | {"pages": "untouched"})
-    assert fresh_ns > 4 * touched_ns
 
 
 @pytest.mark.parametrize("alignment", [4, 64, 4096])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import fakes
 import pytest
 
-from mpi.test_core import Core, assert_refused, core, in_time, typical_ns
+from mpi.test_core import Core, assert_refused, core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,52 +43,10 @@ def test_logic_and_bits_are_of_whole_numbers(core: Core, tmp_path: Path) -> None
         assert (record["status"], record["reason"]) == expected
 
 
-def calmest(core: Core, tmp_path: Path, options: dict[str, object], cases: int, samples: int) -> list[dict[str, Any]]:
-    """Measure one barrier many times; return the third of the cases in which the machine made fewest rounds late."""
-    case = {"operation": "barrier", "samples": samples, "limit_s": 2} | options
-    records = core.job(tmp_path, 2, [case] * cases)
-    return sorted(records, key=lambda record: float(record["late"] / max(1, record["taken"])))[: cases // 3]
-
-
-@pytest.mark.proof
-def test_times_count_from_the_last_rank_to_come(core: Core, tmp_path: Path) -> None:
-    """Ranks come up to two milliseconds apart, which a barrier does not take; and so far apart they do begin."""
-    for arrival in ("staggered", "one-late"):
-        calm = calmest(core, tmp_path, {"arrival": arrival, "spread_us": 2000}, cases=6, samples=20)
-        assert {record["spread_ns"] for record in calm} == {2 * MILLISECOND_NS}
-        away_ns = sorted(abs(skew_ns - 2 * MILLISECOND_NS) for record in calm for skew_ns in in_time(record, "skew_ns"))
-        assert away_ns[len(away_ns) // 10] < 0.05 * MILLISECOND_NS
-        assert min(min(in_time(record, "time_ns")) for record in calm) < 0.5 * MILLISECOND_NS
-
-
-@pytest.mark.proof
-def test_random_arrivals_are_spread_evenly(core: Core, tmp_path: Path) -> None:
-    """Two moments drawn from an interval are a third of it apart in the mean; more only if disturbed.
-
-    Ranks that have their CPUs in turn, not at once, begin in time the more often the further apart they are to begin:
-    the mean of those in time is then up to half the interval.
-    """
-    calm = calmest(core, tmp_path, {"arrival": "random", "spread_us": 2000}, cases=12, samples=50)
-    seen = [skew_ns for record in calm for skew_ns in in_time(record, "skew_ns")]
-    skews = [skew_ns for skew_ns in seen if skew_ns < 2.1 * MILLISECOND_NS]
-    undisturbed = sum(record["late"] for record in calm) < 0.1 * sum(record["taken"] for record in calm)
-    assert 0.8 < sum(skews) / len(skews) / (2 * MILLISECOND_NS / 3) < (1.2 if undisturbed else 1.7)
-
-
 def test_arrivals_need_a_start_that_is_scheduled(core: Core, tmp_path: Path) -> None:
     (record,) = core.stream(tmp_path, 2, "--op", "barrier", "--start", "barrier", *chosen(arrival="random"))
     reason = "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)"
     assert (record["status"], record["reason"]) == ("refused", reason)
-
-
-@pytest.mark.proof
-def test_a_computation_takes_what_it_was_sized_to(core: Core, tmp_path: Path) -> None:
-    options = chosen(quantity="overlap", compute_us=500, tests=3)
-    asked = ["--op", "allreduce", "--form", "nonblocking", "--sizes", "8", "--samples", "30", "--limit", "20"]
-    (record,) = core.stream(tmp_path, 2, *asked, *options)
-    assert record["compute_ns"] > 0.4 * MILLISECOND_NS
-    assert 0 < record["pure_ns"] < record["compute_ns"]
-    assert typical_ns(record) > 0.8 * record["compute_ns"]
 
 
 def test_a_call_that_blocks_overlaps_with_nothing(core: Core, tmp_path: Path) -> None:
@@ -152,23 +110,6 @@ def test_an_odd_rank_stays_out_of_pairs(core: Core, tmp_path: Path) -> None:
     assert [(record["status"], record["ranks"]) for record in records] == [("ok", 2), ("ok", 2)]
 
 
-@pytest.mark.proof
-def test_ranks_that_stay_out_leave_their_core_to_others(core: Core) -> None:
-    """Two ranks exchange messages for four seconds; the third one sleeps: it has less than half of their CPU time."""
-    accounted = ("sh", "-c", '"$@"; code=$?; times; exit $code', "sh")
-    done = core.run(3, "--op", "pingpong", "--sizes", "8", "--samples", "5000000", "--limit", "4", before=accounted)
-    assert done.exit_code == 0, done.printed
-    spent = sorted(seconds(line) for line in done.printed.splitlines() if line.count("m") == 2 and line[:1].isdigit())
-    own = [one for one in spent if one > 0.01]
-    assert len(own) == 3
-    assert own[0] < own[-1] / 2
-
-
-def seconds(line: str) -> float:
-    """Return the seconds of a line of `times`, user and system together: `0m1.230s 0m0.010s`."""
-    return sum(60 * float(minutes) + float(rest[:-1]) for minutes, rest in (word.split("m") for word in line.split()))
-
-
 def values(operation: str, option: str) -> list[str]:
     """Return the values of an option."""
     return next(one.values for one in OPERATIONS[operation].options if one.name == option)
@@ -183,16 +124,6 @@ def test_one_sided_data_arrive_in_every_epoch_and_window(core: Core, tmp_path: P
         for name, epoch, allocation in ways
     ]
     assert figures(core.job(tmp_path, 2, cases, "--probe")) == []
-
-
-@pytest.mark.proof
-def test_a_passive_target_that_computes_is_seen_where_the_library_needs_it(core: Core, tmp_path: Path) -> None:
-    """A put to memory in the same node either takes its time, or as long as the target computes: nothing in between."""
-    asked = ["--op", "put-passive", "--sizes", "8", "--samples", "100", "--limit", "20", *chosen(busy_us=5000)]
-    (waiting,) = core.stream(tmp_path, 2, *asked)
-    (computing,) = core.stream(tmp_path, 2, *asked, *chosen(target="computing"))
-    assert typical_ns(waiting) < MILLISECOND_NS
-    assert typical_ns(computing) < MILLISECOND_NS or typical_ns(computing) > 3 * MILLISECOND_NS
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

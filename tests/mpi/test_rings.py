@@ -73,15 +73,6 @@ def test_what_the_library_makes_of_reorder_is_told(core: Core, tmp_path: Path) -
     assert record["order"] == [] or sorted(record["order"]) == [0, 1, 2, 3]
 
 
-@pytest.mark.proof
-def test_more_hops_take_longer(core: Core, tmp_path: Path) -> None:
-    """The same two ranks: once round both of them against each round itself."""
-    case = {"operation": "ring", "bytes": 65536, "samples": 200, "limit_s": 20}
-    both, itself = core.job(tmp_path, 2, [case | {"grid": "2"}, case | {"grid": "2x1"}])
-    assert (both["hops"], itself["hops"]) == (2, 1)
-    assert min(both["series"][0]["time_ns"]) > min(itself["series"][0]["time_ns"])
-
-
 def memory_bytes(stream: Path) -> int:
     """Return the most memory that rank 0's process had."""
     return int(json.loads(stream.read_text().splitlines()[-1])["rank_0_memory_bytes"])

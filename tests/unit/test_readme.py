@@ -47,3 +47,10 @@ def test_make_has_the_targets_it_promises() -> None:
     targets = re.findall(r"^    make (\w+)", README, re.MULTILINE)
     assert targets == ["demo", "test"]
     assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
+
+
+def test_each_claim_that_the_method_has_checked_by_a_proof_has_one() -> None:
+    """And each proof is the check of a claim, or stands for what the lab and the operations promise."""
+    named = set(re.findall(r"`make prove CLAIM=([a-z-]+)`", (ROOT / "METHOD.md").read_text()))
+    proofs = {path.stem.removeprefix("test_").replace("_", "-") for path in (ROOT / "tests/proofs").glob("test_*.py")}
+    assert named == proofs

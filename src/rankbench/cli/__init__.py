@@ -104,11 +104,10 @@ def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so
         raise typer.Exit
 
 
-def first(
-    version: Annotated[  # noqa: ARG001 - its callback ends the program
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
-    ] = False,  # noqa: FBT002
-) -> None:
+Version = Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")]
+
+
+def first(version: Version = False) -> None:  # noqa: FBT002 - its callback ends the program
     """Take the options that stand before the command."""
 
 

@@ -57,9 +57,7 @@ def run(
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
     binding: Binding = "",
-    ignore_failures: Annotated[
-        bool, typer.Option("--ignore-failures", help="Exit with 0 though a candidate crashed, hung or was wrong.")
-    ] = False,
+    ignore_failures: Annotated[bool, typer.Option("--ignore-failures", help="Exit with 0 nevertheless.")] = False,  # noqa: FBT002
 ) -> None:
     """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was.
 

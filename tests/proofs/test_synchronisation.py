@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-
+from cluster.conftest import core
 from cluster.nodes import Delay, cluster, preload
 from cluster.study import METHODS, STAGES, Clock, Offset, clocks_apart, offsets
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cluster.nodes import Lab
     from cluster.study import Core
 
-pytestmark = pytest.mark.proof
+__all__ = ["core"]
 
 RUNS = 2
 STUDY = ("--clock", "clock_gettime", "--sync", "all", "--runs", str(RUNS), "--wait", "0.05")

@@ -6,16 +6,15 @@ from math import log2
 from typing import TYPE_CHECKING
 
 import pytest
-
 from mpi import scale
+
+from proofs.judging import repeated
 from rankbench import build, libraries
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Library
-
-pytestmark = pytest.mark.proof
 
 REAL, SIMULATED = (4, 16, 64), (16, 64)
 EXCHANGES_VARY = 3.0
@@ -32,6 +31,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> build.Build:
     return scale.simulator(tmp_path_factory.mktemp("simulator"))
 
 
+@repeated
 def test_the_tree_synchronises_64_real_ranks_at_a_cost_of_their_logarithm(
     openmpi: Library, home: Path, tmp_path: Path
 ) -> None:

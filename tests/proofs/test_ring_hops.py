@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-
+from cluster.conftest import core
 from cluster.nodes import Delay, cluster, launch
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from cluster.nodes import Lab
     from cluster.study import Core
+
+__all__ = ["core"]
 
 DELAYS_NS = (1_000_000, 6_000_000)
 """Processors sleep meanwhile; 0.2 ms, which some of them take to wake up, is little beside the difference."""
@@ -33,7 +35,6 @@ def rounds(nodes: Lab, core: Core, ranks: int, *asked: str) -> list[dict[str, An
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.proof
 def test_a_link_that_takes_longer_costs_every_hop_as_much(core: Core, home: Path, tmp_path: Path, ranks: int) -> None:
     """A ring of all nodes; 5 ms more on each link are 5 ms more a hop, within 5 %.
 
@@ -53,7 +54,6 @@ def test_a_link_that_takes_longer_costs_every_hop_as_much(core: Core, home: Path
     assert after_ns - before_ns == pytest.approx(DELAYS_NS[1] - DELAYS_NS[0], rel=0.05)
 
 
-@pytest.mark.proof
 def test_rings_of_one_direction_lie_within_nodes_and_those_of_the_other_between(
     core: Core, home: Path, tmp_path: Path
 ) -> None:

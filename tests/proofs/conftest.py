@@ -1,0 +1,50 @@
+"""A proof ends in one of three verdicts, which are listed at the end: holds, does not hold, cannot be told here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from mpi.conftest import WHEELS, home, reach
+from mpi.test_core import core
+
+from proofs.judging import CannotTellError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["WHEELS", "core", "home", "reach"]
+
+CANNOT_TELL = "cannot be told here"
+VERDICTS = {"passed": "holds", "failed": "does not hold", "skipped": CANNOT_TELL}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A proof that cannot tell has neither passed nor failed."""
+    report = yield
+    if call.excinfo and isinstance(call.excinfo.value, CannotTellError):
+        report.outcome, report.longrepr = "skipped", (report.location[0], 0, str(call.excinfo.value))
+    if report.when == "call" or report.outcome != "passed":
+        report.user_properties.append(("verdict", VERDICTS[report.outcome]))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the claims, each with its verdict and what it rests on."""
+    terminalreporter.section("claims")
+    reports = [one for some in terminalreporter.stats.values() for one in some if isinstance(one, pytest.TestReport)]
+    for report in reports:
+        verdict = dict(report.user_properties).get("verdict")
+        if verdict:
+            claim = Path(report.location[0]).stem.removeprefix("test_").replace("_", "-")
+            said = report.longrepr[2] if isinstance(report.longrepr, tuple) else last_line(report)
+            terminalreporter.write_line(f"{verdict:<20} {claim}: {report.location[2].removeprefix('test_')}: {said}")
+
+
+def last_line(report: pytest.TestReport) -> str:
+    """Return what a proof printed last, or why it failed."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = (crash.message if crash else report.capstdout).strip().splitlines()
+    return str(lines[0 if crash else -1]) if lines else ""

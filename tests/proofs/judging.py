@@ -1,0 +1,124 @@
+"""How a proof comes to its verdict: it repeats within its budget until it can tell, or says why it cannot.
+
+A measured claim is never judged by one measurement. A figure is measured until the interval of its median lies inside
+the claimed limits (holds) or outside (does not hold). What is either so or not is tried until it has been so three
+times (holds) or has failed three times more often than it has been so, on a quiet machine (does not hold): a machine
+at other work can only spoil a try, so that such a try counts for nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import resource
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec
+
+import numpy as np
+
+from rankbench.statistics import median_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Given = ParamSpec("Given")
+BUDGET_S = 150
+QUIET = 0.05
+"""The share of all CPU time that other work may have while a machine still counts as quiet."""
+LEAST = 8
+"""Fewer launches have no interval of 95 % that leaves out an outlier on each side."""
+
+
+class CannotTellError(Exception):
+    """The budget was spent before the claim was decided; says why."""
+
+
+class Times(NamedTuple):
+    """Seconds of CPU time: of the whole machine, as the kernel counts them, and of this process and its children."""
+
+    wall_s: float
+    busy_s: float
+    own_s: float
+
+
+def times() -> Times:
+    """Return the times until now; time that the hypervisor gave to others counts as busy."""
+    user, nice, system, _idle, _wait, irq, soft, steal = (
+        float(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split()[1:9]
+    )
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    own_s = sum(one.ru_utime + one.ru_stime for one in own)
+    return Times(time.monotonic(), user + nice + system + irq + soft + steal, own_s)
+
+
+def others(before: Times) -> float:
+    """Return the share of the machine's CPU time that was not this proof's since then."""
+    after = times()
+    wall_s = (after.wall_s - before.wall_s) * (os.cpu_count() or 1)
+    return max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s)) / wall_s
+
+
+def median_lies(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
+    """Measure until the 95 % interval of the median lies inside these limits, or outside.
+
+    Raises AssertionError where it lies outside, CannotTellError where a limit lies inside when the budget is spent.
+    """
+    before, values = times(), [measure() for _ in range(LEAST)]
+    while True:
+        least, most, _ = median_interval(np.array(values))
+        said = f"median {np.median(values):.4g} of {len(values)}, 95 % interval {least:.4g}..{most:.4g}"
+        if low <= least and most <= high:
+            print(f"{said}, inside {low:.4g}..{high:.4g}")
+            return
+        assert least <= high, f"{said}, above {high:.4g}"
+        assert most >= low, f"{said}, below {low:.4g}"
+        if time.monotonic() - before.wall_s > budget_s:
+            raise CannotTellError(
+                f"{said}, claimed {low:.4g}..{high:.4g}; other work had {others(before):.0%} of the CPUs"
+            )
+        values.append(measure())
+
+
+def comes_true(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: int = 3) -> None:
+    """Try until it has come true so often; an attempt raises AssertionError where all was not as claimed.
+
+    Raises AssertionError where quiet attempts failed three times as often, CannotTellError where the budget was spent.
+    """
+    began_s, so, failed, disturbed = time.monotonic(), 0, list[str](), list[float]()
+    while so < wanted:
+        before, wrong = times(), wrong_in(attempt)
+        share = others(before)
+        if not wrong:
+            so += 1
+        elif share <= QUIET:
+            failed.append(wrong)
+        else:
+            disturbed.append(share)
+        told = f"as claimed {so} times, not so {len(failed)} times"
+        assert len(failed) < wanted * (so + 1), f"{told}, the last time: {failed[-1]}"
+        if time.monotonic() - began_s > budget_s and so < wanted:
+            most = max(disturbed, default=0.0)
+            raise CannotTellError(
+                f"{told}, {len(disturbed)} times disturbed by other work (up to {most:.0%} of the CPUs)"
+            )
+    print(f"as claimed {so} times, not so {len(failed)} times, {len(disturbed)} times disturbed by other work")
+
+
+def wrong_in(attempt: Callable[[], None]) -> str:
+    """Return what an attempt found wrong, nothing if all was as claimed."""
+    try:
+        attempt()
+    except AssertionError as error:
+        return (str(error).splitlines() or ["it was not as claimed"])[0]
+    return ""
+
+
+def repeated(proof: Callable[Given, None]) -> Callable[Given, None]:
+    """Judge what a proof asserts by several attempts."""
+
+    @functools.wraps(proof)
+    def judged(*arguments: Given.args, **named: Given.kwargs) -> None:
+        comes_true(lambda: proof(*arguments, **named))
+
+    return judged

@@ -1,0 +1,34 @@
+"""Cold buffers come from memory, and fresh pages cost what touching them costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proofs.judging import median_lies
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpi.test_core import Core
+
+CASE = {"operation": "pack", "bytes": 65536, "samples": 30, "limit_s": 3}
+
+
+def least_ns(record: dict[str, Any]) -> float:
+    """Return the shortest of a case's samples: what else the machine does only adds to it."""
+    return float(min(record["series"][0]["time_ns"]))
+
+
+def ratio(core: Core, tmp_path: Path, **other: str) -> float:
+    """Return the shortest time of another case as a multiple of the usual one's, in turns within one launch."""
+    records = core.job(tmp_path, 2, [CASE, CASE | other] * 3)
+    return min(map(least_ns, records[1::2])) / min(map(least_ns, records[::2]))
+
+
+def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> None:
+    """Data that come from memory and not from a cache: 2.8 to 3.3 times is what is seen of a copy within a rank."""
+    median_lies(lambda: ratio(core, tmp_path, cache="cold"), 1.5, 20)
+
+
+def test_fresh_pages_cost_what_touching_them_costs(core: Core, tmp_path: Path) -> None:
+    median_lies(lambda: ratio(core, tmp_path, pages="untouched"), 4, 100)

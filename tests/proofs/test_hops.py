@@ -1,0 +1,21 @@
+"""A ring of more hops takes longer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proofs.judging import repeated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpi.test_core import Core
+
+
+@repeated
+def test_more_hops_take_longer(core: Core, tmp_path: Path) -> None:
+    """The same two ranks: once round both of them against each round itself."""
+    case = {"operation": "ring", "bytes": 65536, "samples": 200, "limit_s": 20}
+    both, itself = core.job(tmp_path, 2, [case | {"grid": "2"}, case | {"grid": "2x1"}])
+    assert (both["hops"], itself["hops"]) == (2, 1)
+    assert min(both["series"][0]["time_ns"]) > min(itself["series"][0]["time_ns"])

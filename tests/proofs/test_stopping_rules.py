@@ -1,0 +1,80 @@
+"""Each start gives the samples that were asked for, and a case ends by the rule that comes first."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import fakes
+import pytest
+
+from proofs.judging import repeated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpi.test_core import Core
+
+
+@pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
+@repeated
+def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
+    """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more.
+
+    A machine of two processors that has only the time of one gives few rounds a second that begin at agreed times.
+    """
+    asked = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "33", "--limit", "100"]
+    scheduled = next(one.scheduled for one in core.description.starts if one.name == start)
+    for record in core.stream(tmp_path, 2, *asked):
+        (series,) = record["series"]
+        discarded = record["late"] + (record["overrun"] if start == "window-mpiperf" else 0)
+        assert 33 <= record["valid"] < (41 if start == "window-mpiperf" else 34)
+        assert record["stopped"] == "samples"
+        assert record["taken"] == record["valid"] + discarded == len(series["time_ns"])
+        assert (record["late"] == 0) or scheduled
+        compared = scheduled or record["operation"] == "allreduce"
+        assert len(series["skew_ns"]) == (record["taken"] if compared else 0)
+        assert all(skew_ns >= 0 for skew_ns in series["skew_ns"])
+
+
+@pytest.mark.parametrize(
+    ("rule", "stopped"),
+    [
+        (["--samples", "40"], "samples"),
+        (["--samples", "100000", "--tries", "70"], "tries"),
+        (["--samples", "100000", "--rse", "0.5", "--least", "20"], "rse"),
+        (["--samples", "100000", "--interval", "0.5", "--least", "20"], "interval"),
+        (["--samples", "100000000", "--limit", "0.5"], "time"),
+    ],
+)
+@repeated
+def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
+    limit = [] if "--limit" in rule else ["--limit", "60"]
+    (record,) = core.stream(tmp_path, 2, "--op", "wait-up", "--start", "none", *rule, *limit)
+    assert record["stopped"] == stopped
+    assert record["valid"] >= 20
+    assert record["taken"] == 70 or stopped != "tries"
+    assert record["valid"] == 40 or stopped != "samples"
+
+
+@repeated
+def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
+    asked = ["--start", "window-mpiperf", "--samples", "1000", "--rse", "0.01", "--limit", "10"]
+    (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
+    (series,) = record["series"]
+    bad = {*series["late"], *series["overrun"]}
+    valid = [time_ns for index, time_ns in enumerate(series["time_ns"]) if index not in bad]
+    error = statistics.stdev(valid) / len(valid) ** 0.5 / statistics.fmean(valid)
+    assert len(valid) == record["valid"] >= 10
+    assert (error <= 0.01) == (record["stopped"] == "rse")
+
+
+@repeated
+def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
+    """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
+    clock = ["--clock", "MPI_Wtime", "--samples", "30", "--limit", "100"]
+    (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *clock)
+    assert record["valid"] >= 30
+    assert 0 < record["sync_bound_ns"] < 1e6
+    (series,) = record["series"]
+    assert max(series["bound_ns"]) <= record["sync_bound_ns"] <= max(series["bound_ns"]) + 1
