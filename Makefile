@@ -15,8 +15,10 @@ test: .venv/ready
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/pytest --numprocesses 2 tests/unit tests/property tests/recorded # no rank runs meanwhile
-	.venv/bin/pytest tests/mpi tests/cluster tests/browser
+	failed=0; \
+	.venv/bin/pytest --numprocesses 2 tests/unit tests/property tests/recorded tests/browser || failed=1; \
+	.venv/bin/pytest tests/mpi tests/cluster || failed=1; \
+	exit $$failed # Tests that launch ranks run one after the other, and nothing beside them.
 
 # Is what is measured true, here and now? All claims of METHOD.md, or one: make prove CLAIM=hand-loop
 prove: .venv/ready

@@ -45,7 +45,7 @@ def test_the_order_names_every_room_there_is() -> None:
 def test_no_room_imports_one_to_its_right(path: Path) -> None:
     order = _order()
     room = _room(path)
-    allowed = set(order[: order.index(room) + 1]) if room in order else set()
+    allowed = set(order[: order.index(room) + 1]) if room in order else {"cli"} if room == "__main__" else set()
     wrong = _imported_rooms(path) - allowed
     assert not wrong, (
         f"{path}: {room} may not import {', '.join(wrong)}; move the code left or hand the value in from cli"

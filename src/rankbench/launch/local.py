@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,9 @@ def run(step: Step) -> Outcome:
     try:
         process.stdin.write(json.dumps(order).encode() + b"\n")
         process.stdin.flush()
+        # A read is begun again after a signal where a library has set a handler with SA_RESTART, as Polars does: Ctrl-C
+        # would wait for the step's end. To poll is always interrupted.
+        select.select([process.stdout], [], [])
         answer = json.loads(process.stdout.readline() or KILLED)
     finally:
         process.stdin.close()

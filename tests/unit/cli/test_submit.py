@@ -72,7 +72,7 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, 
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 4")
     here = site(tmp_path, "slurm", plan, **behaviour)
     assert here.submit("--wait").exit_code == 0
-    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
     assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
 
 
@@ -81,7 +81,7 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("samples = 20", "samples = { good = 20, passes = 2 }")
     here = site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
     assert here.submit("--wait").exit_code == 0
-    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
     assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
     for kept in (here.opened(), store.open(tmp_path / "local/plan")):
         assert {one.status for one in kept.launches()} == {LaunchStatus.CRASHED, LaunchStatus.OK}
@@ -302,7 +302,7 @@ def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm", crash=["bcast.8"])
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")
     (tmp_path / "plan.toml").write_text(plan)
-    assert here.run("run", "plan.toml", *PREFIXES).exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES).exit_code == 1
     behave(tmp_path / "9.2")
     lines = here.run("status").printed.splitlines()
     assert lines[0] == "plan: Which of two stand-ins?"

@@ -56,15 +56,15 @@ def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Pat
 
 
 def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path: Path) -> None:
-    made = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=120, samples=20, spread=0.02)
+    made = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
     samples, cases, held = made.rank_samples(), made.cases(), 0
-    for first in range(1, 121, 6):
+    for first in range(1, 61, 6):
         part = samples.filter(pl.col("block").is_between(first, first + 5))
         held += sum(
             one.low_ns <= torus.HOP_NS[one.candidate] <= one.high_ns
             for one in rings.hop_costs(made.campaign, part, cases)
         )
-    assert 36 <= held <= 40
+    assert 17 <= held <= 20
 
 
 @pytest.mark.parametrize(
