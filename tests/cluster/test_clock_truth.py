@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cluster.nodes import Cluster
     from cluster.study import Core
 
+pytestmark = pytest.mark.proof
+
 RUNS = 2
 STUDY = ("--clock", "clock_gettime", "--sync", "all", "--runs", str(RUNS), "--wait", "0.05")
 ONE_RUN = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "0.05")

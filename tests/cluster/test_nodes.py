@@ -144,6 +144,7 @@ def one_way_ns(folder: Path, delay: Delay | None) -> tuple[int, int]:
     return min(there for there, _ in ways), min(back for _, back in ways)
 
 
+@pytest.mark.proof
 def test_a_link_delays_each_way_as_told(tmp_path: Path) -> None:
     delay = Delay(forward_ns=100_000, backward_ns=5_000_000)
     there_ns, back_ns = one_way_ns(tmp_path / "asymmetric", delay)
@@ -152,6 +153,7 @@ def test_a_link_delays_each_way_as_told(tmp_path: Path) -> None:
     assert back_ns - there_ns > (delay.backward_ns - delay.forward_ns) / 2
 
 
+@pytest.mark.proof
 def test_without_delay_a_link_is_faster(tmp_path: Path) -> None:
     direct_ns = sum(one_way_ns(tmp_path / "bridge", None))
     assert direct_ns < sum(one_way_ns(tmp_path / "switch", Delay(1_000_000, 1_000_000)))

@@ -91,7 +91,7 @@ def typical_ns(record: dict[str, Any], of: str = "time_ns") -> float:
 def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: int, tmp_path: Path) -> None:
     """Four ranks are more than two cores: a few samples are enough, it is the data that count."""
     names = ",".join(operation.name for operation in core.description.operations)
-    short = ["--samples", "5", "--limit", "0.1", "--sizes", "8,4K"]
+    short = ["--start", "none", "--samples", "5", "--limit", "60", "--sizes", "8,4K"]
     records = core.stream(tmp_path, ranks, "--op", names, *short)
     for form in ("nonblocking", "persistent"):
         those = ",".join(one.name for one in core.description.operations if form in one.forms)
@@ -110,6 +110,7 @@ def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
 
 
 @pytest.mark.parametrize("start", [start.name for start in fakes.description().starts])
+@pytest.mark.proof
 def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: str, tmp_path: Path) -> None:
     """Only the rules of MPIPerf have stages of a fixed length, so that there may be a few samples more."""
     asked = ["--op", "allreduce,pingpong", "--sizes", "8", "--start", start, "--samples", "333", "--limit", "20"]
@@ -126,6 +127,7 @@ def test_every_start_gives_the_samples_that_were_asked_for(core: Core, start: st
         assert all(skew_ns >= 0 for skew_ns in series["skew_ns"])
 
 
+@pytest.mark.proof
 def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core, tmp_path: Path) -> None:
     """Rank 1 waits a microsecond longer in each call; without a start it begins the next one that much later."""
 
@@ -146,6 +148,7 @@ def test_ranks_leave_a_barrier_further_apart_than_they_enter_a_window(core: Core
         (["--samples", "100000000", "--limit", "0.05"], "time"),
     ],
 )
+@pytest.mark.proof
 def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], stopped: str, tmp_path: Path) -> None:
     limit = [] if "--limit" in rule else ["--limit", "60"]
     (record,) = core.stream(tmp_path, 2, "--op", "wait-up", *rule, *limit)
@@ -155,6 +158,7 @@ def test_a_case_ends_by_the_rule_that_comes_first(core: Core, rule: list[str], s
     assert record["valid"] == 40 or stopped != "samples"
 
 
+@pytest.mark.proof
 def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(core: Core, tmp_path: Path) -> None:
     asked = ["--start", "window-mpiperf", "--samples", "5000", "--rse", "0.01", "--limit", "60"]
     (record,) = core.stream(tmp_path, 2, "--op", "barrier", *asked)
@@ -167,11 +171,13 @@ def test_the_relative_standard_error_that_ends_a_case_is_that_of_its_samples(cor
     assert record["stopped"] == "rse" or error > 0.01
 
 
+@pytest.mark.proof
 def test_windows_discard_few_rounds(core: Core, tmp_path: Path) -> None:
     records = core.stream(tmp_path, 2, "--op", "allreduce,barrier,alltoall", "--sizes", "8:64K:x8", "--samples", "1000")
     assert sum(record["late"] for record in records) < 0.1 * sum(record["taken"] for record in records)
 
 
+@pytest.mark.proof
 def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: Path) -> None:
     """Stalls of 300 us while waiting must not pass for calls that took 300 us."""
     library, path = tmp_path / "stall.so", tmp_path / "stream"
@@ -185,6 +191,7 @@ def test_a_rank_that_loses_its_cpu_while_it_waits_is_late(core: Core, tmp_path: 
     assert sum(time_ns > 250_000 for time_ns in valid) < len(late) / 4
 
 
+@pytest.mark.proof
 def test_clocks_that_differ_are_synchronised(core: Core, tmp_path: Path) -> None:
     """MPI_Wtime counts from elsewhere on each rank of some libraries; the windows must agree nevertheless."""
     clock = ["--clock", "MPI_Wtime", "--samples", "300", "--limit", "20"]
@@ -217,11 +224,9 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
     together, *single = up["series"]
     assert [one["rank"] for one in up["series"]] == [-1, *range(ranks)]
     assert together["time_ns"] == [max(times) for times in zip(*(one["time_ns"] for one in single), strict=True)]
-    bad = set(together["late"])
     for index, last_rank in enumerate(together["last_rank"]):
         assert single[last_rank]["time_ns"][index] == together["time_ns"][index]
-        assert last_rank == ranks - 1 or index in bad or ranks > 2
-    assert set.union(*(set(one["late"]) for one in single)) == bad
+    assert set.union(*(set(one["late"]) for one in single)) == set(together["late"])
     assert [one["rank"] for one in pingpong["series"]] == [0]
 
 
@@ -244,7 +249,7 @@ def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_p
     rooted = [one.name for one in core.description.operations if one.rooted]
     in_place = [one.name for one in core.description.operations if one.in_place]
     names = [one.name for one in core.description.operations if one.kind == "collective"]
-    short = ["--sizes", "0,1000,64K", "--samples", "20", "--limit", "2"]
+    short = ["--start", "barrier", "--sizes", "0,1000,64K", "--samples", "20", "--limit", "60"]
     records = core.stream(tmp_path, 2, "--op", ",".join(names), *short, *asked)
     for record in records:
         rooted_or_not = record["operation"] in rooted or "--root" not in asked
@@ -263,6 +268,7 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_pat
     assert in_place["status"] == "ok"
 
 
+@pytest.mark.proof
 def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> None:
     """Data that come from memory and not from a cache: 1.3 to 4 times is what is seen."""
 
@@ -273,6 +279,7 @@ def test_cold_buffers_are_slower_than_warm_ones(core: Core, tmp_path: Path) -> N
     assert median_ns("cold") > 1.1 * median_ns("warm")
 
 
+@pytest.mark.proof
 def test_fresh_pages_cost_what_touching_them_costs(core: Core, tmp_path: Path) -> None:
     def median_ns(pages: str) -> float:
         asked = ["--op", "allreduce", "--sizes", "64K", "--samples", "300", "--limit", "20", "--pages", pages]
@@ -311,7 +318,8 @@ def flip(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., 
     def run(case: str, after: int) -> str:
         operation, form = case.split(".")
         before = ("env", f"LD_PRELOAD={library}", f"FLIP={CALLS[case]}", f"FLIP_AFTER={after}")
-        asked = ("--op", operation, "--form", form, "--sizes", "1000", "--samples", "400", "--limit", "5")
+        often = ("--samples", "400", "--start", "barrier", "--limit", "60")
+        asked = ("--op", operation, "--form", form, "--sizes", "1000", *often)
         done = core.run(2, *asked, before=before)
         return done.printed if done.exit_code == 3 else f"exit code {done.exit_code}: {done.printed}"
 
@@ -337,7 +345,7 @@ def test_a_call_that_the_library_lacks_is_told(home: Path, reach: list[Library],
 
 
 def test_the_table_is_for_people(core: Core) -> None:
-    done = core.run(2, "--op", "pingpong,bandwidth", "--sizes", "8,1K", "--samples", "50")
+    done = core.run(2, "--op", "pingpong,bandwidth", "--start", "none", "--sizes", "8,1K", "--samples", "50")
     lines = [line for line in done.printed.splitlines() if not line.startswith("#")]
     assert lines[0].split() == [
         "operation",

@@ -25,6 +25,8 @@ from rankbench.statistics import median_interval
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.proof
+
 LOOP = Path(__file__).parents[1] / "fakes" / "pingpong.c"
 PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="core")
 PAIRS = 15

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
+pytestmark = pytest.mark.proof
+
 REAL, SIMULATED = (4, 16, 64), (16, 64, 256)
 EXCHANGES_VARY = 3.0
 """A comparison of two clocks ends when it no longer improves, sometimes after a few hundred messages more."""

@@ -19,6 +19,8 @@ from rankbench import libraries
 if TYPE_CHECKING:
     from rankbench.model import Library
 
+pytestmark = pytest.mark.proof
+
 METHODS = {"linear", "ring", "tree"}
 
 

@@ -68,6 +68,7 @@ def test_every_library_s_core_tells_the_state_without_mpi(reach: list[Library], 
         assert (state.stolen_s >= 0, state.running >= 0, state.load >= 0) == (True, True, True)
 
 
+@pytest.mark.proof
 def test_two_cpus_exchange_a_line_in_more_than_no_time(probe: list[str]) -> None:
     state = measured(probe, "--cpus", ",".join(map(str, CPUS[:4])))
     assert len(state.exchange) == pairs_of(CPUS[:4])
@@ -83,6 +84,7 @@ def test_one_cpu_has_no_other_to_exchange_with(probe: list[str]) -> None:
     assert state.copy_bytes_per_s is not None
 
 
+@pytest.mark.proof
 def test_all_cpus_copy_at_least_as_much_as_half_of_one(probe: list[str]) -> None:
     """More CPUs move more bytes; the half is for a machine whose other CPUs are at other work."""
     one, every = measured(probe, "--cpus", str(CPUS[0])), measured(probe)
@@ -128,6 +130,7 @@ def test_what_is_no_list_of_cpus_is_one_line(probe: list[str], cpus: str, said: 
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"rankbench-core: {said}\n")
 
 
+@pytest.mark.proof
 def test_probes_made_one_after_the_other_agree(probe: list[str]) -> None:
     """Half of them within the square root of what counts as another state: a probe scatters less than states differ."""
     probed = [states.exchanges(measured(probe)) for _ in range(20)]

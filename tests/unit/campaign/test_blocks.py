@@ -45,7 +45,7 @@ def prepare(tmp_path: Path, text: str = PLAN, here: Machine | None = None, told:
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
     # Shorter than a plan may ask for, so that a hang is seen soon.
-    planned = msgspec.structs.replace(plan.load(file, machine()), launch_limit_s=0.6)
+    planned = msgspec.structs.replace(plan.load(file, machine()), launch_limit_s=3.0)
     wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes)
     return campaign.prepare(wanted, told or (lambda _: None))
 
@@ -134,7 +134,7 @@ def test_a_case_that_hangs_is_a_row_and_the_rest_is_measured(tmp_path: Path, lib
     assert_sound(prepared.store, blocks=1)
     assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.64.") == ["hung"]
     hung = next(launch for launch in prepared.store.launches() if launch.status == LaunchStatus.HUNG)
-    assert (hung.reason, hung.exit_code) == ("no sign of life for 0.6 s", None)
+    assert (hung.reason, hung.exit_code) == ("no sign of life for 3 s", None)
 
 
 def test_a_case_that_crashed_twice_is_not_tried_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
