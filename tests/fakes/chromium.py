@@ -39,7 +39,7 @@ def metrics(width: int) -> dict[str, Any]:
 
 
 def until(browser: Chrome, condition: Any) -> None:
-    WebDriverWait(browser, 30, 0.05).until(lambda _: condition())
+    WebDriverWait(browser, 120, 0.05).until(lambda _: condition())
 
 
 def into_view(page: Chrome, element: WebElement) -> None:
