@@ -11,8 +11,11 @@
 #include "overlap.h"
 #include "startup.h"
 #include "steady.h"
+#include "watchdog.h"
 
 enum { SEED_STEP = 1000003, LEAST_COLD_BYTES = 8 << 20 };
+/* A first call may take a while to set up what others use; one that takes longer than this and than its time limit is long. */
+static const double LONG_CALL_NS = 1e9;
 
 /* How one rank fared; the worst of all ranks decides. */
 struct outcome {
@@ -73,6 +76,7 @@ static void note_code(struct outcome *outcome, int code, const char *what) {
         *end = ' ';
     snprintf(line, sizeof line, "rank %d, %s: %.150s", outcome->rank, what, text);
     note(outcome, FAILED, line);
+    watch_failed(what, code);
 }
 
 /* Tells every rank of the team the worst outcome so far, so that all go the same way. */
@@ -81,6 +85,10 @@ static bool all_well(const struct team *team, struct outcome *outcome) {
     tree_broadcast(team, outcome, sizeof *outcome);
     outcome->rank = team->rank;
     return outcome->severity == GOOD;
+}
+
+static int fewer(int a, int b) {
+    return a < b ? a : b;
 }
 
 /* --- what is asked for --- */
@@ -140,7 +148,7 @@ static int64_t chosen_of(const struct setting *setting, const struct choice *cho
 static void check_room(const struct setting *setting, double needed) {
     char line[LINE_BYTES / 2];
     const struct call *call = first_call(setting);
-    needed *= setting->world->ranks_on_host;
+    needed *= fewer(setting->world->ranks_on_host, setting->team->ranks);
     if (!setting->plan->operation->large && call->large_count > INT32_MAX) {
         snprintf(line, sizeof line, "%ld bytes are more than 2^31-1 elements of %s", call->bytes, call->datatype->name);
         note(setting->outcome, REFUSED, line);
@@ -269,41 +277,56 @@ static void call_once(const struct setting *setting, struct worker *worker) {
     note_code(setting->outcome, code, operation->name);
 }
 
-/* One call with fresh data. Nobody calls before all have filled, and nobody looks before all have returned: a rank whose memory
- * others reach into may not notice either. */
-static void try_call(const struct setting *setting) {
+/* One call with fresh data; returns how long it took. Nobody calls before all have filled, and nobody looks before all have
+ * returned: a rank whose memory others reach into may not notice either. */
+static double try_call(const struct setting *setting) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
             worker->call.seed += SEED_STEP;
             fill_buffers(&worker->buffers, &worker->call);
         }
     dissemination_barrier(setting->team);
+    const int64_t began_ns = steady_ns();
     if (!setting->team->idle)
         EACH_WORKER(worker, setting)
             call_once(setting, worker);
     dissemination_barrier(setting->team);
+    const int64_t ended_ns = steady_ns();
     if (setting->outcome->severity == GOOD)
         inspect(setting);
+    return (double)(ended_ns - began_ns);
 }
 
 static bool rotates(const struct setting *setting) {
     return setting->workers->buffers.memory.root == ROTATING;
 }
 
-/* Twice with different data, so that what was left from the first call cannot pass for the second one's result. */
-static void rehearse(const struct setting *setting) {
+static bool is_long(const struct setting *setting, double call_ns) {
+    return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->wanted->stop.limit_s * 1e9;
+}
+
+/* Twice with different data, so that what was left from the first call cannot pass for the second one's result. Where one call
+ * spends the time limit, the second is the one that is timed; how long the first took is returned then, else 0. */
+static double rehearse(const struct setting *setting) {
     for (int turn = 0; turn < 2 && all_well(setting->team, setting->outcome); turn++) {
         if (rotates(setting))
             take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->ranks);
-        try_call(setting);
+        watch_phase("is rehearsed");
+        double call_ns = try_call(setting);
+        tree_broadcast(setting->team, &call_ns, sizeof call_ns);
+        if (is_long(setting, call_ns))
+            return call_ns;
     }
+    return 0;
 }
 
-/* What timing left behind must be right; where it leaves nothing that can be checked, one more call must be. */
-static void check_again(const struct setting *setting) {
+/* What timing left behind must be right, and so must one more call with other data: a library that stopped doing anything
+ * would have left what an earlier call brought. */
+static void check_again(const struct setting *setting, const struct timing *timing) {
+    watch_phase("is checked");
     if (leaves_data(&setting->workers->buffers))
         inspect(setting);
-    else
+    if (all_well(setting->team, setting->outcome) && timing->long_ns == 0)
         try_call(setting);
 }
 
@@ -383,8 +406,10 @@ static void time_case(const struct setting *setting, const struct timing *timing
     const struct twin_reading before = read_both(setting->world->source);
     forget(setting->team->clock);
     if (!setting->team->idle)
-        EACH_WORKER(worker, setting)
+        EACH_WORKER(worker, setting) {
+            worker->call.seed += SEED_STEP;
             fill_for_timing(&worker->buffers, &worker->call);
+        }
     dissemination_barrier(setting->team);
     const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
@@ -397,9 +422,11 @@ static void time_case(const struct setting *setting, const struct timing *timing
     outcome->migrated = outcome->moved_to != outcome->moved_from;
     if (!all_well(setting->team, outcome))
         return;
-    check_again(setting);
+    check_again(setting, timing);
     if (setting->team->rank == 0 && measurement->valid == 0)
-        note(outcome, FAILED, "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
+        note(outcome, REFUSED, timing->start->scheduled
+                                   ? "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock"
+                                   : "no round ended within the time limit");
 }
 
 /* What happens once has one sample; so has memory, which is held from the first use on. */
@@ -473,9 +500,10 @@ static void make_worker(const struct setting *setting, struct worker *worker) {
     call->seed = (unsigned)(worker - setting->workers) * SEED_STEP / 2;
 }
 
-/* What this rank rotates through if its buffers are to be cold: all ranks of a host together, twice the cache they share. */
-static long cold_share(const struct world *world) {
-    const int64_t share = 2 * world->last_level_cache_bytes / world->ranks_on_host;
+/* What this rank rotates through if its buffers are to be cold: all ranks of the team together, twice the cache they share. */
+static long cold_share(const struct setting *setting) {
+    const struct world *world = setting->world;
+    const int64_t share = 2 * world->last_level_cache_bytes / fewer(world->ranks_on_cache, setting->team->ranks);
     return (long)(share > LEAST_COLD_BYTES ? share : LEAST_COLD_BYTES);
 }
 
@@ -483,7 +511,7 @@ static void take_memory(const struct setting *setting) {
     char reason[REASON_BYTES];
     double needed = 0;
     EACH_WORKER(worker, setting)
-        needed += (double)plan_buffers(&worker->buffers, &worker->call, cold_share(setting->world));
+        needed += (double)plan_buffers(&worker->buffers, &worker->call, cold_share(setting));
     check_room(setting, needed);
     EACH_WORKER(worker, setting)
         if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason))
@@ -565,7 +593,7 @@ static void free_worker(struct worker *worker) {
 /* --- the case --- */
 
 static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
-    rehearse(setting);
+    timing->long_ns = rehearse(setting);
     if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
         return;
     struct crew *crew = NULL;
@@ -635,6 +663,7 @@ static void tell(const struct timing *timing, const struct teller *teller, const
     const bool each = timing->world->every_rank || timing->operation->measures;
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
     int64_t taken = strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.taken : 0;
+    watch_phase("is written");
     tree_broadcast(timing->team, &taken, sizeof taken);
     if (leads)
         write_result(teller->stream, teller->index, timing->wanted, result);
@@ -678,7 +707,7 @@ static void finish(struct result *result, const struct outcome *outcome, const s
     double worst_ns = 0;
     for (int64_t i = 0; measurement->samples && i < measurement->taken; i++)
         worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
-    result->sync_bound_ns = (int64_t)ceil(worst_ns * between_two(result));
+    result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
 }
 
 static int64_t spread_ns(const struct call *call) {
@@ -700,6 +729,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .buffers = &setting->workers->buffers,
         .run = runner(setting->plan),
         .rounds = (operation->rounds ? operation->rounds : 1) * (setting->threads > 1 ? CREW_ROUNDS : 1),
+        .legs = strcmp(operation->metric, "latency") == 0 ? 2 : 1,
         .measures = !team->idle && (team->rank == measurer || !operation->rank_0_measures),
         .arrival = chosen(call, &arrival_choice),
         .spread_ns = spread_ns(call),
@@ -715,6 +745,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     struct setting setting = {world, team, plan, calloc((size_t)threads, sizeof(struct worker)), threads, &outcome};
     struct timing timing = make_timing(&setting, &call);
     result->spread_ns = timing.spread_ns;
+    result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
     if ((world->every_rank || plan->operation->measures) && most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
         note(&outcome, REFUSED, "too many samples to keep those of every rank");
     else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
@@ -781,10 +812,6 @@ static int ranks_of(const struct world *world, const struct plan *plan, const st
     if (team->takes > 0)
         return team->takes;
     return plan->operation->between_two ? 2 : plan->operation->in_pairs ? all / 2 * 2 : all;
-}
-
-double between_two(const struct result *result) {
-    return result->ranks > 2 ? 2 : 1;
 }
 
 struct result run_case(const struct world *world, const struct wanted *wanted, const struct teller *teller) {

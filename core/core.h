@@ -13,7 +13,7 @@
 #define CORE_VERSION "0.4.0"
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, EXIT_STREAM = 4, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192,
+enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, EXIT_STREAM = 4, EXIT_STUCK = 5, LINE_BYTES = 512, MOST_SAMPLES = 100000000, VERSION_BYTES = 8192,
        IDENTITY_BYTES = 192, MOST_SOURCES = 8 };
 
 /* registry.c */
@@ -80,6 +80,8 @@ struct job {
     bool quiet;
     /* Asked for on the command line: what cannot be run as asked is then the person's error, else it is a row. */
     bool by_hand;
+    /* How long ranks may be busy with one phase of a case without getting on. */
+    double patience_s;
     int64_t runs;
     double wait_s;
     char cpus[LINE_BYTES];
@@ -108,6 +110,8 @@ struct launch_fact {
     int mpi_version;
     int mpi_subversion;
     int64_t last_level_cache_bytes;
+    /* The CPUs that share it with this rank's. */
+    char cache_sharers[LINE_BYTES];
 };
 
 struct rank_fact read_rank_fact(const struct source *source);
@@ -134,11 +138,15 @@ const struct source *choose_source(const struct source_fact *facts, char reason[
 
 /* case.c, sample.c: one case from its buffers to its samples. */
 enum { SERIES_ALL = -1 };
-enum round_state { ROUND_LATE = 1, ROUND_OVERRUN = 2, ROUND_FAILED = 4 };
+/* LATE: not every rank began when it should have. SKIPPED: a rank came after the moment of its window and took a later one, or
+ * heard of the moment after it. */
+enum round_state { ROUND_LATE = 1, ROUND_OVERRUN = 2, ROUND_FAILED = 4, ROUND_SKIPPED = 8 };
 
 /* One round over all ranks, or of one of them. First and last are the earliest and the latest beginning on rank 0's clock. */
 struct sample {
     double time_ns;
+    /* When the round should have begun, as this rank has it: the same for all ranks that took the same window. */
+    int64_t common_ns;
     int64_t first_ns;
     int64_t last_ns;
     float bound_ns;
@@ -170,6 +178,8 @@ struct measurement {
     int64_t valid;
     int64_t synchronisations;
     int32_t repeats;
+    /* The first and the last window; 0 where no start is scheduled. */
+    int64_t first_window_ns, last_window_ns;
     enum stopped stopped;
 };
 
@@ -178,6 +188,8 @@ struct result {
     char reason[LINE_BYTES];
     struct measurement measurement;
     int64_t sync_bound_ns;
+    /* By how much two ranks' clocks may differ more than one from rank 0's, which is exact: twice, if there are two others. */
+    double bound_factor;
     int64_t drift_ns;
     /* Which rank went to another CPU meanwhile, in words; empty: none. */
     char moved[NAME_BYTES * 2];
@@ -205,6 +217,8 @@ struct world {
     bool every_rank;
     bool probes;
     int ranks_on_host;
+    /* How many share this rank's last cache. */
+    int ranks_on_cache;
 };
 
 struct plan {
@@ -237,6 +251,10 @@ struct timing {
     int (*run)(struct call *);
     /* How often a run does what is timed. */
     int rounds;
+    /* Ways of a message in a run, of which a sample is one: 2 where a round trip tells a latency. */
+    int legs;
+    /* How long one run took before anything was timed, where that is all that its time limit allows; else 0. */
+    double long_ns;
     /* Whether this rank's times count. */
     bool measures;
     int64_t arrival, spread_ns;
@@ -253,9 +271,6 @@ bool is_discarded(const struct start *start, const struct sample *sample);
 void take_single(const struct timing *timing, struct measurement *into, double value);
 double median_ns(const struct timing *timing, const struct measurement *measurement);
 
-/* By how much two ranks' clocks may differ more than one from rank 0's. */
-double between_two(const struct result *result);
-
 /* stop.c */
 enum { MOST_STAGE = 128 };
 
@@ -266,8 +281,9 @@ struct stopping {
 };
 int64_t most_tries(const struct stop *stop);
 void stop_learns(struct stopping *stopping, const struct sample *sample);
+/* `step_ns`: by how much two samples differ at least, unless they are equal. */
 enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const struct start *start,
-                      const struct measurement *so_far);
+                      const struct measurement *so_far, double step_ns);
 
 /* study.c */
 int study_clocks(struct world *world, const struct job *job, FILE *stream);

@@ -18,7 +18,8 @@ enum { WORD_BYTES = sizeof(uint32_t), BLOCK_BYTES = 1024 * WORD_BYTES };
 
 /* Mixes position and stream so that a shifted, swapped or stale block differs in most of its bytes. */
 static uint32_t word(long position, unsigned stream) {
-    uint32_t x = (uint32_t)(position / WORD_BYTES) * 2654435761u + stream * 2246822519u + 374761393u;
+    const uint64_t number = (uint64_t)position / WORD_BYTES;
+    uint32_t x = (uint32_t)number * 2654435761u + (uint32_t)(number >> 32) * 3628273133u + stream * 2246822519u + 374761393u;
     x ^= x >> 15;
     x *= 3266489917u;
     return x ^ x >> 16;

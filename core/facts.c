@@ -9,6 +9,8 @@
 
 #include "core.h"
 
+enum { MOST_CACHES = 8 };
+
 static void copy(char *into, size_t size, const char *text) {
     snprintf(into, size, "%s", text);
     into[strcspn(into, "\n")] = '\0';
@@ -137,8 +139,37 @@ struct rank_fact read_rank_fact(const struct source *source) {
     return fact;
 }
 
+/* The highest cache of a CPU in the kernel's own tables, and the CPUs that share it; 0: they do not say. sysconf adds up what
+ * several groups of CPUs have each for itself. */
+static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
+    char path[LINE_BYTES], unit = 'K';
+    long long size = 0, found = 0;
+    for (int index = 0; index < MOST_CACHES; index++) {
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, index);
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%lld%c", &size, &unit) < 1)
+            size = 0;
+        if (file)
+            fclose(file);
+        size *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
+        if (size <= found)
+            continue;
+        found = size;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+        file = fopen(path, "r");
+        if (!file || !fgets(sharers, LINE_BYTES, file))
+            sharers[0] = '\0';
+        if (file)
+            fclose(file);
+    }
+    return found;
+}
+
 /* The largest cache that cores share, or what a large one has where the system does not tell. */
-static int64_t read_last_level_cache(void) {
+static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
+    const int64_t own = read_cache(cpu, sharers);
+    if (own > 0)
+        return own;
     const long told[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
     for (int i = 0; i < LENGTH(told); i++)
         if (told[i] > 0)
@@ -154,6 +185,6 @@ struct launch_fact read_launch_fact(void) {
     if (MPI_Get_library_version(text, &length) == MPI_SUCCESS)
         snprintf(fact.library, sizeof fact.library, "%s", text);
     MPI_Get_version(&fact.mpi_version, &fact.mpi_subversion);
-    fact.last_level_cache_bytes = read_last_level_cache();
+    fact.last_level_cache_bytes = read_last_level_cache(sched_getcpu(), fact.cache_sharers);
     return fact;
 }

@@ -406,6 +406,12 @@ static bool take_token(struct wanted *wanted, char *token, char error[LINE_BYTES
     return set_key(wanted, token, value, error);
 }
 
+static bool take_patience(struct job *job, const char *value, char error[LINE_BYTES]) {
+    char *end;
+    job->patience_s = strtod(value, &end);
+    return (end != value && !*end && job->patience_s > 0) || fail(error, "patience: '%s' is not a number above 0", value);
+}
+
 /* What holds for the whole job: `set clock=tsc sync=tree ranks=all`. */
 static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     char *value = strchr(token, '=');
@@ -418,8 +424,10 @@ static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
         snprintf(job->synchronisation, sizeof job->synchronisation, "%s", value);
     else if (strcmp(token, "ranks") == 0 && strcmp(value, "all") == 0)
         job->every_rank = true;
+    else if (strcmp(token, "patience") == 0)
+        return take_patience(job, value, error);
     else
-        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all)", token, value);
+        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, patience=SECONDS)", token, value);
     return true;
 }
 
@@ -625,7 +633,7 @@ static bool check_names(const struct job *job, char error[LINE_BYTES]) {
 
 bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
     struct arguments given = {.saying = 0};
-    *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1};
+    *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1, .patience_s = 45};
     if (!take_arguments(argc, argv, job, &given, error))
         return false;
     job->by_hand = !given.job && !job->probe;

@@ -10,6 +10,7 @@
 #include "startup.h"
 #include "steady.h"
 #include "state.h"
+#include "watchdog.h"
 
 enum { WARM_UP_NS = 30000000 };
 
@@ -65,8 +66,10 @@ static int count_alike(const struct team *team, const char *text) {
 }
 
 /* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
-static void know_neighbours(struct world *world, const struct rank_fact *mine) {
-    char seat[IDENTITY_BYTES];
+static void know_neighbours(struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
+    char seat[IDENTITY_BYTES], cache[IDENTITY_BYTES];
+    snprintf(cache, sizeof cache, "%.90s %.90s", mine->host, launch->cache_sharers);
+    world->ranks_on_cache = count_alike(&world->all, cache);
     snprintf(seat, sizeof seat, "%.90s %.90s", mine->host, mine->cpus);
     world->ranks_on_host = count_alike(&world->all, mine->host);
     world->yields = count_alike(&world->all, seat) > count_cpus(mine->cpus);
@@ -176,7 +179,9 @@ static int run_cases(const struct world *world, const struct job *job, FILE *str
         int number = i;
         tree_broadcast_patient(&world->all, &number, sizeof number);
         const struct teller teller = {*job->stream != '\0', stream, i};
+        watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
         struct result result = run_case(world, &job->wanted[i], &teller);
+        unwatch();
         if (leads && !job->quiet)
             print_row(stdout, &job->wanted[i], &result, job->probe);
         if (leads && strcmp(result.status, "wrong-data") == 0)
@@ -272,7 +277,7 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     const struct rank_fact mine = read_rank_fact(world->source);
     const struct launch_fact launch = read_launch_fact();
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
-    know_neighbours(world, &mine);
+    know_neighbours(world, &mine, &launch);
     tell_facts(job, world, &mine, &launch, stream);
     int worst = run_what_is_wanted(world, job, &mine, &launch, stream);
     tell_end(world, job, stream);

@@ -7,13 +7,14 @@
 #define _GNU_SOURCE
 #include "memory.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 4096, LINE = 64, HUGE_BYTES = 2 << 20, GUARD = 0xA5, MOST_SLOTS = 1 << 22 };
+enum { LINE = 64, HUGE_BYTES = 2 << 20, GUARD = 0xA5, MOST_SLOTS = 1 << 22 };
 
 struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root) {
     const int room = operation->room ? operation->room : 1;
@@ -27,6 +28,15 @@ struct amounts amounts_of(const struct operation *operation, const struct call *
 
 /* --- layout --- */
 
+static long page_bytes(void) {
+    return sysconf(_SC_PAGESIZE);
+}
+
+/* The finest unit that a slot is a multiple of: the system takes back whole pages only. */
+static long unit_of(const struct memory *memory) {
+    return memory->cold && !memory->untouched ? LINE : page_bytes();
+}
+
 static long round_up(long value, long unit) {
     return (value + unit - 1) / unit * unit;
 }
@@ -36,7 +46,7 @@ static long place(const struct memory *memory, long from) {
     const long unit = memory->alignment;
     if (unit > 0)
         return from <= unit ? unit : round_up(from - unit, 2 * unit) + unit;
-    return round_up(from, memory->cold ? LINE : PAGE_BYTES);
+    return round_up(from, unit_of(memory));
 }
 
 static long larger(long a, long b) {
@@ -44,7 +54,7 @@ static long larger(long a, long b) {
 }
 
 static long grain(const struct memory *memory) {
-    const long unit = larger(2 * memory->alignment, memory->cold ? LINE : PAGE_BYTES);
+    const long unit = larger(2 * memory->alignment, unit_of(memory));
     return memory->huge ? larger(unit, HUGE_BYTES) : unit;
 }
 
@@ -83,7 +93,7 @@ long plan_buffers(struct buffers *buffers, const struct call *call, long share_b
     if (buffers->slots > MOST_SLOTS)
         buffers->slots = MOST_SLOTS;
     buffers->step = step_of(buffers->slots);
-    buffers->map_bytes = buffers->stride * buffers->slots + grain(&buffers->memory) + PAGE_BYTES;
+    buffers->map_bytes = buffers->stride * buffers->slots + grain(&buffers->memory) + page_bytes();
     return buffers->map_bytes;
 }
 
@@ -110,11 +120,15 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     }
     buffers->map = map;
     const uintptr_t at = (uintptr_t)map;
-    const uintptr_t unit = (uintptr_t)larger(grain(&buffers->memory), PAGE_BYTES);
+    const uintptr_t unit = (uintptr_t)larger(grain(&buffers->memory), page_bytes());
     buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
     if (buffers->memory.huge)
         madvise(map, (size_t)buffers->map_bytes, MADV_HUGEPAGE);
     memset(buffers->base, GUARD, (size_t)(buffers->stride * buffers->slots));
+    if (buffers->memory.untouched && madvise(buffers->base, (size_t)buffers->stride, MADV_DONTNEED) != 0) {
+        snprintf(reason, REASON_BYTES, "the system takes no pages back (madvise: %s)", strerror(errno));
+        return false;
+    }
     if (!buffers->memory.huge || huge_bytes_in_use() - before >= HUGE_BYTES)
         return true;
     snprintf(reason, REASON_BYTES, "the system gave no huge pages; /sys/kernel/mm/transparent_hugepage/enabled must not be 'never'");

@@ -253,9 +253,12 @@ struct stage {
     int64_t first_ns;
     int64_t window_ns;
     int64_t slack_ns;
-    /* How much of a window is for ranks to come in. */
-    int64_t room_ns;
+    /* How late a round may begin and still count. */
+    int64_t tolerance_ns;
     bool yields;
+    /* When the next window begins, where windows follow each other; and whether the rank came too late for this one. */
+    int64_t next_ns;
+    bool skipped;
     /* What a scheduled start says of the round: when it should have begun on rank 0's clock, and when it did on the own. */
     int64_t common_ns;
     int64_t begin_ns;

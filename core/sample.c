@@ -14,10 +14,18 @@
 #include "choices.h"
 #include "core.h"
 #include "steady.h"
+#include "watchdog.h"
 
 enum { MOST_LEAD = 4, FEW_ROUNDS = 8, MOST_ROUNDS = MOST_STAGE, MOST_REPEATS = 64, CHUNK = 1024 };
 enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };
+/* Calls that take longer leave no traces in caches and queues that would matter to the next. */
+enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
 static const double MOST_WARM_UP = 0.1;
+/* A round may begin late by a few readings of the clock, or by so much of what it takes. */
+static const double TOLERANCE_SHARE = 0.02, TOLERANCE_READINGS = 3;
+/* How much longer than the call a window may become, beside a constant for what ranks do between calls. */
+enum { MOST_WINDOWS = 4, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
+static const int64_t NO_MOMENT = INT64_MIN;
 /* How many times its time limit a case may last that has no valid sample yet. */
 static const double PATIENCE = 9;
 
@@ -26,6 +34,8 @@ struct agenda {
     int64_t first_ns;
     int64_t window_ns;
     int64_t slack_ns;
+    int64_t tolerance_ns;
+    int32_t lead;
     int32_t rounds;
     int32_t repeats;
     int32_t synchronise;
@@ -37,13 +47,23 @@ struct control {
     struct stopping stopping;
     int64_t began_ns;
     int64_t margin_ns;
+    /* What a run takes that nothing holds up, and the longest of the warm-up. */
     double estimate_ns;
     double longest_ns;
+    int64_t least_window_ns, most_window_ns;
     int32_t rounds;
 };
 
 static inline int first_error(int before, int now) {
     return before ? before : now;
+}
+
+static int limit(double value, int least, int most) {
+    return value < least ? least : value > most ? most : (int)value;
+}
+
+static int64_t within(int64_t value, int64_t least, int64_t most) {
+    return value < least ? least : value > most ? most : value;
 }
 
 /* --- rounds --- */
@@ -87,12 +107,14 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         .first_ns = agenda->first_ns,
         .window_ns = agenda->window_ns,
         .slack_ns = agenda->slack_ns,
-        .room_ns = room_ns(timing),
+        .tolerance_ns = agenda->tolerance_ns,
         .yields = timing->world->yields,
+        .next_ns = agenda->first_ns - agenda->lead * agenda->window_ns,
     };
     const bool arrives = start->scheduled && timing->spread_ns > 0, changes = buffers_change(timing->buffers);
     int code = MPI_SUCCESS;
-    for (int round = -start->lead; round < agenda->rounds; round++) {
+    memset(moments, 0, sizeof *moments * (size_t)(agenda->lead + agenda->rounds));
+    for (int round = -agenda->lead; round < agenda->rounds && !code; round++) {
         if (changes)
             change_buffers(timing->buffers, call);
         if (arrives)
@@ -101,12 +123,12 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, agenda->repeats));
-        moments[start->lead + round] = (struct moment){
+        moments[agenda->lead + round] = (struct moment){
             .common_ns = stage.common_ns,
             .begin_ns = begin_ns,
             .end_ns = timing->measures ? read_ns() : begin_ns,
             .delay_ns = (float)stage.delay_ns,
-            .state = in_time ? 0 : ROUND_LATE,
+            .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
         };
         code = first_error(code, hook(operation->after, call));
     }
@@ -117,10 +139,10 @@ static int run_stage(const struct timing *timing, const struct start *start, con
 static int sit_out(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct moment *moments) {
     struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
     const bool needed = !start->loops && (!start->scheduled || start->agrees);
-    for (int round = -start->lead; round < agenda->rounds; round++) {
+    for (int round = -agenda->lead; round < agenda->rounds; round++) {
         if (needed)
             start->begin(&stage, round);
-        moments[start->lead + round] = (struct moment){.state = 0};
+        moments[agenda->lead + round] = (struct moment){.state = 0};
     }
     return MPI_SUCCESS;
 }
@@ -134,12 +156,11 @@ static struct sample sample_of(const struct timing *timing, const struct start *
     const int64_t began_ns = moment->begin_ns - llround(at_begin.offset_ns);
     const int64_t ended_ns = moment->end_ns - llround(at_end.offset_ns);
     double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns);
-    time_ns /= repeats * timing->rounds;
-    if (strcmp(timing->operation->metric, "latency") == 0)
-        time_ns /= 2;
+    time_ns /= repeats * timing->rounds * timing->legs;
     const bool compared = timing->compares && !timing->team->idle && (measures || start->scheduled);
     return (struct sample){
         .time_ns = measures ? time_ns : -1,
+        .common_ns = start->scheduled && !timing->team->idle ? moment->common_ns : NO_MOMENT,
         .first_ns = compared ? began_ns : INT64_MAX,
         .last_ns = compared ? began_ns : INT64_MIN,
         .bound_ns = compared ? (float)at_begin.bound_ns : 0,
@@ -147,6 +168,11 @@ static struct sample sample_of(const struct timing *timing, const struct start *
         .last_rank = timing->team->rank,
         .state = moment->state,
     };
+}
+
+/* What a run takes of which a sample is a part. */
+static double whole_ns(const struct timing *timing, double time_ns) {
+    return time_ns * timing->rounds * timing->legs;
 }
 
 void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into) {
@@ -168,6 +194,9 @@ static void merge_samples(void *into, const void *from, int bytes) {
         merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
         merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
         merged.state = mine[i].state | theirs[i].state;
+        merged.common_ns = mine[i].common_ns == NO_MOMENT ? theirs[i].common_ns : mine[i].common_ns;
+        if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)
+            merged.state |= ROUND_LATE;
         mine[i] = merged;
     }
 }
@@ -181,6 +210,7 @@ static void count_from_last(struct sample *samples, int count) {
 void take_single(const struct timing *timing, struct measurement *into, double value) {
     struct sample sample = {
         .time_ns = timing->team->idle ? -1 : value,
+        .common_ns = NO_MOMENT,
         .first_ns = INT64_MAX,
         .last_ns = INT64_MIN,
         .last_rank = timing->team->rank,
@@ -196,18 +226,20 @@ void take_single(const struct timing *timing, struct measurement *into, double v
 static int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
                  struct measurement *into, struct sample *samples) {
     struct moment moments[MOST_LEAD + MOST_ROUNDS];
-    const int rounds = start->lead + agenda->rounds;
+    const int rounds = agenda->lead + agenda->rounds;
     const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)
                                         : run_stage(timing, start, agenda, into ? into->taken : 0, moments);
+    if (code && code != CALL_MISSING)
+        watch_failed(timing->operation->name, code);
     for (int i = 0; i < rounds; i++) {
         samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
-        if (timing->measures && start->scheduled && !start->agrees && samples[i].time_ns * timing->rounds > (double)agenda->window_ns)
+        if (timing->measures && start->scheduled && !start->agrees && whole_ns(timing, samples[i].time_ns) > (double)agenda->window_ns)
             moments[i].state |= ROUND_OVERRUN;
         moments[i].state |= code ? ROUND_FAILED : 0;
         samples[i].state = moments[i].state;
     }
     for (int i = 0; into && i < agenda->rounds && into->taken + i < into->capacity; i++)
-        into->moments[into->taken + i] = moments[start->lead + i];
+        into->moments[into->taken + i] = moments[agenda->lead + i];
     tree_combine(timing->team, samples, (int)sizeof *samples * rounds, merge_samples);
     count_from_last(samples, rounds);
     return code;
@@ -239,21 +271,25 @@ static double quantile(const struct sample *samples, int count, double share) {
     return sorted[(int)(share * (count - 1))].time_ns;
 }
 
-/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Goes
- * on while calls still become faster, since a library may set up its connections for long after the first message. */
+/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Stages
+ * of 1, 2, 4 and more calls, so that long ones do not spend the time limit, go on while calls still become faster, since a
+ * library may set up its connections for long after the first message. */
 static int warm_up(const struct timing *timing, struct control *control, struct sample *samples) {
     const struct start *start = timing->start->scheduled ? find_start("barrier") : timing->start;
     const int64_t began_ns = steady_ns();
     int code = MPI_SUCCESS;
-    control->agenda = (struct agenda){.rounds = FEW_ROUNDS, .repeats = 1};
+    control->agenda = (struct agenda){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
+    control->estimate_ns = control->longest_ns = timing->long_ns;
     while (control->agenda.rounds > 0) {
+        const int rounds = control->agenda.rounds;
         const double before_ns = control->estimate_ns;
+        watch_phase("is warmed up");
         code = first_error(code, stage(timing, start, &control->agenda, NULL, samples));
-        control->estimate_ns = quantile(samples + start->lead, control->agenda.rounds, 0.9);
-        control->longest_ns = quantile(samples + start->lead, control->agenda.rounds, 1);
+        control->estimate_ns = whole_ns(timing, quantile(samples, rounds, 0.9));
+        control->longest_ns = whole_ns(timing, quantile(samples, rounds, 1));
         const double spent_ns = (double)(steady_ns() - began_ns);
-        const bool settled = before_ns > 0 && control->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
-        control->agenda.rounds = MOST_ROUNDS / 2;
+        const bool settled = rounds >= MOST_ROUNDS / 2 && control->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
+        control->agenda.rounds = limit(2 * rounds, 1, MOST_ROUNDS / 2);
         if (settled || spent_ns > MOST_WARM_UP * timing->stop->limit_s * 1e9)
             control->agenda.rounds = 0;
         tree_broadcast(timing->team, control, sizeof *control);
@@ -262,10 +298,6 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
 }
 
 /* --- steering --- */
-
-static int limit(double value, int least, int most) {
-    return value < least ? least : value > most ? most : (int)value;
-}
 
 /* Moments that are no reading of a coarse clock would be met late by up to its step. */
 static int64_t on_a_step(const struct timing *timing, int64_t time_ns) {
@@ -297,25 +329,28 @@ static int count_state(const struct sample *samples, int count, int state) {
 /* How long the news of a stage takes to reach all: doubled when it came too late, and less again when it came in time, since
  * one interruption says little of the next stage. */
 static int64_t learned_margin_ns(int64_t margin_ns, bool late) {
-    const int64_t next_ns = late ? 2 * margin_ns : margin_ns - margin_ns / 8;
-    return next_ns < FIRST_MARGIN_NS ? FIRST_MARGIN_NS : next_ns > MOST_MARGIN_NS ? MOST_MARGIN_NS : next_ns;
+    return within(late ? 2 * margin_ns : margin_ns - margin_ns / 8, FIRST_MARGIN_NS, MOST_MARGIN_NS);
 }
 
-/* Bad rounds make windows longer and stages shorter, since one long interruption spoils the rest of its stage. Where most
- * rounds are bad, the warm-up has misled, and the window must find its length quickly. */
+/* Windows and slack become longer where more rounds than a few were met too late by a rank that had not come yet, up to a
+ * limit, and shorter again where none was. A rank that came in time and lost its CPU while it waited is no reason: no window
+ * is long enough for that. */
+static int64_t learned_ns(const struct start *start, int64_t time_ns, int skipped, int rounds, int64_t least_ns, int64_t most_ns) {
+    if (skipped > start->bad_share * rounds)
+        return within((int64_t)(start->growth * (double)time_ns), least_ns, most_ns);
+    return skipped ? time_ns : within(time_ns - time_ns / WINDOW_SHRINKS_BY, least_ns, most_ns);
+}
+
 static void learn(const struct start *start, struct control *control, const struct sample *samples) {
     struct agenda *agenda = &control->agenda;
-    const int bad = count_state(samples + start->lead, agenda->rounds, ROUND_LATE | ROUND_OVERRUN);
-    const bool restless = bad > start->bad_share * agenda->rounds;
-    const bool misled = start->rounds == 0 && bad * 2 > agenda->rounds;
-    control->margin_ns = learned_margin_ns(control->margin_ns, samples[0].state & ROUND_LATE);
-    if (restless && start->scheduled) {
-        agenda->window_ns = (int64_t)((misled ? 2 : start->growth) * (double)agenda->window_ns);
-        agenda->slack_ns = (int64_t)((misled ? 2 : start->growth) * (double)agenda->slack_ns);
+    const int rounds = agenda->rounds, fixed = start->rounds;
+    const int skipped = count_state(samples + agenda->lead, rounds, fixed ? ROUND_LATE | ROUND_OVERRUN : ROUND_SKIPPED);
+    control->margin_ns = learned_margin_ns(control->margin_ns, samples[0].state & (fixed ? ROUND_LATE : ROUND_SKIPPED));
+    if (start->scheduled && rounds >= FEW_ROUNDS) {
+        agenda->window_ns = learned_ns(start, agenda->window_ns, skipped, rounds, control->least_window_ns, control->most_window_ns);
+        agenda->slack_ns = start->agrees ? learned_ns(start, agenda->slack_ns, skipped, rounds, FIRST_SLACK_NS, MOST_MARGIN_NS) : 0;
     }
-    control->rounds = start->rounds;
-    if (start->rounds == 0)
-        control->rounds = limit(restless ? agenda->rounds / 2 : agenda->rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
+    control->rounds = fixed ? fixed : limit(control->rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
 }
 
 /* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
@@ -324,7 +359,7 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
     const struct agenda *agenda = &control->agenda;
     const double round_ns = timing->start->scheduled && !timing->start->agrees
                                 ? (double)agenda->window_ns
-                                : control->estimate_ns * agenda->repeats * timing->rounds + (double)agenda->slack_ns;
+                                : control->estimate_ns * agenda->repeats + (double)agenda->slack_ns;
     int rounds = control->rounds;
     if (timing->start->rounds == 0) {
         rounds = limit((double)(timing->stop->samples - so_far->valid), 1, rounds);
@@ -335,20 +370,21 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
 
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct agenda *agenda = &control->agenda;
-    const int64_t now_ns = timing->world->source->read_ns();
     const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - (double)(steady_ns() - control->began_ns);
-    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far);
+    const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, agenda->repeats);
+    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, step_ns);
     if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
         agenda->stopped = STOPPED_TIME;
     agenda->rounds = 0;
     agenda->synchronise = 0;
     if (failed || agenda->stopped)
         return;
+    const int64_t now_ns = timing->world->source->read_ns(); /* After the rules of stopping, which may sort all samples. */
     agenda->synchronise = timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns);
     agenda->rounds = rounds_ahead(timing, control, so_far, left_ns);
     agenda->window_ns = on_a_step(timing, agenda->window_ns);
     agenda->slack_ns = on_a_step(timing, agenda->slack_ns);
-    agenda->first_ns = on_a_step(timing, now_ns + control->margin_ns + timing->start->lead * agenda->window_ns);
+    agenda->first_ns = on_a_step(timing, now_ns + control->margin_ns + agenda->lead * agenda->window_ns);
 }
 
 static void begin_stages(const struct timing *timing, struct control *control) {
@@ -356,11 +392,19 @@ static void begin_stages(const struct timing *timing, struct control *control) {
     control->began_ns = steady_ns();
     control->margin_ns = FIRST_MARGIN_NS;
     control->rounds = timing->start->rounds > 0 ? timing->start->rounds : FEW_ROUNDS;
+    const bool fixed = timing->start->rounds > 0;
+    const struct source_fact *clock = fact_of(timing->world->sources, timing->world->source->name);
+    const double readings_ns = TOLERANCE_READINGS * clock->cost_ns + (double)clock->resolution_ns;
     agenda->slack_ns = timing->start->agrees ? FIRST_SLACK_NS : 0;
-    agenda->window_ns = (int64_t)(timing->start->rounds > 0 ? control->longest_ns : 1.5 * control->estimate_ns + 500);
-    agenda->window_ns = room_ns(timing) + agenda->window_ns * timing->rounds;
+    agenda->lead = !fixed && control->estimate_ns > LONG_NS ? 0 : timing->start->lead;
+    agenda->tolerance_ns = (int64_t)fmax(fmax(LEAST_TOLERANCE_NS, readings_ns), TOLERANCE_SHARE * control->estimate_ns);
+    agenda->window_ns = room_ns(timing) + (int64_t)(fixed ? control->longest_ns : 1.5 * control->estimate_ns + 500);
+    control->least_window_ns = fixed ? agenda->window_ns : agenda->window_ns / 2;
+    control->most_window_ns = room_ns(timing) + (int64_t)(MOST_WINDOWS * control->estimate_ns) + MOST_BETWEEN_NS;
+    if (fixed)
+        control->most_window_ns = INT64_MAX / 2;
     const bool hooked = timing->operation->before || timing->operation->after;
-    if (timing->start->loops && !timing->operation->rank_0_measures && !hooked)
+    if (timing->start->loops && !timing->operation->rank_0_measures && !hooked && !buffers_change(timing->buffers))
         agenda->repeats = limit(1e5 / (control->estimate_ns + 1), 1, MOST_REPEATS);
 }
 
@@ -386,11 +430,12 @@ int measure(const struct timing *timing, struct measurement *into) {
     struct sample samples[MOST_LEAD + MOST_ROUNDS];
     struct control control = {.rounds = 0};
     const bool leads = timing->team->rank == 0;
-    const int lead = timing->start->lead;
     int code = warm_up(timing, &control, samples);
     bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
     begin_stages(timing, &control);
+    into->first_window_ns = timing->start->scheduled ? control.agenda.window_ns : 0;
     for (;;) {
+        watch_phase("is timed");
         if (leads)
             decide(timing, &control, into, failed);
         tree_broadcast(timing->team, &control.agenda, sizeof control.agenda);
@@ -403,12 +448,13 @@ int measure(const struct timing *timing, struct measurement *into) {
         code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
         if (leads) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;
-            record(timing, &control.stopping, into, samples + lead, control.agenda.rounds);
+            record(timing, &control.stopping, into, samples + control.agenda.lead, control.agenda.rounds);
             learn(timing->start, &control, samples);
         }
         into->taken += limit((double)(into->capacity - into->taken), 0, control.agenda.rounds);
     }
     into->repeats = control.agenda.repeats;
+    into->last_window_ns = timing->start->scheduled ? control.agenda.window_ns : 0;
     into->stopped = (enum stopped)control.agenda.stopped;
     if (timing->compares && timing->team->clock->number_of_clocks > 1) {
         compare_clocks(timing, into);

@@ -28,8 +28,8 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Half the width of the order-statistic interval of the median, relative to the median. */
-static double relative_interval(const struct start *start, const struct measurement *so_far) {
+/* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can tell. */
+static double relative_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
     double *times = malloc(sizeof *times * (size_t)(so_far->taken + 1));
     int64_t count = 0;
     for (int64_t i = 0; times && i < so_far->taken; i++)
@@ -41,7 +41,7 @@ static double relative_interval(const struct start *start, const struct measurem
     if (low >= 1 && high < count) {
         qsort(times, (size_t)count, sizeof *times, ascending);
         if (times[count / 2] > 0)
-            width = (times[high] - times[low - 1]) / 2 / times[count / 2];
+            width = fmax(times[high] - times[low - 1], step_ns) / 2 / times[count / 2];
     }
     free(times);
     return width;
@@ -49,11 +49,11 @@ static double relative_interval(const struct start *start, const struct measurem
 
 /* Sorting takes a while: it is done again when there are a quarter more samples. */
 static bool narrow_enough(struct stopping *stopping, const struct stop *stop, const struct start *start,
-                          const struct measurement *so_far) {
+                          const struct measurement *so_far, double step_ns) {
     if (stopping->count < stopping->next_look)
         return false;
     stopping->next_look = stopping->count + stopping->count / 4 + FIRST_LOOK;
-    return relative_interval(start, so_far) <= stop->interval;
+    return relative_interval(start, so_far, step_ns) <= stop->interval;
 }
 
 int64_t most_tries(const struct stop *stop) {
@@ -61,14 +61,14 @@ int64_t most_tries(const struct stop *stop) {
 }
 
 enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const struct start *start,
-                      const struct measurement *so_far) {
+                      const struct measurement *so_far, double step_ns) {
     if (so_far->valid >= stop->samples)
         return STOPPED_SAMPLES;
     if (so_far->taken >= most_tries(stop))
         return STOPPED_TRIES;
     if (stop->rse > 0 && so_far->valid >= stop->least && relative_standard_error(stopping) <= stop->rse)
         return STOPPED_RSE;
-    if (stop->interval > 0 && so_far->valid >= stop->least && narrow_enough(stopping, stop, start, so_far))
+    if (stop->interval > 0 && so_far->valid >= stop->least && narrow_enough(stopping, stop, start, so_far, step_ns))
         return STOPPED_INTERVAL;
     return STOPPED_NOT;
 }

@@ -124,7 +124,7 @@ static void write_series(FILE *stream, int rank, const struct sample *samples, i
 
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
     fputc(',', stream);
-    write_series(stream, rank, samples, result->measurement.taken, between_two(result));
+    write_series(stream, rank, samples, result->measurement.taken, result->bound_factor);
 }
 
 static void write_memory(FILE *stream, const struct wanted *wanted) {
@@ -198,7 +198,7 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     write_layout(stream, &result->layout);
     fputs(",\"series\":[", stream);
     if (measurement->taken > 0 && strcmp(result->status, "ok") == 0)
-        write_series(stream, result->measurer, measurement->samples, measurement->taken, between_two(result));
+        write_series(stream, result->measurer, measurement->samples, measurement->taken, result->bound_factor);
 }
 
 void end_result(FILE *stream) {

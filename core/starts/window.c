@@ -1,15 +1,24 @@
-/* Rounds begin at agreed times on the synchronised clock, one window apart. A rank that begins later than it should, because it
- * came too late or lost its CPU while it waited, says so, and every reader of the samples knows. */
+/* Rounds begin at agreed times on the synchronised clock, one window apart.
+ *
+ * A rank that comes after the moment of its window, because the call before took longer, takes the next one that it can meet.
+ * The others, whom the same call has held up, find the same one: no round is spoilt by the slow one before it, and slow rounds
+ * are not followed by others that are thrown away, which would make them rare among those that count. Ranks that find different
+ * windows are told by their samples. A rank that came in time and lost its CPU while it waited is late. */
 #include "op.h"
 
-/* A start is late beyond a few readings of the clock and a twentieth of the window that is for the call. */
-enum { TOLERANCE_NS = 100, TOLERANCE_SHARE = 20 };
-
 static bool begin(struct stage *stage, int round) {
-    stage->common_ns = stage->first_ns + round * stage->window_ns;
-    const int64_t target_ns = local_time(stage->team->clock, stage->common_ns + stage->delay_ns);
+    (void)round;
+    int64_t target_ns = local_time(stage->team->clock, stage->next_ns + stage->delay_ns);
+    const int64_t behind_ns = stage->read_ns() - target_ns;
+    stage->skipped = behind_ns > 0;
+    if (stage->skipped) {
+        stage->next_ns += (behind_ns / stage->window_ns + 1) * stage->window_ns;
+        target_ns = local_time(stage->team->clock, stage->next_ns + stage->delay_ns);
+    }
+    stage->common_ns = stage->next_ns;
+    stage->next_ns += stage->window_ns;
     stage->begin_ns = wait_until(stage, target_ns);
-    return stage->begin_ns - target_ns <= TOLERANCE_NS + (stage->window_ns - stage->room_ns) / TOLERANCE_SHARE;
+    return stage->begin_ns - target_ns <= stage->tolerance_ns;
 }
 
 static const struct start window = {

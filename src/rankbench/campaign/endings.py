@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.launch.topology import text
-from rankbench.model import LaunchStatus, Outcome, Record, Stream
+from rankbench.model import CaseStatus, LaunchStatus, Outcome, Record, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,8 @@ class Ending(NamedTuple):
     reason: str
     outcome: Outcome | None
     stream: Stream
+    case_status: CaseStatus | None = None
+    """How the case ended in which the launch did, if not as the launch."""
 
 
 EMPTY = Stream(facts=None, ranks=[], results=[], unfinished=None, complete=False)
@@ -133,6 +135,11 @@ UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
 """As the core says that the disk took no more samples, which is no fault of the library's."""
 
 
+STUCK = re.compile(r"rankbench-core: stuck: (?P<what>rank \d+, case \d+ \(.*\) is [a-z ]+: (?P<why>.+))")
+"""As the core says that its ranks no longer get on with each other, and why: an error of one alone, or none."""
+NO_RETURN = "a call has not returned"
+
+
 class Surroundings(Record, frozen=True):
     """What is counted of the machine before a launch and after it."""
 
@@ -230,6 +237,15 @@ def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | Non
         if match := re.search(pattern, log, re.MULTILINE):
             return filled(line, match.groupdict())
     return SIGNALS.get(signal_of(exit_code, log, ranks))
+
+
+def stuck(log: str) -> tuple[CaseStatus, str] | None:
+    """Return how the case ended in which ranks were stuck, and why, by the rank that had an error if one had."""
+    found = [(one["why"] == NO_RETURN, one["what"]) for one in STUCK.finditer(log)]
+    if not found:
+        return None
+    without_error, what = min(found)
+    return CaseStatus.HUNG if without_error else CaseStatus.FAILED, what
 
 
 def unwritten(exit_code: int | None, log: str) -> str:

@@ -210,6 +210,10 @@ def classed(order: Order, outcome: Outcome, stream_file: Path, log: str = "") ->
         return Ending(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if outcome.hung:
         return Ending(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
+    if not stream.complete and (found := endings.stuck(log)):
+        case_status, reason = found
+        launch_status = LaunchStatus.HUNG if case_status == CaseStatus.HUNG else LaunchStatus.CRASHED
+        return Ending(launch_status, reason, outcome, stream, case_status)
     how = endings.ending_text(outcome.exit_code, log, order.placement.ranks)
     if not stream.facts:
         return Ending(LaunchStatus.REFUSED, f"did not start: {how}", outcome, stream)
@@ -226,6 +230,7 @@ def rows(ending: Ending) -> list[CaseResult]:
     if unfinished is None:
         return ending.stream.results
     deadly = CaseStatus.HUNG if ending.status == LaunchStatus.HUNG else CaseStatus.CRASHED
+    deadly = ending.case_status or deadly
     others = [result for result in ending.stream.results if result.case.key != unfinished.key]
     return [*others, CaseResult(case=unfinished, status=deadly, reason=ending.reason)]
 

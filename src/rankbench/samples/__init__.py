@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Plan
 
 FORMAT = 4
-DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one"}
+DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
 
 
@@ -125,6 +125,8 @@ def write_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str
     What is as the core has it by default is left out, so that a person can read it.
     """
     chosen = {"clock": plan.clock, "sync": plan.synchronisation, "ranks": "all" if plan.every_rank else "one"}
+    # The core ends what is stuck, and says where, before it would be ended from outside without a word.
+    chosen["patience"] = f"{0.75 * plan.launch_limit_s:g}"
     settings = _tokens(_others(chosen, DEFAULTS))
     lines = [
         "rankbench-job 1",
