@@ -128,6 +128,37 @@ static struct memory memory_of(const struct wanted *wanted) {
     };
 }
 
+static bool read_amount(const char *path, const char *name, const char *format, double *bytes) {
+    char line[2 * LINE_BYTES];
+    bool read = false;
+    snprintf(line, sizeof line, "%s/%s", path, name);
+    FILE *file = fopen(line, "r");
+    while (file && !read && fgets(line, sizeof line, file))
+        read = sscanf(line, format, bytes) == 1; /* Where there is no limit it says `max`. */
+    if (file)
+        fclose(file);
+    return read;
+}
+
+/* What schedulers and containers allow: of the group of this process, and of those that it is in. */
+static double left_to_group(void) {
+    char line[LINE_BYTES], path[2 * LINE_BYTES - 32] = "";
+    double left = 1e30, limit, used, cached = 0;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "0::/", 4) == 0)
+            snprintf(path, sizeof path, "/sys/fs/cgroup%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+    if (file)
+        fclose(file);
+    for (char *end; strlen(path) > strlen("/sys/fs/"); *end = '\0') {
+        read_amount(path, "memory.stat", "inactive_file %lf", &cached); /* Of files, which give way. */
+        if (read_amount(path, "memory.max", "%lf", &limit) && read_amount(path, "memory.current", "%lf", &used))
+            left = fmin(left, limit - used + cached);
+        end = strrchr(path, '/');
+    }
+    return left;
+}
+
 static double free_memory(void) {
     char line[LINE_BYTES];
     double kib = -1;
@@ -137,9 +168,9 @@ static double free_memory(void) {
             kib = -1;
     if (file)
         fclose(file);
-    return kib < 0 ? 1e30 : kib * 1024;
+    const double free_bytes = kib < 0 ? 1e30 : kib * 1024, allowed_bytes = left_to_group();
+    return free_bytes < allowed_bytes ? free_bytes : allowed_bytes;
 }
-
 
 static int64_t chosen_of(const struct setting *setting, const struct choice *choice) {
     return chosen(first_call(setting), choice);
@@ -507,12 +538,15 @@ static long cold_share(const struct setting *setting) {
     return (long)(share > LEAST_COLD_BYTES ? share : LEAST_COLD_BYTES);
 }
 
-static void take_memory(const struct setting *setting) {
-    char reason[REASON_BYTES];
+static void plan_memory(const struct setting *setting) {
     double needed = 0;
     EACH_WORKER(worker, setting)
         needed += (double)plan_buffers(&worker->buffers, &worker->call, cold_share(setting));
     check_room(setting, needed);
+}
+
+static void take_memory(const struct setting *setting) {
+    char reason[REASON_BYTES];
     EACH_WORKER(worker, setting)
         if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason))
             note(setting->outcome, REFUSED, reason);
@@ -639,6 +673,9 @@ static void take_part(const struct setting *setting, struct timing *timing, stru
     if (why)
         note(setting->outcome, REFUSED, why);
     if (setting->outcome->severity == GOOD && !setting->team->idle)
+        plan_memory(setting);
+    /* Nobody takes memory before all have seen how much there is. */
+    if (all_well(setting->team, setting->outcome) && !setting->team->idle)
         take_memory(setting);
     if (all_well(setting->team, setting->outcome))
         prepare_and_time(setting, timing, result);
