@@ -27,8 +27,8 @@ static void expire(int number) {
     (void)number;
     say(which);
     say(current);
-    say(failed[0] ? ": " : ": a call has not returned");
-    say(failed);
+    say(": ");
+    say(failed[0] ? failed : "a call does not return");
     say("\n");
     _exit(EXIT_STUCK);
 }

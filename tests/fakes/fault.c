@@ -149,6 +149,12 @@ static int set_clock_back(struct struck *call) {
     return GO_ON;
 }
 
+/* It does nothing and says that it did. */
+static int withhold(struct struck *call) {
+    (void)call;
+    return MPI_SUCCESS;
+}
+
 static const struct {
     const char *name;
     int (*happens)(struct struck *call);
@@ -161,6 +167,7 @@ static const struct {
     {"hang", hang, false, true},
     {"leave", leave, false, false},
     {"refuse", refuse, false, true},
+    {"withhold", withhold, false, true},
     {"flip", flip, true, true},
     {"eat", eat, false, false},
     {"fill-disk", fill_disk, false, false},

@@ -101,11 +101,24 @@ FAULTS = {
         {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0", "faulty crashed in 1 case (bcast)."
     ),
     "a rank never comes back from a call": Fault(
-        {"FAULT": "hang", **ONE}, "hung", "no sign of life for 8 s", "faulty made no progress in 1 case (bcast).",
-        ("hung", "ok", "ok"),
+        {"FAULT": "hang", **ONE}, "hung", "a call does not return (the case is warmed up)",
+        "faulty made no progress in 1 case (bcast).", ("hung", "ok", "ok"),
     ),
     "a call returns an error": Fault(
         {"FAULT": "refuse"}, "failed", "rank 0, bcast: Other MPI error", "faulty returned an error in 1 case (bcast).",
+        ("ok", "ok"),
+    ),
+    "a call returns an error on one rank, and the others wait for it": Fault(
+        {"FAULT": "refuse", **ONE},
+        "failed",
+        "rank 1 alone: bcast returned: Other MPI error (the case is warmed up)",
+        "faulty returned an error in 1 case (bcast).",
+    ),
+    "a call does nothing from its 41st time on": Fault(
+        {"FAULT": "withhold", "FAULT_AFTER": "40"},
+        "wrong-data",
+        "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: 0xa5, not 0x00",
+        "faulty delivered wrong data in 1 case (bcast).",
         ("ok", "ok"),
     ),
     "data are changed": Fault(

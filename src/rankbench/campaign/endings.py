@@ -135,9 +135,9 @@ UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
 """As the core says that the disk took no more samples, which is no fault of the library's."""
 
 
-STUCK = re.compile(r"rankbench-core: stuck: (?P<what>rank \d+, case \d+ \(.*\) is [a-z ]+: (?P<why>.+))")
+STUCK = re.compile(r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+)")
 """As the core says that its ranks no longer get on with each other, and why: an error of one alone, or none."""
-NO_RETURN = "a call has not returned"
+NO_RETURN = "a call does not return"
 
 
 class Surroundings(Record, frozen=True):
@@ -241,11 +241,15 @@ def meaning(log: str, exit_code: int | None = None, ranks: int = 0) -> str | Non
 
 def stuck(log: str) -> tuple[CaseStatus, str] | None:
     """Return how the case ended in which ranks were stuck, and why, by the rank that had an error if one had."""
-    found = [(one["why"] == NO_RETURN, one["what"]) for one in STUCK.finditer(log)]
+    found = min(STUCK.finditer(log), key=lambda one: one["why"] == NO_RETURN, default=None)
     if not found:
         return None
-    without_error, what = min(found)
-    return CaseStatus.HUNG if without_error else CaseStatus.FAILED, what
+    during = f"{found['why']} (the case {found['phase']})"
+    return (
+        (CaseStatus.HUNG, during)
+        if found["why"] == NO_RETURN
+        else (CaseStatus.FAILED, f"{found['rank']} alone: {during}")
+    )
 
 
 def unwritten(exit_code: int | None, log: str) -> str:
