@@ -42,7 +42,7 @@ USUAL: dict[str, Any] = {
 
 
 KEYS = ("operation", "form", "bytes", "datatype", "start", "cache", "buffers", "pages", "alignment", "root", "samples",
-        "tries", "rse", "interval", "least", "limit_s", "clock", "sync", "ranks")  # fmt: skip
+        "tries", "rse", "interval", "least", "limit_s", "clock", "sync", "ranks", "patience")  # fmt: skip
 """Of a job, all but those that choose an operation's options."""
 
 

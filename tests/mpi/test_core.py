@@ -598,7 +598,7 @@ def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
     assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in done.printed
     job.write_text("rankbench-job 1\nset clock=auto time=now\ncase operation=bcast bytes=8\n")
     done = core.run(2, "--job", str(job))
-    allowed = "clock=NAME, sync=NAME, ranks=all"
+    allowed = "clock=NAME, sync=NAME, ranks=all, patience=SECONDS"
     assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in done.printed
 
 

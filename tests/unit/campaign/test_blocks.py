@@ -573,7 +573,7 @@ def test_what_the_plan_says_of_measuring_reaches_core_and_store(tmp_path: Path) 
     store = run(tmp_path, MEASURED_OTHERWISE)
     assert_sound(store, blocks=1)
     job = (store.folder / "work" / "job.txt").read_text().splitlines()
-    assert job[1] == "set ranks=all"
+    assert job[1] == "set ranks=all patience=2.25"
     line = (
         "case operation=reduce form=blocking bytes=8 datatype=float start={} {}root=-1 samples=5 tries=20 limit_s=0.5"
     )
