@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankbench import build
 from rankbench import lab as room
 from rankbench.cli import home
 from rankbench.lab import options
@@ -67,7 +68,7 @@ def asked(nodes: int, told: dict[str, str], share: list[Path], *, slurm: bool) -
         rate_bit_s=options.rate_bit_s(told["rate"]) if told["rate"] else 0,
         offsets_ns=options.offsets_ns(told["clocks"], nodes) if told["clocks"] else (),
         slurm=believed if slurm else None,
-        shared=(Path.home(), home(), Path(sys.prefix), *share),
+        shared=(Path.home(), home(), Path(sys.prefix), build.core_folder(), *share),
     )
 
 

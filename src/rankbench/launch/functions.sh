@@ -131,10 +131,12 @@ run() {
 
 # write_ending CODE HUNG: how the launch of `run` ended. A folder that has this file is complete.
 write_ending() {
-    local took_ms=$(($(now_ms) - began_ms))
+    local took_ms=$(($(now_ms) - began_ms)) took_s stolen_s
     [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
+    took_s=$(seconds "$took_ms") stolen_s=$(seconds $(($(stolen_ms) - stolen)))
+    # A signal to all processes of the job ends what reads a figure, too, which is then not there.
     printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s"}\n' \
-        "$1" "$2" "$(seconds "$took_ms")" "$began" "$load" "$(seconds $(($(stolen_ms) - stolen)))" "$job_id" \
+        "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" \
         >"$out/ending.part" && mv "$out/ending.part" "$out/ending" || disk_is_full
 }
 
