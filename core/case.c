@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "core.h"
 #include "crew.h"
 #include "overlap.h"
@@ -246,18 +247,6 @@ static const char *senseless(const struct setting *setting, char line[LINE_BYTES
 }
 
 /* --- calls --- */
-
-int begin_call(struct call *call) {
-    if (call->form == NONBLOCKING)
-        return call->initiate(call);
-    return call->pending == 1 ? MPI_Start(call->requests) : MPI_Startall(call->pending, call->requests);
-}
-
-int complete_call(struct call *call) {
-    if (call->pending == 1)
-        return MPI_Wait(call->requests, MPI_STATUS_IGNORE);
-    return MPI_Waitall(call->pending, call->requests, MPI_STATUSES_IGNORE);
-}
 
 static int run_whole(struct call *call) {
     const int code = begin_call(call);

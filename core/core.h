@@ -165,6 +165,10 @@ struct moment {
     int32_t state;
 };
 
+static inline bool is_discarded(const struct start *start, const struct sample *sample) {
+    return (sample->state & ROUND_LATE) || (start->discards_overruns && (sample->state & ROUND_OVERRUN));
+}
+
 enum stopped { STOPPED_NOT, STOPPED_SAMPLES, STOPPED_TRIES, STOPPED_RSE, STOPPED_INTERVAL, STOPPED_TIME };
 
 struct measurement {
@@ -266,7 +270,6 @@ struct timing {
 int measure(const struct timing *timing, struct measurement *into);
 /* Makes samples of what this rank saw, by what is known of its clock when all is over. */
 void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into);
-bool is_discarded(const struct start *start, const struct sample *sample);
 /* Makes one sample of a value of every rank, the largest of which counts. */
 void take_single(const struct timing *timing, struct measurement *into, double value);
 double median_ns(const struct timing *timing, const struct measurement *measurement);
@@ -287,10 +290,6 @@ enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const 
 
 /* study.c */
 int study_clocks(struct world *world, const struct job *job, FILE *stream);
-
-/* main.c: which clock the world reads. */
-void take_source(struct world *world, const struct source *source, bool separate_clocks);
-void leave_source(struct world *world);
 
 /* The core's own talk, and the memory of its process. */
 struct talk {

@@ -1,3 +1,4 @@
+#include "calls.h"
 #include "overlap.h"
 
 /* Work and not time is what is given: a library that computes on the same core in the meantime then costs what it takes. The

@@ -16,8 +16,4 @@ long steps_of(double time_ns, int64_t (*read_ns)(void));
 int run_overlapped(struct call *call);
 int run_computation(struct call *call);
 
-/* case.c: begins what the loop completes, and completes it. */
-int begin_call(struct call *call);
-int complete_call(struct call *call);
-
 #endif

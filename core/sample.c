@@ -180,10 +180,6 @@ void score(const struct timing *timing, const struct measurement *measurement, i
         into[i] = sample_of(timing, timing->start, measurement->repeats, &measurement->moments[from + i]);
 }
 
-bool is_discarded(const struct start *start, const struct sample *sample) {
-    return (sample->state & ROUND_LATE) || (start->discards_overruns && (sample->state & ROUND_OVERRUN));
-}
-
 static void merge_samples(void *into, const void *from, int bytes) {
     struct sample *mine = into;
     const struct sample *theirs = from;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core.h"
+#include "world.h"
 
 enum { FRESH, AGED, BETWEEN, STAGES };
 static const char *const stage_names[STAGES] = {"fresh", "aged", "between"};

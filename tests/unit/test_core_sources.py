@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import re
 from pathlib import Path
 
@@ -47,3 +48,22 @@ def test_the_core_talks_to_itself_without_the_collectives_under_test() -> None:
 def test_there_is_one_timing_loop() -> None:
     callers = [path.name for path in SOURCES if re.search(r"timing->run\(|->begin\(", path.read_text())]
     assert callers == ["sample.c"]
+
+
+DEFINED = re.compile(
+    r"^(?!static|typedef|enum|#|REGISTER|struct \w+ \{)\w[\w *]*?\b(\w+)(?:\(.*\{| = .*|;|\[.*)$", re.MULTILINE
+)
+"""What a file defines for others: functions and variables at the beginning of a line, without `static`."""
+
+
+def test_no_two_files_of_the_core_need_each_other() -> None:
+    """Not by way of others either: each can be read, and changed, with those below it alone."""
+    aside = re.compile(r"/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
+    texts = {path: aside.sub("", path.read_text()) for path in CORE.rglob("*.c")}
+    places = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
+    assert {"run_case", "measure", "make_world"} <= places.keys()
+    needs = {
+        path: {places[word] for word in re.findall(r"\w+", text) if places.get(word, path) != path}
+        for path, text in texts.items()
+    }
+    graphlib.TopologicalSorter(needs).prepare()  # Raises CycleError with the files of a circle.
