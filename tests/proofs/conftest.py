@@ -26,7 +26,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
     report = yield
     if call.excinfo and isinstance(call.excinfo.value, CannotTellError):
         report.outcome, report.longrepr = "skipped", (report.location[0], 0, str(call.excinfo.value))
-    if report.when == "call" or report.outcome != "passed":
+    if report.when == "call":
         report.user_properties.append(("verdict", VERDICTS[report.outcome]))
     return report
 
