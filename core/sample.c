@@ -346,7 +346,9 @@ static void learn(const struct start *start, struct control *control, const stru
         agenda->window_ns = learned_ns(start, agenda->window_ns, skipped, rounds, control->least_window_ns, control->most_window_ns);
         agenda->slack_ns = start->agrees ? learned_ns(start, agenda->slack_ns, skipped, rounds, FIRST_SLACK_NS, MOST_MARGIN_NS) : 0;
     }
-    control->rounds = fixed ? fixed : limit(control->rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
+    /* A rank that waits a window longer than the others, who did not wait for it, stays behind until the stage ends. */
+    const bool apart = count_state(samples + agenda->lead, rounds, ROUND_LATE) > rounds / 4;
+    control->rounds = fixed ? fixed : limit(apart ? control->rounds / 2 : control->rounds * 2, FEW_ROUNDS, MOST_ROUNDS);
 }
 
 /* How many rounds the next stage has: what is lacking, as far as time and tries reach. */

@@ -49,7 +49,7 @@ name = "faulty"
 LD_PRELOAD = "{preload}"
 FAULT_CALL = "MPI_Bcast"
 FAULT_BYTES = "64"
-FAULT_AFTER = "3"
+FAULT_AFTER = "{after}"
 FAULT_ONCE = "{once}"
 """
 PATIENCE_S = 8.0
@@ -115,16 +115,16 @@ FAULTS = {
         "faulty returned an error in 1 case (bcast).",
     ),
     "a call does nothing from its 41st time on": Fault(
-        {"FAULT": "withhold", "FAULT_AFTER": "40"},
+        {"FAULT": "withhold"},
         "wrong-data",
-        "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: 0xa5, not 0x00",
+        "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: 0xa5, not 0xed",
         "faulty delivered wrong data in 1 case (bcast).",
         ("ok", "ok"),
     ),
     "data are changed": Fault(
         {"FAULT": "flip", **ONE},
         "wrong-data",
-        "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: 0xae, not 0xaf",
+        "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: 0x65, not 0x64",
         "faulty delivered wrong data in 1 case (bcast).",
         ("ok", "ok"),
     ),
@@ -194,6 +194,7 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
         "clock": "auto",
         "preload": preload,
         "once": place / "once",
+        "after": 40 if fault["FAULT"] == "withhold" else 3,
     } | changes
     file = place / "plan.toml"
     file.write_text(text.format(**words) + settings)
@@ -265,7 +266,7 @@ def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Pa
 
 def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: Path, preload: Path) -> None:
     silent = {"FAULT": "hang"}
-    text = PLAN.replace('FAULT_CALL = "MPI_Bcast"\nFAULT_BYTES = "64"\nFAULT_AFTER = "3"', 'FAULT_CALL = "MPI_Init"')
+    text = PLAN.replace('FAULT_CALL = "MPI_Bcast"\nFAULT_BYTES = "64"\nFAULT_AFTER = "{after}"', 'FAULT_CALL = "MPI_Init"')
     assert text != PLAN
     over = ran(tmp_path, home, preload, silent, text=text)
     reason = "the launch hung: no sign of life for 8 s"
