@@ -266,7 +266,9 @@ def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Pa
 
 def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: Path, preload: Path) -> None:
     silent = {"FAULT": "hang"}
-    text = PLAN.replace('FAULT_CALL = "MPI_Bcast"\nFAULT_BYTES = "64"\nFAULT_AFTER = "{after}"', 'FAULT_CALL = "MPI_Init"')
+    text = PLAN.replace(
+        'FAULT_CALL = "MPI_Bcast"\nFAULT_BYTES = "64"\nFAULT_AFTER = "{after}"', 'FAULT_CALL = "MPI_Init"'
+    )
     assert text != PLAN
     over = ran(tmp_path, home, preload, silent, text=text)
     reason = "the launch hung: no sign of life for 8 s"

@@ -653,7 +653,8 @@ def test_options_reach_core_and_store(tmp_path: Path, libraries: dict[str, Path]
     store = run(tmp_path, GROUPED)
     job = (store.folder / "work" / "job.txt").read_text().splitlines()
     line = "case operation=allreduce form=blocking bytes={} datatype=float start=window threads=2 samples=5 limit_s=0.1"
-    assert sorted(job[1:]) == sorted(line.format(size) for size in (8, 64))
+    assert job[1] == "set patience=2.25"
+    assert sorted(job[2:]) == sorted(line.format(size) for size in (8, 64))
     assert store.cases()["options"].unique().sort().to_list() == ["", "quantity=memory", "threads=2"]
 
 

@@ -173,7 +173,7 @@ def test_a_damaged_line_is_named_and_what_stands_before_it_is_kept(tmp_path: Pat
 def planned(**changes: object) -> Plan:
     """Return a plan with this part of it changed."""
     plan = campaigns.plan_of(["alpha"], ["1x2"], control=False, seed=1, samples=100)
-    return msgspec.structs.replace(plan, case_limit_s=0.5, **changes)
+    return msgspec.structs.replace(plan, case_limit_s=0.5, launch_limit_s=60, **changes)
 
 
 def job(tmp_path: Path, plan: Plan, *cases: Case) -> list[str]:

@@ -162,7 +162,7 @@ CASE = next(case for case in campaigns.cases_of() if case.operation == "allreduc
 def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
     """The first example is of a usual plan, the second has every key."""
     usual = campaigns.plan_of(["alpha"], ["socket"], control=False, seed=1, samples=100)
-    usual = msgspec.structs.replace(usual, case_limit_s=0.5)
+    usual = msgspec.structs.replace(usual, case_limit_s=0.5, launch_limit_s=60)
     case = next(case for case in campaigns.cases_of(lines=[("reduce", "blocking")]) if case.size_bytes == 65536)
     memory = Memory(cache="cold", buffers="in-place", pages="huge", alignment=64, root=ROTATING)
     every = msgspec.structs.replace(
