@@ -10,21 +10,17 @@ demo: .venv/ready
 	.venv/bin/rankbench run --preset demo --results demo
 	.venv/bin/rankbench report demo/demo --output demo/report.html
 
-# Is the code right? Tests that launch ranks run one after the other, and nothing beside them.
-LINT = tools/system-packages && .venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/mypy
-IN_PARALLEL = .venv/bin/pytest --numprocesses 2 tests/unit tests/property tests/recorded
-
-test: .venv/ready
-	$(LINT)
-	$(IN_PARALLEL)
-	.venv/bin/pytest tests/mpi/test_core.py -k "delivers_right_data or describes_itself or spoilt_while_timing or ends_after_one_line"
-
-# Everything: emulated clusters, schedulers, a browser, injected faults. Takes about 40 minutes.
-test-all: .venv/ready
-	$(LINT)
+# Is the code right? Tests that launch ranks run one after the other, and nothing beside them. What is marked thorough shows
+# more of the same: `make test-all` runs it too.
+test: WHICH = -m "not thorough"
+test test-all: .venv/ready
+	tools/system-packages
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
 	failed=0; \
-	$(IN_PARALLEL) tests/browser || failed=1; \
-	.venv/bin/pytest tests/mpi tests/cluster || failed=1; \
+	.venv/bin/pytest $(WHICH) --numprocesses 3 --dist worksteal tests/unit tests/property tests/recorded || failed=1; \
+	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster tests/browser || failed=1; \
 	exit $$failed
 
 # Is what is measured true, here and now? All claims of METHOD.md, or one: make prove CLAIM=hand-loop

@@ -1,10 +1,17 @@
-"""Its presence lets every test import `fakes`; and what holds for all: no example has a time limit, no store a disk."""
+"""Its presence lets every test import `fakes`; and what holds for all: no example has a time limit, no store a disk.
+
+What tests need that the machine lacks is told once, in the end.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import signal
+import subprocess
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +30,38 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # pytest-xdist sets it in its processes, where tests that read what is printed expect none.
 os.environ.pop("COLUMNS", None)
+
+WANTED = "the machine lacks "
+
+
+@functools.cache
+def lacks(need: str) -> bool:
+    """Tell whether the machine lacks a program, or the right to make namespaces."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    if need != "namespaces":
+        return shutil.which(need, path=path) is None
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    command = [shutil.which("unshare", path=path) or "false", *user, "--net", "--mount", "--pid", "--fork", "true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what cannot run here."""
+    for item in items:
+        needs = [need for mark in item.iter_markers("needs") for need in mark.args]
+        if missing := ", ".join(filter(lacks, needs)):
+            item.add_marker(pytest.mark.skip(reason=WANTED + missing))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line how many tests could not run, and why."""
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        _, found, missing = str(report.longrepr).partition(WANTED)
+        reasons.update([missing.rstrip("')")] if found else [])
+    if reasons:
+        told = "; ".join(f"{count} for want of {missing}" for missing, count in sorted(reasons.items()))
+        terminalreporter.write_line(f"not run on this machine: {told}")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import CaseVerdict
 
+pytestmark = pytest.mark.needs("chromium", "chromedriver")
+
 MADE = Large(lines=12, sizes=13, blocks=3, samples=4)
 
 

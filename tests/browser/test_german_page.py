@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from selenium.webdriver import Chrome
 
+pytestmark = pytest.mark.needs("chromium", "chromedriver")
+
 
 @pytest.fixture
 def page(browser: Chrome, tmp_path: Path) -> Chrome:

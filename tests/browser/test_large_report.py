@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from selenium.webdriver import Chrome
 
+pytestmark = [pytest.mark.needs("chromium", "chromedriver"), pytest.mark.thorough]
+
 CASES = 3 * (100 * 24 + 1)
 EMPTY = """<!doctype html><title>empty</title><script>
 requestAnimationFrame(() => setTimeout(() => {

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
 
+pytestmark = pytest.mark.needs("chromium", "chromedriver")
+
 ALLREDUCE = "allreduce.blocking.8.float.socket.window"
 
 

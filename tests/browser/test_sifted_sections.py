@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Show: TypeAlias = Callable[[Store], Chrome]
 
+pytestmark = pytest.mark.needs("chromium", "chromedriver")
+
 NOTHING = "Nothing of this rests on a case that passes the filters."
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from cluster.nodes import Done, Lab
 
+pytestmark = pytest.mark.needs("namespaces", "ip")
+
 PLAN = """
 candidates = ["mpich", "openmpi", "intel-mpi"]
 operations = ["ring"]
@@ -46,6 +48,7 @@ def run(nodes: Lab, home: Path, name: str, text: str, remote_shell: Path) -> Don
     return nodes.run([RANKBENCH, "run", plan, "--results", nodes.folder, *over], {"RANKBENCH_HOME": str(home)})
 
 
+@pytest.mark.thorough
 def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
     done = run(pair, home, "rings", PLAN, pair.remote_shell)
     assert done.exit_code == 0, done.printed

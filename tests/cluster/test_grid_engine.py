@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rankbench.lab import Done
     from rankbench.store import Store
 
+pytestmark = pytest.mark.needs("namespaces", "ip", "sge_qmaster", "sge_execd", "qconf")
+
 PLAN = """
 question = "Which library on these nodes?"
 candidates = ["mpich", "openmpi", "intel-mpi"]
@@ -106,6 +108,7 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     assert engine.nodes.bytes_sent("n2") - sent > crossed
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -> None:
     """It hears of its end before that, and leaves nothing on the nodes."""
     text = PLAN.replace("blocks = 1", "blocks = 3").replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes import thorough
 
 from cluster.nodes import Delay, in_use, one_way_ns
 from rankbench import build, lab, libraries, store
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from cluster.nodes import Lab
     from cluster.study import Core
     from rankbench.model import Library
+
+pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
 
 RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
 MESSAGE_BYTES = 65536
@@ -62,7 +65,7 @@ for node in "$@"; do echo "$node $(cat /sys/class/net/v-$node/statistics/rx_byte
 """Runs a plan as one does without a lab, and tells what crossed the head's end of each node's link."""
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("count", [2, thorough(4)])
 def test_a_campaign_between_nodes_crosses_their_links(count: int, home: Path, tmp_path: Path) -> None:
     """Half of what a ping-pong moves is sent by each of its two nodes."""
     nodes = [f"n{number}" for number in range(1, count + 1)]
@@ -94,6 +97,7 @@ wait $!
 """
 
 
+@pytest.mark.thorough
 def test_a_node_that_fails_in_the_middle_costs_a_launch_and_no_more(home: Path, tmp_path: Path) -> None:
     """The other node hears nothing more of it, and waits; the campaign goes on when the time limit has passed."""
     text = PLAN.replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]').replace(f"= {MESSAGE_BYTES}", '= "1:1M:x2"')

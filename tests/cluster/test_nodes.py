@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from cluster.nodes import Lab
     from cluster.study import Core
 
+pytestmark = pytest.mark.needs("namespaces", "ip")
+
 TESTS = Path(__file__).parents[1]
 OFFSETS_NS = (0, 5_000_000_001, 123_456_789)
 MESSAGE_BYTES = 65536

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes import thorough
 
 from rankbench import lab, store
 from rankbench.lab import Cores, Wanted
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from rankbench.lab import Done, Lab
     from rankbench.store import Store
+
+pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
 
 PLAN = """
 question = "Which library on these nodes?"
@@ -63,7 +66,7 @@ def hosts(kept: Store) -> set[tuple[str, str, tuple[str, ...]]]:
     }
 
 
-@pytest.mark.parametrize("launcher", ["mpiexec", "srun"])
+@pytest.mark.parametrize("launcher", [thorough("mpiexec"), "srun"])
 def test_from_submit_to_the_report(nodes: Lab, home: Path, launcher: str) -> None:
     """Each library by its own launcher and by Slurm's, within a node and over two, whose network is seen to be used."""
     sent = nodes.bytes_sent("n2")
@@ -89,6 +92,7 @@ def test_from_submit_to_the_report(nodes: Lab, home: Path, launcher: str) -> Non
     assert "Which library on these nodes?" in page.read_text()
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> None:
     folder = nodes.folder / "cancelled"
     assert submit(nodes, home, "cancelled", PLAN).exit_code == 0
@@ -108,6 +112,7 @@ def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> 
     assert {one.job for one in store.open(folder).launches()} >= {number, str(int(number) + 1)}
 
 
+@pytest.mark.thorough
 def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
     """The launch is a row that says so, with what it had measured; Slurm queues the job again, which does the rest."""
     text = PLAN.replace('["1x2", "2x1"]', '["2x1"]').replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')

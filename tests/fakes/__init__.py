@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from rankbench.model import Cpu, Description, Machine
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+
+def thorough(*values: object) -> ParameterSet:
+    """Return values of a parametrized test with which only `make test-all` runs it."""
+    return pytest.param(*values, marks=pytest.mark.thorough)
 
 
 def description() -> Description:

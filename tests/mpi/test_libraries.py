@@ -133,6 +133,7 @@ def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home
     assert bool(missing) == (family == "openmpi"), "Open MPI 5.0 has no calls with large counts"
 
 
+@pytest.mark.thorough
 def test_open_mpi_4_lacks_persistent_collectives(home: Path) -> None:
     # A home of its own, so that the user's list of libraries does not grow by testing.
     apart = home / "tests"

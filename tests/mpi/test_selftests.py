@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from mpi.test_core import FLIP
 from rankbench import libraries
 
@@ -22,6 +24,7 @@ def wrong_calls(printed: str) -> set[str]:
     return {".".join(call) for call in found}
 
 
+@pytest.mark.thorough
 def test_a_flipped_byte_is_a_failure(home: Path, reach: list[Library], tmp_path: Path) -> None:
     """MPICH, whose handles are numbers: a library in between loads into every program that is started."""
     mpich = libraries.choose("mpich", [one for one in reach if one.source == "pypi"])

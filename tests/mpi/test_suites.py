@@ -16,6 +16,8 @@ from rankbench.suites.tools import imb
 
 from .conftest import rankbench
 
+pytestmark = pytest.mark.thorough
+
 IMB = """
 candidates = ["mpich", "intel-mpi", "openmpi"]
 operations = [

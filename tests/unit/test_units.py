@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import shutil
@@ -85,17 +86,29 @@ def test_a_unit_is_complete(folder: str, path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: say in a docstring what it is"
 
 
+@functools.cache
+def sources() -> dict[Path, tuple[list[str], list[tuple[int, set[object]]]]]:
+    """Return of every source what it imports, and the constants of each of its listings with its line."""
+    found: dict[Path, tuple[list[str], list[tuple[int, set[object]]]]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        listings = (node for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict))
+        found[path] = ([*imports(tree)], [])
+        for listing in listings:
+            constants: set[object] = {one.value for one in ast.walk(listing) if isinstance(one, ast.Constant)}
+            found[path][1].append((listing.lineno, constants))
+    return found
+
+
 @pytest.mark.parametrize("folder", CONTRACTS)
 def test_no_unit_is_named_where_it_would_have_to_be_added(folder: str) -> None:
     units = {path.stem for path in unit_files(folder)} - IMPORTED
     spelt = [names_of(path) for path in unit_files(folder)]
-    for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text())
-        assert not units & {name.rpartition(".")[2] for name in imports(tree) if folder in name.replace(".", "/")}
-        for literal in (node for node in ast.walk(tree) if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict)):
-            texts = {one.value for one in ast.walk(literal) if isinstance(one, ast.Constant)}
+    for path, (imported, listings) in sources().items():
+        assert not units & {name.rpartition(".")[2] for name in imported if folder in name.replace(".", "/")}
+        for line, texts in listings:
             listed = len(spelt) > 1 and all(names & texts for names in spelt)
-            assert not listed, f"{path}:{literal.lineno}: lists all of {folder}; walk the folder"
+            assert not listed, f"{path}:{line}: lists all of {folder}; walk the folder"
 
 
 @pytest.mark.parametrize("name", plan.presets())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes import thorough
 from fakes.library import behave, make
 
 from rankbench import store
@@ -124,6 +125,7 @@ def test_nodes_are_named_on_the_command_line(place: Path) -> None:
     assert set(results.cases()["status"]) == {"ok"}
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:
     finish(place)
     said = finish(place).splitlines()
@@ -166,7 +168,7 @@ def test_an_interrupt_ends_the_launch_and_says_how_to_go_on(place: Path) -> None
     assert_sound(store.open(place / "results/plan"), blocks=3)
 
 
-@pytest.mark.parametrize("moment", range(6))
+@pytest.mark.parametrize("moment", [0, 1, *map(thorough, range(2, 6))])
 def test_kill_9_at_any_moment_loses_and_doubles_nothing(place: Path, moment: int) -> None:
     behave(place / "9.1", pause_s=0.02)
     chance = random.Random(moment)

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import scheduler, sites
+from fakes import scheduler, sites, thorough
 from fakes.library import behave
 from fakes.sites import PREFIXES, rows
 
@@ -41,7 +41,9 @@ def site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
     return sites.make(place, kind, plan, **behaviour)
 
 
-@pytest.mark.parametrize("kind", sorted(schedulers.known()))
+@pytest.mark.parametrize(
+    "kind", [kind if kind in {"slurm", "ssh"} else thorough(kind) for kind in sorted(schedulers.known())]
+)
 def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
     here = site(tmp_path, kind)
     done = here.submit("--wait")
@@ -65,7 +67,7 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     "behaviour",
     [{"crash": ["bcast.8"], "wrong": ["allreduce.64"], "torn": ["bcast.64"]},
-     {"crash": ["allreduce.8", "bcast.8", "allreduce.64"], "lacking": {"bcast": "MPI_Bcast"}}],
+     thorough({"crash": ["allreduce.8", "bcast.8", "allreduce.64"], "lacking": {"bcast": "MPI_Bcast"}})],
 )  # fmt: skip
 def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, object]) -> None:
     """What fails, is tried again and is given up is the same with and without a scheduler."""
@@ -76,6 +78,7 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, 
     assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
 
 
+@pytest.mark.thorough
 def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path: Path) -> None:
     """What other cases had by then is kept, with as many samples; none of them is launched again."""
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("samples = 20", "samples = { good = 20, passes = 2 }")
@@ -131,6 +134,7 @@ def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     """Whatever it was doing: nothing is lost but the launch in flight, nothing is there twice."""
     here = site(tmp_path, "pbs", pause_s=0.02)
@@ -146,6 +150,7 @@ def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(here.opened().cases().unique(["block", "candidate", "case"])) == len(here.opened().cases())
 
 
+@pytest.mark.thorough
 def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
     """Here with so little time that no launch is begun."""
     here = site(tmp_path, "slurm")
@@ -209,6 +214,7 @@ def test_a_node_that_is_lost_is_nothing_against_a_candidate(tmp_path: Path) -> N
     assert [row[3] for row in rows(here.opened()) if row[3] != "ok"] == ["crashed"]
 
 
+@pytest.mark.thorough
 def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_path: Path) -> None:
     """The launcher may notice before the scheduler does: the launch is stored all the same, as what it was."""
     here = site(tmp_path, "slurm", plan=PLAN.replace("blocks = 2", "blocks = 1"))

@@ -81,6 +81,7 @@ def test_a_program_runs_with_the_library_of_its_candidate_and_its_figures_are_re
         assert one.before
 
 
+@pytest.mark.thorough
 def test_a_program_that_crashes_is_launched_once_in_every_block(tmp_path: Path) -> None:
     """What it printed before counts; it cannot go round the size in which it dies."""
     here = site(tmp_path, crash=32)
@@ -95,6 +96,7 @@ def test_a_program_that_crashes_is_launched_once_in_every_block(tmp_path: Path) 
     }
 
 
+@pytest.mark.thorough
 def test_an_exit_code_by_which_the_core_tells_of_a_full_disk_is_a_program_s_own(tmp_path: Path) -> None:
     here = site(tmp_path, PLAN.replace("blocks = 3", "blocks = 1"), code=4)
     assert here.submit("--wait").exit_code == 0
@@ -105,6 +107,7 @@ def test_an_exit_code_by_which_the_core_tells_of_a_full_disk_is_a_program_s_own(
         assert set(kept.cases()["status"]) == {"ok"}
 
 
+@pytest.mark.thorough
 def test_a_program_that_hung_twice_is_not_launched_again(tmp_path: Path) -> None:
     limits = 'samples = 20\ncase_limit = "10ms"\nlaunch_limit = "11s"'
     here = site(tmp_path, PLAN.replace("samples = 20", limits), hang=16)
@@ -120,6 +123,7 @@ def test_a_program_that_hung_twice_is_not_launched_again(tmp_path: Path) -> None
     assert {row[3] for row in rows(here.opened()) if "allreduce" in str(row[2])} == {"ok"}
 
 
+@pytest.mark.thorough
 def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
     """The program begins again with its first size, and what was measured before is not there twice."""
     here = site(tmp_path, PLAN.replace('["1x2"]', '["2x1"]').replace("blocks = 3", "blocks = 1"), crash=32)

@@ -86,6 +86,7 @@ def test_every_form_is_called_and_lacking_ones_are_named(run: Command) -> None:
     assert told >= {one.name for one in fakes.description().operations if one.kind != "self-test"}
 
 
+@pytest.mark.thorough
 def test_datatypes_and_options_are_tested_where_that_is_asked_for(run: Command) -> None:
     broken = ["bcast.vector", "bcast.struct", "put.epoch=fence", "gather.8"]
     code, lines, _ = run("--thorough", "--clock", "tsc", wrong=broken)

@@ -110,11 +110,13 @@ def test_what_is_slower_fails(reframe: Path, first: Measured, tmp_path: Path) ->
     assert failures(found) == {name for name in VARIABLES if name.endswith("beta")}
 
 
+@pytest.mark.thorough
 def test_how_much_slower_can_be_said(reframe: Path, first: Measured, tmp_path: Path) -> None:
     found = run(reframe, first, made(tmp_path / "again", 1.2), tmp_path, "--run", "-S", "slack=0.25")
     assert found.code == 0, found.said
 
 
+@pytest.mark.thorough
 def test_what_is_faster_fails_only_where_asked(reframe: Path, first: Measured, tmp_path: Path) -> None:
     again = made(tmp_path / "again", 0.8)
     (tmp_path / "usual").mkdir()
@@ -126,6 +128,7 @@ def test_what_is_faster_fails_only_where_asked(reframe: Path, first: Measured, t
     assert failures(found) == {name for name in VARIABLES if name.endswith("beta")}
 
 
+@pytest.mark.thorough
 def test_what_works_no_more_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
     found = run(reframe, first, made(tmp_path / "again", status=CaseStatus.CRASHED), tmp_path, "--run")
     assert found.code == 1

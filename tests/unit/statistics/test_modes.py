@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from fakes import thorough
 
 from rankbench.statistics import modes
 
@@ -56,7 +57,7 @@ ONE_HUMPED: dict[str, Callable[[Random, int], Values]] = {
 }
 
 
-@pytest.mark.parametrize("count", [300, 3000])
+@pytest.mark.parametrize("count", [300, thorough(3000)])
 @pytest.mark.parametrize("shape", ONE_HUMPED)
 def test_one_hump_is_called_two_in_at_most_5_of_100_tries(shape: str, count: int) -> None:
     random = np.random.default_rng([2008, count])
@@ -64,12 +65,15 @@ def test_one_hump_is_called_two_in_at_most_5_of_100_tries(shape: str, count: int
 
 
 @pytest.mark.parametrize("shape", ONE_HUMPED)
+@pytest.mark.thorough
 def test_so_it_is_with_a_hundred_thousand_samples(shape: str) -> None:
     random = np.random.default_rng(2008)
     assert sum(len(modes.modes_of(ONE_HUMPED[shape](random, 100_000))) > 1 for _ in range(20)) <= 1
 
 
-@pytest.mark.parametrize(("count", "tries", "least"), [(300, 100, 95), (3000, 100, 100), (100_000, 20, 20)])
+@pytest.mark.parametrize(
+    ("count", "tries", "least"), [(300, 100, 95), thorough(3000, 100, 100), thorough(100_000, 20, 20)]
+)
 def test_a_second_mode_of_3_percent_at_twice_the_time_is_found(count: int, tries: int, least: int) -> None:
     random = np.random.default_rng([2010, count])
     found = [modes.modes_of(two_humped(random, count)) for _ in range(tries)]

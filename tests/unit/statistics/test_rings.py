@@ -55,6 +55,7 @@ def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Pat
     assert not alpha.between_nodes
 
 
+@pytest.mark.thorough
 def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path: Path) -> None:
     made = torus.make(tmp_path / "made", ((1, 4), (1, 9), (1, 16)), launches=60, samples=10, spread=0.02)
     samples, cases, held = made.rank_samples(), made.cases(), 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import scipy
+from fakes import thorough
 
 from rankbench.statistics import tails
 
@@ -37,7 +38,7 @@ OTHERS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 }
 
 
-@pytest.mark.parametrize("alpha", [1.2, 1.8, 3.0])
+@pytest.mark.parametrize("alpha", [1.2, thorough(1.8), thorough(3.0)])
 def test_the_exponent_of_a_pareto_tail_lies_in_its_interval(alpha: float) -> None:
     random = np.random.default_rng(2009)
     found = [tails.fit_tail(pareto(random, 2000, alpha), draws=1) for _ in range(TRIES)]
@@ -54,7 +55,7 @@ def test_the_interval_is_exact_where_the_beginning_is_known() -> None:
     assert 91 <= within <= 99
 
 
-@pytest.mark.parametrize("alpha", [1.2, 1.8])
+@pytest.mark.parametrize("alpha", [1.2, thorough(1.8)])
 def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
     random = np.random.default_rng(2)
     found = [tails.fit_tail(with_body(random, 4000, alpha), draws=40) for _ in range(20)]
@@ -63,7 +64,14 @@ def test_a_pareto_tail_above_a_body_fits(alpha: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "most"), [("normal", 0), ("exponential", 2), ("gamma", 2), ("lognormal", 2), ("wide lognormal", 35)]
+    ("shape", "most"),
+    [
+        ("normal", 0),
+        thorough("exponential", 2),
+        thorough("gamma", 2),
+        thorough("lognormal", 2),
+        thorough("wide lognormal", 35),
+    ],
 )
 def test_other_tails_are_not_called_pareto(shape: str, most: int) -> None:
     random = np.random.default_rng(3)
