@@ -279,6 +279,9 @@ static void inspect_one(const struct setting *setting, const struct worker *work
     } else if (!guards_stand(&worker->buffers)) {
         snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.rank);
         note(setting->outcome, WRONG_DATA, line);
+    } else if (!send_stands(&worker->buffers)) {
+        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
     }
 }
 
@@ -391,6 +394,57 @@ static double measure_median(const struct setting *setting, const struct timing 
     return median;
 }
 
+/* --- what measuring costs --- */
+
+enum { MOST_COSTS = 64, COST_SAMPLES = 200 };
+static const double COST_LIMIT_S = 0.02;
+
+static struct cost {
+    const struct start *start;
+    int ranks;
+    bool alone;
+    double ns;
+} costs[MOST_COSTS];
+static int known_costs;
+
+static int run_nothing(struct call *call) {
+    (void)call;
+    return MPI_SUCCESS;
+}
+
+/* What is measured of a call that does nothing, with the same start on as many ranks: once a launch, and then remembered. Every
+ * rank asks in the same order, so that all remember the same. */
+static double cost_of_sample(const struct setting *setting, const struct timing *timing) {
+    const bool alone = timing->operation->rank_0_measures;
+    for (int i = 0; i < known_costs; i++)
+        if (costs[i].start == timing->start && costs[i].ranks == timing->team->ranks && costs[i].alone == alone)
+            return costs[i].ns;
+    /* What follows a round keeps the core from timing several at once. */
+    const struct operation nothing = {
+        .name = "nothing", .kind = "self-test", .metric = "time", .rank_0_measures = alone, .after = run_nothing};
+    const struct stop stop = {.samples = COST_SAMPLES, .limit_s = COST_LIMIT_S};
+    struct buffers none = {.slots = 1};
+    struct timing other = *timing;
+    other.operation = &nothing;
+    other.stop = &stop;
+    other.buffers = &none;
+    other.rounds = other.legs = 1;
+    other.long_ns = 0;
+    other.spread_ns = 0;
+    other.compares = false;
+    const double ns = measure_median(setting, &other, run_nothing);
+    if (known_costs < MOST_COSTS)
+        costs[known_costs++] = (struct cost){timing->start, timing->team->ranks, alone, ns};
+    return ns;
+}
+
+/* Of one sample. */
+static double cost_ns(const struct setting *setting, const struct timing *timing, int repeats) {
+    return cost_of_sample(setting, timing) / (repeats * timing->rounds * timing->legs);
+}
+
+/* --- the case is timed --- */
+
 /* The communication alone, a computation as long, and both at once. */
 static int measure_overlap(const struct setting *setting, const struct timing *timing, struct result *result) {
     struct worker *worker = setting->workers;
@@ -443,6 +497,8 @@ static void time_case(const struct setting *setting, const struct timing *timing
     if (!all_well(setting->team, outcome))
         return;
     check_again(setting, timing);
+    if (setting->threads == 1)
+        result->cost_ns = cost_ns(setting, timing, measurement->repeats);
     if (setting->team->rank == 0 && measurement->valid == 0)
         note(outcome, REFUSED, timing->start->scheduled
                                    ? "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock"

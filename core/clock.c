@@ -6,8 +6,8 @@
  *
  * Drift follows from the two synchronisations that tell it best, with a bound from theirs. It is assumed to change slowly: in
  * steady operation by less than WANDER. How much it really changed shows when the next synchronisation comes out elsewhere than
- * expected; that surprise widens the bound of what lies between (a drift that changes evenly leaves the straight line by a
- * quarter of it at most). */
+ * expected; that surprise widens the bound of what lies between, the more the later (a drift that changes all at once leaves the
+ * straight line by as much of it, where it changes). */
 #define _GNU_SOURCE
 #include "clock.h"
 
@@ -29,8 +29,8 @@ enum { BASELINE_NS = 20000000, HORIZON_S = 100, KEPT = 32, IDENTITY_BYTES = 200 
 
 /* --- who reads which clock --- */
 
-static int colour_of(const char *identity) {
-    uint32_t hash = 2166136261u;
+static int colour_of(const char *identity, uint32_t salt) {
+    uint32_t hash = 2166136261u ^ salt;
     for (; *identity; identity++)
         hash = (hash ^ (unsigned char)*identity) * 16777619u;
     return (int)(hash & INT32_MAX);
@@ -51,7 +51,6 @@ static void merge_any(void *into, const void *from, int bytes) {
     *(char *)into |= *(const char *)from;
 }
 
-/* Different identities may have one colour; then every rank is taken to have a clock of its own. */
 static bool collide(const struct team *team, const struct team *readers, const char *identity) {
     char theirs[IDENTITY_BYTES] = "";
     strncpy(theirs, identity, sizeof theirs - 1);
@@ -70,17 +69,21 @@ void reset_clock(struct clock *clock) {
     clock->worst_drift = clock->worst_drift_bound = 2 * UNKNOWN_DRIFT;
 }
 
+/* Those with the same identity. Different identities may have one colour, which two of ten thousand have in one of fifty tries;
+ * then they are coloured anew. */
+static struct team alike(const struct team *team, const char *identity) {
+    for (uint32_t salt = 0;; salt++) {
+        struct team part = split(team, colour_of(identity, salt));
+        if (!collide(team, &part, identity))
+            return part;
+        must(MPI_Comm_free(&part.comm), "MPI_Comm_free");
+    }
+}
+
 struct clock *make_clock(const struct team *team, const char *identity, int64_t step_ns) {
     struct clock *clock = calloc(1, sizeof *clock);
-    *clock = (struct clock){
-        .readers = split(team, colour_of(identity)),
-        .step_ns = step_ns,
-    };
+    *clock = (struct clock){.readers = alike(team, identity), .step_ns = step_ns};
     reset_clock(clock);
-    if (collide(team, &clock->readers, identity)) {
-        must(MPI_Comm_free(&clock->readers.comm), "MPI_Comm_free");
-        clock->readers = split(team, team->rank);
-    }
     clock->clocks = split(team, clock->readers.rank == 0 ? 0 : MPI_UNDEFINED);
     clock->clocks.clock = clock;
     clock->number_of_clocks = clock->clocks.ranks;
@@ -237,7 +240,7 @@ struct reading known(const struct clock *clock, int64_t local_ns) {
         return expected(clock, local_ns);
     const struct point *from = &clock->marks[place - 1].point, *to = &clock->marks[place].point;
     const double share = (double)(local_ns - from->at_ns) / (double)(to->at_ns - from->at_ns);
-    const double surprise_ns = (double)clock->marks[place].surprise_ns * share * (1 - share);
+    const double surprise_ns = (double)clock->marks[place].surprise_ns * share;
     return (struct reading){(1 - share) * (double)from->offset_ns + share * (double)to->offset_ns,
                             (1 - share) * (double)from->bound_ns + share * (double)to->bound_ns + surprise_ns};
 }

@@ -76,6 +76,7 @@ struct job {
     bool state;
     bool study;
     bool every_rank;
+    bool each_call;
     bool separate_clocks;
     bool quiet;
     /* Asked for on the command line: what cannot be run as asked is then the person's error, else it is a row. */
@@ -207,6 +208,8 @@ struct result {
     /* Medians of the communication alone and of the computation alone, where they are to overlap. */
     double pure_ns, compute_ns;
     int64_t growth_bytes, spread_ns;
+    /* What the start and the clock's readings take of every time; 0: not known. */
+    double cost_ns;
 };
 
 struct world {
@@ -219,6 +222,8 @@ struct world {
     int64_t last_level_cache_bytes;
     bool yields;
     bool every_rank;
+    /* Whether each call is timed singly, however short it is beside a reading of the clock. */
+    bool each_call;
     bool probes;
     int ranks_on_host;
     /* How many share this rank's last cache. */

@@ -412,7 +412,7 @@ static bool take_patience(struct job *job, const char *value, char error[LINE_BY
     return (end != value && !*end && job->patience_s > 0) || fail(error, "patience: '%s' is not a number above 0", value);
 }
 
-/* What holds for the whole job: `set clock=tsc sync=tree ranks=all`. */
+/* What holds for the whole job: `set clock=tsc sync=tree ranks=all calls=each`. */
 static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     char *value = strchr(token, '=');
     if (!value)
@@ -424,10 +424,12 @@ static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
         snprintf(job->synchronisation, sizeof job->synchronisation, "%s", value);
     else if (strcmp(token, "ranks") == 0 && strcmp(value, "all") == 0)
         job->every_rank = true;
+    else if (strcmp(token, "calls") == 0 && strcmp(value, "each") == 0)
+        job->each_call = true;
     else if (strcmp(token, "patience") == 0)
         return take_patience(job, value, error);
     else
-        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, patience=SECONDS)", token, value);
+        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS)", token, value);
     return true;
 }
 
@@ -503,6 +505,7 @@ static const struct flag options[] = {
     {"--least", "N", "least", "valid samples before --rse or --interval may end a case (10)"},
     {"--limit", "SECONDS", "limit_s", "or after this time (1)"},
     {"--ranks", NULL, NULL, "write every rank's samples to the stream, not only the maximum over ranks"},
+    {"--each", NULL, NULL, "time each call singly, also where several to a reading of the clock would be more exact"},
     {"--clock", "NAME", NULL, "time source (auto)"},
     {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
     {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
@@ -602,7 +605,7 @@ static bool take_arguments(int argc, char **argv, struct job *job, struct argume
     const struct { const char *name; bool *on; } switches[] = {
         {"--quiet", &job->quiet}, {"--check", &job->check}, {"--probe", &job->probe}, {"--describe", &job->describe}, {"--help", &job->help},
         {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
-        {"--separate-clocks", &job->separate_clocks}};
+        {"--each", &job->each_call}, {"--separate-clocks", &job->separate_clocks}};
     for (int i = 1; i < argc; i++) {
         const struct flag *option = find_option(argv[i]);
         if (!option)

@@ -162,6 +162,7 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     read_sources(&world->all, sources);
     world->sources = sources;
     world->every_rank = job->every_rank;
+    world->each_call = job->each_call;
     world->probes = job->probe;
     if (!choose(world, job, error)) {
         if (world->all.rank == 0)

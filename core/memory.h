@@ -25,6 +25,8 @@ struct buffers {
     /* One slot holds a send and a receive buffer with guards around them; cold buffers have many. */
     long stride, send_at, receive_at, receive_room;
     int64_t slots, slot, step;
+    /* Of what the send buffer and the guard after it held before the call. */
+    uint64_t sent;
 };
 
 /* Of the calls' sizes on this rank, whoever is the root. */
@@ -48,6 +50,8 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 /* The same in all slots, for whichever root; sums in place get zeros, which they can add up for ever. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
 bool guards_stand(const struct buffers *buffers);
+/* Whether the send buffer, which a call may only read, and what lies behind it are as they were. */
+bool send_stands(const struct buffers *buffers);
 
 /* Whether buffers differ from call to call, and makes them those of the next call. */
 bool buffers_change(const struct buffers *buffers);

@@ -23,6 +23,8 @@ enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
 static const double MOST_WARM_UP = 0.1;
 /* A round may begin late by a few readings of the clock, or by so much of what it takes. */
 static const double TOLERANCE_SHARE = 0.02, TOLERANCE_READINGS = 3;
+/* What a reading of the clock and its step may be of a sample. */
+static const double READING_SHARE = 0.01;
 /* How much longer than the call a window may become, beside a constant for what ranks do between calls. */
 enum { MOST_WINDOWS = 4, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
 static const int64_t NO_MOMENT = INT64_MIN;
@@ -385,6 +387,18 @@ static void decide(const struct timing *timing, struct control *control, const s
     agenda->first_ns = on_a_step(timing, now_ns + control->margin_ns + agenda->lead * agenda->window_ns);
 }
 
+/* How many calls follow each other between two readings of the clock: as many as hide the readings, unless something else
+ * happens between calls. Where all ranks measure and none waits for the others to begin, a single call tells little. */
+static int calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
+    const struct operation *operation = timing->operation;
+    if (!timing->start->loops || operation->before || operation->after || buffers_change(timing->buffers))
+        return 1;
+    if (!operation->rank_0_measures)
+        return limit(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
+    const bool singly = timing->world->each_call || strcmp(operation->kind, "self-test") == 0;
+    return singly ? 1 : limit(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
+}
+
 static void begin_stages(const struct timing *timing, struct control *control) {
     struct agenda *agenda = &control->agenda;
     control->began_ns = steady_ns();
@@ -401,9 +415,7 @@ static void begin_stages(const struct timing *timing, struct control *control) {
     control->most_window_ns = room_ns(timing) + (int64_t)(MOST_WINDOWS * control->estimate_ns) + MOST_BETWEEN_NS;
     if (fixed)
         control->most_window_ns = INT64_MAX / 2;
-    const bool hooked = timing->operation->before || timing->operation->after;
-    if (timing->start->loops && !timing->operation->rank_0_measures && !hooked && !buffers_change(timing->buffers))
-        agenda->repeats = limit(1e5 / (control->estimate_ns + 1), 1, MOST_REPEATS);
+    agenda->repeats = calls_per_reading(timing, control->estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
 }
 
 /* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */

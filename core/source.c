@@ -77,7 +77,7 @@ const struct source_fact *fact_of(const struct source_fact *facts, const char *n
     return NULL;
 }
 
-/* CLOCK_MONOTONIC, which is always there, unless the processor's counter is worth more and costs no more to read. Both run at
+/* CLOCK_MONOTONIC_RAW, which is always there, unless the processor's counter is worth more and costs no more to read. Both run at
  * one rate and never step; no other is taken without being asked for. */
 const struct source *choose_source(const struct source_fact *facts, char reason[REASON_BYTES]) {
     const struct source_fact *usual = fact_of(facts, "clock_gettime"), *counter = NULL;

@@ -5,13 +5,13 @@
 
 static int64_t read_ns(void) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static const struct source clock_gettime_source = {
     .name = "clock_gettime",
-    .help = "CLOCK_MONOTONIC: in nanoseconds, never steps, one clock for all ranks under one kernel and time namespace",
+    .help = "CLOCK_MONOTONIC_RAW: in nanoseconds, never steps and is never slewed, one clock for all ranks under one kernel and time namespace",
     .sharing = SHARED_BY_NAMESPACE,
     .read_ns = read_ns,
 };

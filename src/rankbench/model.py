@@ -450,6 +450,8 @@ class Plan(Record, frozen=True):
     """Whether what is between two ranks is measured between every two of them."""
     every_rank: bool = False
     """Whether the samples of every rank are kept beside those over all ranks."""
+    each_call: bool = False
+    """Whether each call is timed singly, however short it is beside a reading of the clock."""
     estimator: str = "median"
     """Of a launch: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`."""
     confidence: float = 0.95
@@ -603,6 +605,13 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """How often clocks were compared for it."""
     stopped: str = ""
     """What ended it: `samples`, `tries`, `rse`, `interval` or `time`; empty if it has no samples."""
+    calls: int = 1
+    """Calls between two readings of the clock: a sample is their mean."""
+    cost_ns: float = 0.0
+    """What the start and the clock take of a sample, as measured in the same launch on a call that does nothing; 0: not known."""
+    first_window_ns: float = 0.0
+    last_window_ns: float = 0.0
+    """How far apart rounds were planned, at first and in the end; 0: the start plans none."""
     ranks: int = 0
     """Ranks that took part; others stayed out."""
     moved_bytes: int = 0

@@ -33,6 +33,8 @@ enum { GO_ON = -1 };
 struct struck {
     unsigned char *data;
     long bytes;
+    /* What a call may only read. */
+    unsigned char *sent;
 };
 
 static int raise_signal(int number) {
@@ -81,6 +83,12 @@ static int refuse(struct struck *call) {
 /* The result is there before the byte is changed, so that the call itself is right. */
 static int flip(struct struck *call) {
     call->data[call->bytes - 1] ^= 1;
+    return GO_ON;
+}
+
+/* As a library does that sorts or adds up in the caller's memory. */
+static int scribble(struct struck *call) {
+    call->sent[call->bytes - 1] ^= 1;
     return GO_ON;
 }
 
@@ -169,6 +177,7 @@ static const struct {
     {"refuse", refuse, false, true},
     {"withhold", withhold, false, true},
     {"flip", flip, true, true},
+    {"scribble", scribble, true, true},
     {"eat", eat, false, false},
     {"fill-disk", fill_disk, false, false},
     {"garbage", garbage, false, false},
@@ -243,12 +252,12 @@ static int size_of(MPI_Datatype type) {
 
 int MPI_Init(int *argc, char ***argv) {
     REACH(MPI_Init, "PMPI_Init");
-    const int code = strike("MPI_Init", (struct struck){NULL, 0}, false);
+    const int code = strike("MPI_Init", (struct struck){.bytes = 0}, false);
     return code == GO_ON ? real(argc, argv) : code;
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    const struct struck struck = {data, (long)count * size_of(type)};
+    const struct struck struck = {.data = data, .bytes = (long)count * size_of(type)};
     REACH(MPI_Bcast, "PMPI_Bcast");
     int code = strike("MPI_Bcast", struck, false);
     code = code == GO_ON ? real(data, count, type, root, comm) : code;
@@ -257,7 +266,7 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 }
 
 int MPI_Allreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
-    const struct struck struck = {into, (long)count * size_of(type)};
+    const struct struck struck = {into, (long)count * size_of(type), (void *)(uintptr_t)from};
     REACH(MPI_Allreduce, "PMPI_Allreduce");
     int code = strike("MPI_Allreduce", struck, false);
     code = code == GO_ON ? real(from, into, count, type, operation, comm) : code;

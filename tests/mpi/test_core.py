@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import fakes
 import pytest
+from fakes import thorough
 
 from mpi.conftest import WHEELS
 from rankbench import build, launch, libraries
@@ -297,12 +298,11 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
 MEMORY = [
     ["--cache", "cold"],
     ["--pages", "untouched"],
-    ["--pages", "huge"],
-    ["--alignment", "64"],
-    ["--alignment", "65536"],
-    ["--buffers", "in-place"],
-    ["--root", "1"],
-    ["--root", "-1"],
+    ["--pages", "huge", "--alignment", "65536"],
+    thorough(["--alignment", "64"]),
+    thorough(["--buffers", "in-place"]),
+    thorough(["--root", "1"]),
+    thorough(["--root", "-1"]),
     ["--root", "-1", "--buffers", "in-place", "--cache", "cold"],
 ]
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Plan
 
-FORMAT = 4
-DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "patience": "45"}
+FORMAT = 5
+DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
 
 
@@ -83,6 +83,10 @@ class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
     moved: str
     synchronisations: int
     stopped: str
+    calls: int
+    cost_ns: float
+    first_window_ns: float
+    last_window_ns: float
     ranks: int
     moved_bytes: int
     moved_messages: int
@@ -125,6 +129,7 @@ def write_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str
     What is as the core has it by default is left out, so that a person can read it.
     """
     chosen = {"clock": plan.clock, "sync": plan.synchronisation, "ranks": "all" if plan.every_rank else "one"}
+    chosen["calls"] = "each" if plan.each_call else "many"
     # The core ends what is stuck, and says where, before it would be ended from outside without a word.
     chosen["patience"] = f"{0.75 * plan.launch_limit_s:g}"
     settings = _tokens(_others(chosen, DEFAULTS))
@@ -262,11 +267,11 @@ NONE_IN_TIME = "no round began in time"
 
 
 def _came_too_late(part: CaseResult) -> bool:
-    return part.status == CaseStatus.FAILED and part.reason.startswith(NONE_IN_TIME)
+    return part.status == CaseStatus.REFUSED and part.reason.startswith(NONE_IN_TIME)
 
 
 SUMS = ("taken", "valid", "late", "overrun", "synchronisations")
-EXTREMES = ("sync_bound_ns", "drift_ns")
+EXTREMES = ("sync_bound_ns", "drift_ns", "cost_ns", "last_window_ns")
 MEANS = ("pure_ns", "compute_ns", "spread_ns")
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LAUNCH = ["case", "candidate", "block", "launch"]
 START_BOUND = 0.05
 """Share of a launch's median time above which its start is too uncertain to be judged."""
+COST_SHARE = 0.05
+"""What measuring may take of a time before that is said: ratios look nearer to 1 than they are by as much."""
 TRIMMED = "trimmed-mean"
 QUARTER = 4
 

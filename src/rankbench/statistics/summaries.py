@@ -40,7 +40,7 @@ def summarise(
         pl.col("reason").filter(pl.col("status") == CaseStatus.NOT_AS_ASKED).first().alias("elsewhere"),
         pl.col("late").sum(),
         pl.col("overrun").sum(),
-        pl.col("sync_bound_ns").max(),
+        pl.col("sync_bound_ns", "cost_ns").max(),
         (pl.col("moved") != "").sum(),
         pl.col("moved_bytes", "moved_messages").max(),
     )
@@ -206,6 +206,15 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
                 "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it",
                 skew=skew,
                 share=skew / typical,
+            )
+        )
+    cost = row["cost_ns"] or 0.0
+    if cost > estimators.COST_SHARE * typical:
+        said.append(
+            say(
+                "measuring takes {cost:time} of it, {share:.0%}: differences are larger than they look",
+                cost=cost,
+                share=cost / typical,
             )
         )
     if row["moved"]:

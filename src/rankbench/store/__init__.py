@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-FORMAT = 5
+FORMAT = 6
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -57,6 +57,10 @@ CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "moved": pl.String,
     "synchronisations": pl.Int32,
     "stopped": pl.String,
+    "calls": pl.Int32,
+    "cost_ns": pl.Float64,
+    "first_window_ns": pl.Float64,
+    "last_window_ns": pl.Float64,
     "active_ranks": pl.Int32,
     "moved_bytes": pl.Int64,
     "moved_messages": pl.Int64,
@@ -96,11 +100,18 @@ _SINCE_4 = {
     "hops": pl.lit(0, pl.Int32),
 }
 _SINCE_5 = {"printed": pl.lit("")}
+_SINCE_6 = {
+    "calls": pl.lit(1, pl.Int32),
+    "cost_ns": pl.lit(0.0),
+    "first_window_ns": pl.lit(0.0),
+    "last_window_ns": pl.lit(0.0),
+}
 _LACKING = {
-    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5,
-    2: _SINCE_3 | _SINCE_4 | _SINCE_5,
-    3: _SINCE_4 | _SINCE_5,
-    4: _SINCE_5,
+    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6,
+    2: _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6,
+    3: _SINCE_4 | _SINCE_5 | _SINCE_6,
+    4: _SINCE_5 | _SINCE_6,
+    5: _SINCE_6,
 }
 """What the columns would hold that campaigns of older formats lack; what nobody measured then is null."""
 _UNTIL_3 = {"migrated": pl.Boolean}

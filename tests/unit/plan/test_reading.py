@@ -57,6 +57,7 @@ def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
         options={},
         every_pair=False,
         every_rank=False,
+        each_call=False,
         estimator="median",
         confidence=0.95,
         case_limit_s=0.5,
@@ -84,6 +85,7 @@ samples = { good = 30, tried = 100, rse = "5%", interval = 0.02, least = 12 }
 case_limit = "250ms"
 launch_limit = "2m"
 every_rank = true
+each_call = true
 clock = "tsc"
 synchronisation = "ring"
 estimator = "p90"
@@ -137,7 +139,7 @@ until = "precision 2%"
     }
     assert [placement.binding for placement in found.placements] == ["core", "none"]
     assert (found.case_limit_s, found.launch_limit_s, found.threshold, found.seed) == (0.25, 120.0, 0.05, 42)
-    assert (found.starts, found.control, found.every_rank) == (["barrier", "window"], False, True)
+    assert (found.starts, found.control, found.every_rank, found.each_call) == (["barrier", "window"], False, True, True)
     assert found.sampling == Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12)
     usual = Memory(buffers="in-place", pages="huge", root=ROTATING)
     assert found.memory == [
@@ -264,7 +266,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
         ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: question, candidates, candidate, compilers, "
          "operations, forms, sizes, datatypes, options, pairs, placements, hosts, remote_shell, binding, "
-         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, clock, synchronisation, "
+         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, clock, synchronisation, "
          "estimator, confidence, stop, control, threshold, calls, seed, job, suite, suites)"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),

@@ -44,7 +44,7 @@ LAUNCH_1 = (
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":4,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
+    '{"record":"launch","format":5,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
     '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
@@ -59,7 +59,7 @@ FIRST = (
     '{"record":"case","case":0,"status":"ok","reason":"","operation":"pingpong","form":"blocking","bytes":8,'
     '"datatype":"byte","start":"none","cache":"warm","buffers":"separate","pages":"touched","alignment":0,"root":0,'
     '"ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,'
-    '"stopped":"time","moved":"","options":{},"moved_bytes":16,"moved_messages":2,"pure_ns":0.0,"compute_ns":0.0,'
+    '"stopped":"time","calls":7,"cost_ns":2.5,"first_window_ns":0,"last_window_ns":0,"moved":"","options":{},"moved_bytes":16,"moved_messages":2,"pure_ns":0.0,"compute_ns":0.0,'
     '"growth_bytes":0,"spread_ns":0,"grid":[],"order":[],"hops":0,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
     '"overrun":[],"skew_ns":[],"bound_ns":[]}]}\n'
 )
@@ -67,7 +67,7 @@ SECOND = (
     '{"record":"begin","case":1}\n'
     '{"record":"case","case":1,"status":"lacking","reason":"no MPI_Allreduce_init","operation":"allreduce",'
     '"form":"persistent","bytes":64,"datatype":"float","start":"window","ranks":2,"taken":0,"valid":0,"late":0,"overrun":0,'
-    '"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,"stopped":"","moved":"rank 1 from CPU 0 to CPU 1",'
+    '"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,"stopped":"","calls":1,"cost_ns":0,"first_window_ns":800,"last_window_ns":950,"moved":"rank 1 from CPU 0 to CPU 1",'
     '"options":{"threads":"4"},'
     '"moved_bytes":128,"moved_messages":2,"pure_ns":1500.5,"compute_ns":1600,"growth_bytes":-4096,"spread_ns":2000,'
     '"grid":[2,1],"order":[1,0],"hops":2,'
@@ -102,7 +102,7 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     assert first.case == CASES[0]
     assert first.series[0].time_ns == [130.5, 131, 9000]
     assert first.series[0].late == [2]
-    assert (first.stopped, first.synchronisations) == ("time", 0)
+    assert (first.stopped, first.synchronisations, first.calls, first.cost_ns) == ("time", 0, 7, 2.5)
     assert (first.ranks, first.moved_bytes, first.moved_messages) == (2, 16, 2)
     assert (second.pure_ns, second.compute_ns, second.growth_bytes, second.spread_ns) == (1500.5, 1600, -4096, 2000)
     assert second.status is CaseStatus.LACKING
@@ -144,10 +144,10 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":4', '"format":7'), "stream format 7, this rankbench reads format 4"),
+        (WHOLE.replace('"format":5', '"format":7'), "stream format 7, this rankbench reads format 5"),
         (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 4"),
         (
-            LAUNCH.replace('"format":4', '"format":2') + RANK + OF_FORMAT_2,
+            LAUNCH.replace('"format":5', '"format":2') + RANK + OF_FORMAT_2,
             "stream format 2, this rankbench reads format 4",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
@@ -230,6 +230,7 @@ def test_the_job_tells_what_was_chosen_of_the_options(tmp_path: Path) -> None:
     [
         ({"clock": "tsc"}, "set clock=tsc"),
         ({"synchronisation": "ring", "every_rank": True}, "set sync=ring ranks=all"),
+        ({"each_call": True}, "set calls=each"),
     ],
 )
 def test_the_job_sets_what_is_unusual_for_all_its_cases(tmp_path: Path, changes: dict[str, object], line: str) -> None:

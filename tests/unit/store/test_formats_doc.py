@@ -170,6 +170,7 @@ def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
         clock="tsc",
         synchronisation="ring",
         every_rank=True,
+        each_call=True,
         sampling=Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12),
     )
     options = {"arrival": "random", "reduction": "max", "spread_us": "50"}

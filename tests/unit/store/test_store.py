@@ -156,8 +156,22 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
             pl.read_parquet(path).drop(columns).write_parquet(path)
 
 
-def make_format_4(folder: Path) -> None:
+CASES_6 = ("calls", "cost_ns", "first_window_ns", "last_window_ns")
+
+
+def make_format_5(folder: Path) -> None:
     """Turn a campaign into what the rankbench before this one would have written."""
+
+    def change(record: Any) -> None:
+        record["format"] = 5
+        del record["plan"]["each_call"]
+
+    rewrite(folder, change, CASES_6, ())
+
+
+def make_format_4(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 4 would have written."""
+    make_format_5(folder)
 
     def change(record: Any) -> None:
         record["format"] = 4
@@ -292,11 +306,14 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
     assert_frame_equal(again.samples().collect(), samples)
 
 
-def test_a_campaign_of_format_4_is_read_as_it_would_be_today(made: Store) -> None:
+@pytest.mark.parametrize(("number", "make"), [(4, make_format_4), (5, make_format_5)])
+def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
+    made: Store, number: int, make: Callable[[Path], None]
+) -> None:
     was, cases, samples = made.campaign, made.cases(), made.samples().collect()
-    make_format_4(made.folder)
+    make(made.folder)
     again = store.open(made.folder)
-    assert again.campaign == msgspec.structs.replace(was, format=4)
+    assert again.campaign == msgspec.structs.replace(was, format=number)
     assert_frame_equal(again.cases(), cases)
     assert_frame_equal(again.samples().collect(), samples)
 
@@ -492,7 +509,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 6, "new": 1}', "format 6, this rankbench reads formats 1 to 5; use the one that wrote it"),
+        (b'{"format": 7, "new": 1}', "format 7, this rankbench reads formats 1 to 6; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:

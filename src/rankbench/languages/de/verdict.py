@@ -327,6 +327,9 @@ STATISTICS = {
     "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it": (
         "Ranks begannen {skew:time} auseinander; diese {share:.0%} der Zeit sind mitgezählt"
     ),
+    "measuring takes {cost:time} of it, {share:.0%}: differences are larger than they look": (
+        "davon kostet {cost:time} das Messen, {share:.0%}: Unterschiede sind größer, als sie aussehen"
+    ),
     "a rank moved to another CPU in {n} launches; bind ranks to cores": (
         "in {n:count Lauf|Läufen} ist ein Rank auf eine andere CPU gewandert; Ranks an Kerne binden"
     ),
