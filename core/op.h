@@ -178,6 +178,8 @@ struct operation {
     bool keeps_buffers;
     /* What is received depends on what was there before: sums are added on. Checked in single calls with fresh data. */
     bool accumulates;
+    /* A round writes its number into what it sends, which a call may else only read. */
+    bool numbers_rounds;
     /* It counts elements as MPI_Count. */
     bool large;
     /* Several threads of a rank can do it at once. */

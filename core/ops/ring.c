@@ -484,8 +484,8 @@ static void finish(struct call *call) {
 #define WAYS &direction_choice, &displacement_choice, &dimensions_choice, &grid_choice, &shift_choice, &reorder_choice
 #define GOES_ROUND \
     .metric = "time", .start = "none", .sized = true, .datatypes = WHOLE_NUMBERS, SENDS({.own = 1}), RECEIVES({.own = 1}), \
-    .takes = ranks_of_grid, .measures = is_edge, .completes = true, .keeps_buffers = true, .finish = finish, .before = before, \
-    .after = after, .fill = fill, .check = check
+    .takes = ranks_of_grid, .measures = is_edge, .completes = true, .keeps_buffers = true, .numbers_rounds = true, \
+    .finish = finish, .before = before, .after = after, .fill = fill, .check = check
 
 static const struct operation ring_row = {
     .name = "ring",

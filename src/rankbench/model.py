@@ -608,7 +608,10 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     calls: int = 1
     """Calls between two readings of the clock: a sample is their mean."""
     cost_ns: float = 0.0
-    """What the start and the clock take of a sample, as measured in the same launch on a call that does nothing; 0: not known."""
+    """What the start and the clock take of a sample, as measured in the same launch of a call that does nothing.
+
+    0: not known.
+    """
     first_window_ns: float = 0.0
     last_window_ns: float = 0.0
     """How far apart rounds were planned, at first and in the end; 0: the start plans none."""

@@ -177,7 +177,7 @@ static const struct {
     {"refuse", refuse, false, true},
     {"withhold", withhold, false, true},
     {"flip", flip, true, true},
-    {"scribble", scribble, true, true},
+    {"scribble", scribble, true, false},
     {"eat", eat, false, false},
     {"fill-disk", fill_disk, false, false},
     {"garbage", garbage, false, false},

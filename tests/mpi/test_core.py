@@ -295,6 +295,17 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
     assert [one["rank"] for one in pingpong["series"]] == [0]
 
 
+def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: Core, tmp_path: Path) -> None:
+    asked = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
+    local, empty, allreduce = core.stream(tmp_path, 2, *asked)
+    assert local["calls"] > 1
+    assert (empty["calls"], allreduce["calls"]) == (1, 1)
+    assert allreduce["first_window_ns"] > 0 < allreduce["last_window_ns"]
+    assert (local["first_window_ns"], local["last_window_ns"]) == (0, 0)
+    assert local["cost_ns"] < empty["cost_ns"]
+    assert [one["calls"] for one in core.stream(tmp_path, 2, *asked, "--each")] == [1, 1, 1]
+
+
 MEMORY = [
     ["--cache", "cold"],
     ["--pages", "untouched"],
@@ -595,7 +606,7 @@ def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
     assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in done.printed
     job.write_text("rankbench-job 1\nset clock=auto time=now\ncase operation=bcast bytes=8\n")
     done = core.run(2, "--job", str(job))
-    allowed = "clock=NAME, sync=NAME, ranks=all, patience=SECONDS"
+    allowed = "clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS"
     assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in done.printed
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
         "pairs", "placements", "hosts", "remote_shell", "binding", "oversubscribe", "start", "memory", "samples",
-        "case_limit", "launch_limit", "every_rank", "each_call", "clock", "synchronisation", "estimator", "confidence", "stop",
-        "control", "threshold", "calls", "seed", "job", "suite", "suites")  # fmt: skip
+        "case_limit", "launch_limit", "every_rank", "each_call", "clock", "synchronisation", "estimator", "confidence",
+        "stop", "control", "threshold", "calls", "seed", "job", "suite", "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
 """Where the programs of a foreign tool can be, one of these."""
 USUAL = "usual"

@@ -139,7 +139,12 @@ until = "precision 2%"
     }
     assert [placement.binding for placement in found.placements] == ["core", "none"]
     assert (found.case_limit_s, found.launch_limit_s, found.threshold, found.seed) == (0.25, 120.0, 0.05, 42)
-    assert (found.starts, found.control, found.every_rank, found.each_call) == (["barrier", "window"], False, True, True)
+    assert (found.starts, found.control, found.every_rank, found.each_call) == (
+        ["barrier", "window"],
+        False,
+        True,
+        True,
+    )
     assert found.sampling == Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12)
     usual = Memory(buffers="in-place", pages="huge", root=ROTATING)
     assert found.memory == [
@@ -266,7 +271,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
         ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: question, candidates, candidate, compilers, "
          "operations, forms, sizes, datatypes, options, pairs, placements, hosts, remote_shell, binding, "
-         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, clock, synchronisation, "
+         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, clock, "
+         "synchronisation, "
          "estimator, confidence, stop, control, threshold, calls, seed, job, suite, suites)"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
