@@ -146,10 +146,10 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (WHOLE.replace('"format":5', '"format":7'), "stream format 7, this rankbench reads format 5"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 4"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 5"),
         (
             LAUNCH.replace('"format":5', '"format":2') + RANK + OF_FORMAT_2,
-            "stream format 2, this rankbench reads format 4",
+            "stream format 2, this rankbench reads format 5",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
@@ -320,9 +320,9 @@ LATE = samples.NONE_IN_TIME + " on all ranks"
 @pytest.mark.parametrize(
     ("parts", "status", "valid"),
     [
-        ([part(), part(status=CaseStatus.FAILED, reason=LATE, series=[])], CaseStatus.OK, 1),
-        ([part(status=CaseStatus.FAILED, reason=LATE, series=[]), part(), part()], CaseStatus.OK, 2),
-        ([part(status=CaseStatus.FAILED, reason=LATE, valid=0, series=[])] * 2, CaseStatus.FAILED, 0),
+        ([part(), part(status=CaseStatus.REFUSED, reason=LATE, series=[])], CaseStatus.OK, 1),
+        ([part(status=CaseStatus.REFUSED, reason=LATE, series=[]), part(), part()], CaseStatus.OK, 2),
+        ([part(status=CaseStatus.REFUSED, reason=LATE, valid=0, series=[])] * 2, CaseStatus.REFUSED, 0),
         ([part(), part(status=CaseStatus.FAILED, reason="MPI_Bcast: error", valid=0)], CaseStatus.FAILED, 0),
     ],
     ids=["one too late", "the first too late", "all too late", "another failure"],

@@ -22,7 +22,8 @@ BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0
 
 def cases(*rows: dict[str, object]) -> pl.DataFrame:
     """Return rows of the store's cases: well and without anything to tell, unless a row says otherwise."""
-    usual = {"status": "ok", "reason": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": "", **BESIDE}
+    usual = {"status": "ok", "reason": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": ""}
+    usual |= {"cost_ns": 5.0, **BESIDE}
     return pl.DataFrame([{"case": "c", "candidate": "a", "launch": 1, **usual, **row} for row in rows])
 
 
@@ -36,7 +37,7 @@ def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFram
 
 def test_a_summary_says_what_limits_its_worth() -> None:
     launches = [of_launch([time] * 3, number, skew_ns=9.0) for number, time in enumerate((100.0, 110.0, 105.0))]
-    moved = {"late": 2, "sync_bound_ns": 20.0, "moved": "rank 1 from CPU 0 to CPU 1"}
+    moved = {"late": 2, "sync_bound_ns": 20.0, "cost_ns": 6.0, "moved": "rank 1 from CPU 0 to CPU 1"}
     rows = cases({}, moved, {"overrun": 1}, {"status": "crashed"})
     found = summary(*launches, rows=rows)
     assert found.typical_ns == 105.0
@@ -46,6 +47,7 @@ def test_a_summary_says_what_limits_its_worth() -> None:
         "3 launches: the interval holds with 75.0% only; 6 or more give 95%",
         "starts are uncertain by up to 19% of the time; prefer larger messages or start barrier",
         "ranks began 9.00 ns apart, 9% of the time, which is counted in it",
+        "measuring takes 6.00 ns of it, 6%: differences are larger than they look",
         "a rank moved to another CPU in 1 launches; bind ranks to cores",
     ]
 
