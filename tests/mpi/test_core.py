@@ -451,15 +451,15 @@ def unnoticed(core: Core, flip: Path, tmp_path: Path, spoilt: list[Spoilt], plac
 
 
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
-@pytest.mark.parametrize("form", FORMS)
 def test_a_spoilt_byte_of_every_operation_in_every_form_is_caught(
-    core: Core, flip: Path, form: str, place: str, tmp_path: Path
+    core: Core, flip: Path, place: str, tmp_path: Path
 ) -> None:
     """Neighbours stand in a row, where every library delivers right data; what is wrong anyway cannot be told apart."""
     row = {"dimensions": 1, "periodic": "no"}
     rows = {one.name for one in core.description.operations if "periodic" in {option.name for option in one.options}}
     spoilt = [
         Spoilt(case | {"datatype": "int"} | (row if one.name in rows else {}), calls_of(one, form))
+        for form in FORMS
         for one in core.operations(form, 2)
         for case in cases_of([one], form, [1024])
         if delivers(one) and (one.name in rows or f"{one.name}.{form}" not in core.wrong(2))

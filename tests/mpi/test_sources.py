@@ -45,7 +45,7 @@ def mapped(check: Check) -> set[str]:
     return {rank.libmpi for rank in check.ranks}
 
 
-@pytest.fixture(params=SYSTEMS)
+@pytest.fixture(params=["lmod", thorough("environment-modules")])
 def system(
     request: pytest.FixtureRequest, reach: list[Library], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:

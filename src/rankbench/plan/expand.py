@@ -61,7 +61,7 @@ def cases_of(line: Line, machine: Machine) -> Iterator[Case]:
         return
     for datatype in usable_datatypes(line):
         for size_bytes in usable_sizes(line, datatype):
-            for start in usable_starts(line):
+            for start in usable_starts(line, machine):
                 for options in usable_options(line, start):
                     check_memory(line, size_bytes, options, machine)
                     threads = int(options.get("threads", 1))

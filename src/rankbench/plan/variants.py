@@ -15,7 +15,7 @@ from rankbench.quantities import format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankbench.model import Description, Form, Operation, Placement, Plan
+    from rankbench.model import Description, Form, Machine, Operation, Placement, Plan
 
 ALONE = "none"
 """The start of operations that one rank alone times."""
@@ -103,14 +103,16 @@ def usable_sizes(line: Line, datatype: str) -> list[int]:
     return usable
 
 
-def usable_starts(line: Line) -> list[str]:
+def usable_starts(line: Line, machine: Machine) -> list[str]:
     """Return the starts with which cases of an operation are made.
 
     What one rank alone times needs none: the other ranks wait for its message, whenever they began. And what happens
-    once in a launch cannot be begun otherwise.
+    once in a launch cannot be begun otherwise. Ranks that share cores cannot all be there at an agreed time.
     """
     operation = line.operation
-    wanted = list(dict.fromkeys(operation.start if start == "auto" else start for start in line.plan.starts))
+    crowded = line.placement.ranks_per_node > machine.cores
+    usual = "barrier" if crowded and operation.start == "window" else operation.start
+    wanted = list(dict.fromkeys(usual if start == "auto" else start for start in line.plan.starts))
     others = ", ".join(start for start in wanted if start != operation.start)
     if not others or operation.rings or (operation.start != ALONE and not operation.once):
         return wanted
