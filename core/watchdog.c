@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -18,19 +19,23 @@ static char which[LINE_BYTES], failed[LINE_BYTES];
 static const char *volatile current = "";
 static double patience_s;
 
-static void say(const char *text) {
-    if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; /* There is nobody left to tell. */
+/* Adds to the line, and returns its end. */
+static char *add(char *end, const char *last, const char *text) {
+    while (*text && end < last)
+        *end++ = *text++;
+    return end;
 }
 
+/* One line in one piece, so that those of several ranks do not mix. */
 static void expire(int number) {
+    static char line[3 * LINE_BYTES];
+    const char *const last = line + sizeof line - 1;
+    char *end = add(add(add(line, last, which), last, current), last, ": ");
     (void)number;
-    say(which);
-    say(current);
-    say(": ");
-    say(failed[0] ? failed : "a call does not return");
-    say("\n");
-    _exit(EXIT_STUCK);
+    end = add(end, last, failed[0] ? failed : "a call does not return");
+    *end++ = '\n';
+    const ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
+    _exit(written < 0 ? EXIT_FAILURE : EXIT_STUCK);
 }
 
 static void alarm_in(double seconds) {
@@ -49,7 +54,7 @@ void watch_case(const struct wanted *wanted, int index, int rank, double patienc
 
 void watch_phase(const char *phase) {
     current = phase;
-    if (patience_s > 0)
+    if (patience_s > 0 && !failed[0])
         alarm_in(patience_s);
 }
 
@@ -59,7 +64,7 @@ void watch_failed(const char *operation, int code) {
     MPI_Error_string(code, text, &length);
     snprintf(failed, sizeof failed, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
     if (patience_s > 0)
-        alarm_in(patience_s < FAILED_ALONE_S ? patience_s : FAILED_ALONE_S);
+        alarm_in(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the ranks that wait give up. */
 }
 
 void unwatch(void) {
