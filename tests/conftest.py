@@ -28,6 +28,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Programs under test are started by the hundred, and are not to be compiled anew by each, as they are for no user.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Processes of tests stand beside each other, and their tables are small.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # pytest-xdist sets it in its processes, where tests that read what is printed expect none.
 os.environ.pop("COLUMNS", None)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import placed, scales, torus
-from fakes.chromium import drawn, logged, opened, until
+from fakes.chromium import drawn, into_view, logged, opened, until
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -64,6 +64,12 @@ def first_cells(page: Chrome, section: str) -> list[str]:
     return texts(page, f"#{section} tbody th")
 
 
+def look_at(page: Chrome, section: str) -> None:
+    """Have the tables of a section filled that are unfolded from the beginning: they are when they come into view."""
+    for unfolded in page.find_elements(By.CSS_SELECTOR, f"#{section} details[open]"):
+        into_view(page, unfolded)
+
+
 def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> None:
     made = placed.make(
         tmp_path / "made", lambda *_: 1000.0, operations=("pingpong", "bandwidth"), sizes=(8, 64, 1024), launches=2
@@ -72,6 +78,7 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     tables = ["pingpong, alpha", "bandwidth, alpha"]
     assert texts(page, "#places summary") == tables
     assert len(texts(page, "#places figure")) == 2
+    look_at(page, "places")
     until(page, lambda: first_cells(page, "places") == ["8 B", "64 B", "1 KiB"])
     choose(page, "from", "64 B")
     until(page, lambda: first_cells(page, "places") == ["64 B", "1 KiB"])
@@ -112,6 +119,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     assert Select(sizes).first_selected_option.text == "64 B"
     again = {str(one.get_attribute("data-key")) for one in page.find_elements(By.CSS_SELECTOR, "#scaling figure")}
     assert again == first
+    look_at(page, "scaling")
     until(page, lambda: len(first_cells(page, "scaling")) == 8)
     choose(page, "placement", "4x2")
     until(page, lambda: first_cells(page, "scaling") == ["4x2"])
@@ -122,6 +130,7 @@ def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     page = show(torus.make(tmp_path / "made", launches=3, samples=50))
     names = texts(page, "#rings summary")
     assert any("what one more hop costs" in one for one in names)
+    look_at(page, "rings")
     until(page, lambda: len(texts(page, "#rings details[open] table")) == len(texts(page, "#rings details[open]")))
     before = len(first_cells(page, "rings"))
     choose(page, "placement", "1x4")

@@ -25,7 +25,7 @@ sizes = 4
 placements = ["1x2", "2x1", "2x2"]
 binding = "none"
 samples = 5
-case_limit = "5s"
+case_limit = "60s"
 stop = { blocks = 1 }
 control = false
 [options]

@@ -28,6 +28,8 @@ candidates = ["mpich", "openmpi", "intel-mpi"]
 operations = ["pingpong", "allreduce"]
 sizes = "8,1K"
 samples = 5
+start = "barrier"
+case_limit = "60s"
 placements = ["1x2", "2x1"]
 binding = "none"
 stop = { blocks = 1 }

@@ -200,7 +200,9 @@ def test_a_batch_job_runs_and_another_is_cancelled(pair: Lab, tmp_path: Path) ->
     assert sorted(told.read_text().split()) == ["n1", "n2"]
     job = pair.run(["sbatch", "--parsable", "-o", told, "--wrap", "sleep 1000"]).printed.strip()
     assert pair.run(["scancel", job]).exit_code == 0
-    assert "JobState=CANCELLED" in pair.run(["scontrol", "show", "job", job]).printed
+    while "JobState=CANCELLED" not in (told_of := pair.run(["scontrol", "show", "job", job]).printed):
+        assert re.search("JobState=(PENDING|RUNNING|COMPLETING)", told_of), told_of
+        time.sleep(0.1)
 
 
 # --- without root -----------------------------------------------------------------------------------------------------

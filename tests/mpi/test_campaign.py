@@ -23,7 +23,7 @@ operations = ["pingpong", "allreduce", "alltoall.persistent"]
 sizes = "8,64K"
 placements = ["1x2"]
 samples = 5
-case_limit = "5s"
+case_limit = "60s"
 [stop]
 blocks = 2
 """

@@ -148,6 +148,10 @@ def _core(library: Library, home: Path) -> Core:
     return Core(library, made, build.describe(made))
 
 
+ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(thorough, WHEELS[1:])], indirect=True)
+"""Of what is the core's own, whatever the library."""
+
+
 @pytest.fixture(scope="module", params=WHEELS)
 def core(request: pytest.FixtureRequest, home: Path, reach: list[Library]) -> Core:
     return _core(libraries.choose(request.param, [one for one in reach if one.source == "pypi"]), home)
@@ -265,6 +269,7 @@ def test_the_stand_in_core_describes_itself_as_the_real_one(core: Core) -> None:
     assert core.description == fakes.description()
 
 
+@ONE_LIBRARY
 def test_one_kernel_one_clock(core: Core, tmp_path: Path) -> None:
     """Nothing is compared; every sample's start is bounded by what was measured of it."""
     (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", "--samples", "10")
@@ -280,6 +285,7 @@ def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core
     assert record["sync_bound_ns"] > 0
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize(("ranks", "start"), [(2, "window"), (3, "barrier")])
 def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
     asked = ["--op", "wait-up,pingpong", "--sizes", "8", "--samples", "50", "--limit", "100", "--ranks"]
@@ -295,6 +301,7 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
     assert [one["rank"] for one in pingpong["series"]] == [0]
 
 
+@ONE_LIBRARY
 def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: Core, tmp_path: Path) -> None:
     asked = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
     local, empty, allreduce = core.stream(tmp_path, 2, *asked)
@@ -318,6 +325,7 @@ MEMORY = [
 ]
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize("asked", MEMORY, ids=" ".join)
 def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_path: Path) -> None:
     """What makes no sense for an operation is refused, and nothing else is."""
@@ -342,6 +350,7 @@ def test_data_are_right_wherever_buffers_lie(core: Core, asked: list[str], tmp_p
     assert any(record["status"] == "ok" for record in records)
 
 
+@ONE_LIBRARY
 def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_path: Path) -> None:
     form = ["--form", "persistent", "--sizes", "8", "--samples", "20"]
     (cold,) = core.stream(tmp_path, 2, "--op", "bcast", *form, "--cache", "cold")
@@ -352,6 +361,7 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_pat
     assert in_place["status"] == "ok"
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize("alignment", [4, 64, 4096])
 def test_buffers_are_aligned_to_what_was_asked_for_and_not_better(core: Core, alignment: int, tmp_path: Path) -> None:
     library = tmp_path / "places.so"
@@ -363,6 +373,7 @@ def test_buffers_are_aligned_to_what_was_asked_for_and_not_better(core: Core, al
     assert found == {alignment}
 
 
+@ONE_LIBRARY
 def test_the_talk_of_the_core_is_counted(core: Core, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     core.run(3, "--op", "barrier", "--samples", "20", "--quiet", "--stream", str(path))
@@ -485,6 +496,7 @@ def test_a_spoilt_byte_is_caught_whatever_is_chosen(core: Core, flip: Path, tmp_
     assert {reason for _, status, reason in missed if status == "refused"} <= REFUSED
 
 
+@ONE_LIBRARY
 @pytest.mark.parametrize(
     "case", ["allreduce.blocking", "gatherv.nonblocking", "bcast.persistent", "pingpong.blocking", "put.blocking"]
 )
@@ -507,6 +519,7 @@ def test_a_call_that_the_library_lacks_is_told(home: Path, reach: list[Library],
     assert (record["status"], record["reason"]) == ("lacking", "MPI_Allreduce_init is not in this library")
 
 
+@ONE_LIBRARY
 def test_the_table_is_for_people(core: Core) -> None:
     done = core.run(
         2, "--op", "pingpong,bandwidth,message-rate", "--start", "none", "--sizes", "8,1K", "--samples", "50"
@@ -594,6 +607,7 @@ def assert_refused(core: Core, arguments: list[str], line: str) -> None:
     assert done.exit_code != 0
 
 
+@ONE_LIBRARY
 def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
     job = tmp_path / "job"
     job.write_text("rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bites=8\n")
@@ -610,6 +624,7 @@ def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
     assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in done.printed
 
 
+@ONE_LIBRARY
 def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
     done = core.run(2, "--op", "pingpong", "--sizes", "2000000000000", "--datatype", "double")
     assert "refused: 2000000000000 bytes are more than 2^31-1 elements of double" in done.printed
@@ -618,6 +633,7 @@ def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
     assert done.exit_code != 0
 
 
+@ONE_LIBRARY
 def test_too_few_ranks_are_told(core: Core) -> None:
     done = core.run(1, "--op", "pingpong", "--sizes", "8")
     assert "refused: pingpong needs 2 ranks, there is 1" in done.printed

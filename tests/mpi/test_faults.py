@@ -268,6 +268,7 @@ def test_samples_that_cannot_be_written_are_no_fault_of_the_library(tmp_path: Pa
     assert_nothing_lost(over.store)
 
 
+@pytest.mark.thorough
 def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: Path, preload: Path) -> None:
     silent = {"FAULT": "hang"}
     text = PLAN.replace(

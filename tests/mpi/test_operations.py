@@ -106,7 +106,7 @@ def test_two_ranks_that_are_one_or_not_there_are_refused(core: Core, tmp_path: P
 
 def test_an_odd_rank_stays_out_of_pairs(core: Core, tmp_path: Path) -> None:
     asked = ["--op", "message-rate,pingpong-pairs", "--form", "nonblocking", "--sizes", "8", *chosen()]
-    records = core.stream(tmp_path, 3, *asked, "--samples", "3", "--limit", "1")
+    records = core.stream(tmp_path, 3, *asked, "--start", "barrier", "--samples", "3", "--limit", "60")
     assert [(record["status"], record["ranks"]) for record in records] == [("ok", 2), ("ok", 2)]
 
 

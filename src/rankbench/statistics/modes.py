@@ -265,7 +265,8 @@ def _log_p(ordered: Values, family: _Family) -> tuple[Values, NDArray[np.int64]]
         found = family.high - first
         # Only what is out of the ordinary is worth an exact p-value.
         odd = np.flatnonzero(found - part * inside > 2 * np.sqrt(part * (1 - part) * inside))
-        exact = scipy.stats.binom.logsf(found[odd] - 1, inside[odd], part) + family.weight[odd]
+        with np.errstate(divide="ignore"):
+            exact = np.log(scipy.special.bdtrc(found[odd] - 1, inside[odd], part)) + family.weight[odd]
         better = exact < told[odd]
         told[odd[better]], inner[odd[better]] = exact[better], first[odd[better]]
     return told, inner

@@ -7,10 +7,9 @@ are leftovers of a killed run, are not read, and are replaced when the launch is
 from __future__ import annotations
 
 import fcntl
-import functools
 import io
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import IO
+
+    from numpy.typing import NDArray
 
 FORMAT = 6
 ELSEWHERE = "choose another folder with --results"
@@ -153,7 +154,7 @@ class Store:
         heads = [_head(launch, result) for result in results]
         rows = [head | _outcome(result) for head, result in zip(heads, results, strict=True)]
         cases = pl.LazyFrame(rows, CASE_COLUMNS)
-        samples = pl.concat([pl.LazyFrame(schema=SAMPLE_COLUMNS), *self._series_frames(heads, results)])
+        samples = _samples_frame(heads, self._told(results))
         _write(self.folder / "cases" / f"{name}.parquet", _parquet(cases))
         _write(self.folder / "samples" / f"{name}.parquet", _parquet(samples))
         _write_json(self.folder / "launches" / f"{name}.json", launch)
@@ -203,12 +204,13 @@ class Store:
         lacking = _LACKING[self.campaign.format].items()
         return frame.with_columns(value.alias(name) for name, value in lacking if name in columns).select(list(columns))
 
-    def _series_frames(self, heads: Iterable[dict[str, Any]], results: Iterable[CaseResult]) -> Iterable[pl.LazyFrame]:
-        for head, result in zip(heads, results, strict=True):
+    def _told(self, results: Iterable[CaseResult]) -> Iterable[_Told]:
+        """Yield every series of a launch's cases."""
+        for number, result in enumerate(results):
             overruns = self.campaign.discards_overruns(result.case)
-            discarded = result.own.discarded(overruns=overruns) if result.own else set()
+            discarded = sorted(result.own.discarded(overruns=overruns)) if result.own else []
             for series in result.series:
-                yield _series_frame(head, series, discarded, by_rank=series is not result.own)
+                yield _Told(number, series, discarded, by_rank=series is not result.own)
 
 
 def create(folder: Path, campaign: Campaign) -> Store:
@@ -281,28 +283,42 @@ def _outcome(result: CaseResult) -> dict[str, object]:
     return {name: own[name] for name in CASE_COLUMNS.keys() - _CASE_OF_LAUNCH.keys()}
 
 
-def _series_frame(head: dict[str, Any], series: Series, discarded: Iterable[int], *, by_rank: bool) -> pl.LazyFrame:
-    """Return the samples of a series. What is equal in all of them is added while they are written."""
-    same = head | {"series": series.rank, "last_rank": series.rank, "by_rank": by_rank, "skew_ns": None, "bound_ns": 0}
-    index = np.arange(len(series.time_ns), dtype=np.int32)
-    own = {
-        "index": pl.Series(index),
-        "time_ns": pl.Series(series.time_ns, dtype=pl.Float64),
-        "late": pl.Series(np.isin(index, series.late)),
-        "overrun": pl.Series(np.isin(index, series.overrun)),
-        "discarded": pl.Series(np.isin(index, list(discarded))),
-    }
-    for name in ("last_rank", "skew_ns", "bound_ns"):
-        if values := getattr(series, name):
-            own[name] = pl.Series(values, dtype=SAMPLE_COLUMNS[name])
-    literals = [_everywhere(name, same[name]) for name in same.keys() - own.keys()]
-    return pl.LazyFrame(own).with_columns(literals).select(list(SAMPLE_COLUMNS))
+class _Told(NamedTuple):
+    """A series, the number of its case in the launch, and which of its samples do not count."""
+
+    case: int
+    series: Series
+    discarded: Sequence[int]
+    by_rank: bool
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return what is its own of each sample; the skew is NaN where it is not known."""
+        count = len(self.series.time_ns)
+        index, marks = np.arange(count, dtype=np.int32), self.series
+        return {
+            "number": np.full(count, self.case, np.uint32),
+            "series": np.full(count, marks.rank, np.int32),
+            "index": index,
+            "time_ns": np.asarray(marks.time_ns, float),
+            "last_rank": np.asarray(marks.last_rank or np.full(count, marks.rank), np.int32),
+            "late": np.isin(index, marks.late),
+            "overrun": np.isin(index, marks.overrun),
+            "discarded": np.isin(index, self.discarded),
+            "by_rank": np.full(count, self.by_rank),
+            "skew_ns": np.asarray(marks.skew_ns or np.full(count, np.nan), np.float32),
+            "bound_ns": np.asarray(marks.bound_ns or np.zeros(count), np.float32),
+        }
 
 
-@functools.lru_cache(maxsize=4096)
-def _everywhere(name: str, value: object) -> pl.Expr:
-    """Return a column that has one value; most of a launch's are those of others, and each takes a while to make."""
-    return pl.lit(value, SAMPLE_COLUMNS[name]).alias(name)
+def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl.LazyFrame:
+    """Return the samples of a launch. What is equal in all of a case is joined to them while they are written."""
+    parts = [one.columns() for one in told]
+    if not parts:
+        return pl.LazyFrame(schema=SAMPLE_COLUMNS)
+    own = pl.LazyFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    cases = pl.LazyFrame(heads, _CASE_OF_LAUNCH).with_row_index("number")
+    joined = own.join(cases, on="number", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
 
 
 def _whole(path: Path) -> Path:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 import pytest
-from fakes import machine
+from fakes import machine, thorough
 from fakes.library import behave, make
 
 from rankbench import build, campaign, plan
@@ -319,7 +319,7 @@ def interrupted(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
     return prepared.store.launches()
 
 
-@pytest.mark.parametrize("launches", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("launches", [thorough(1), 2, thorough(3), 4, thorough(5)])
 def test_an_interrupted_campaign_goes_on_where_it_was(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
@@ -386,6 +386,7 @@ def test_blocks_after_a_look_measure_what_is_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("libraries")
+@pytest.mark.thorough
 def test_a_campaign_that_is_interrupted_after_a_look_goes_on_with_what_is_open(tmp_path: Path) -> None:
     prepared = prepare(tmp_path, LOOKING.replace("max = 3", "max = 2"))
     watch = Interrupting(prepared.store.campaign)
@@ -464,6 +465,7 @@ def test_a_check_that_fails_on_resuming_is_told_and_recorded_once(tmp_path: Path
     assert statuses(store, "mpich-9.2", "bcast.blocking.8.") == ["ok", "refused", "ok", "ok"]
 
 
+@pytest.mark.thorough
 def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
     run(tmp_path)
     behave(libraries["9.2"], dead=True)
@@ -672,7 +674,7 @@ def test_each_launch_group_has_launches_of_its_own_when_cases_crash(tmp_path: Pa
     assert ended == {"crashed": 3 * LAUNCHES_A_TURN, "not-run": 3 * (len(sizes) - LAUNCHES_A_TURN)}
 
 
-@pytest.mark.parametrize("launches", [1, 2, 5])
+@pytest.mark.parametrize("launches", [thorough(1), 2, thorough(5)])
 def test_a_campaign_that_was_interrupted_between_launch_groups_goes_on(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:

@@ -194,6 +194,7 @@ def test_a_larger_threshold_makes_less_of_the_same_figures(stored: Store, capsys
     assert told[""] == told["20%"] != told["30%"]
 
 
+@pytest.mark.thorough
 def test_confidence_widens_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(make_campaign(tmp_path / "c", launches=20).folder)
     key = ("pingpong.blocking.8.byte.socket.none", "alpha")

@@ -93,6 +93,7 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
         assert set(taken.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
 
 
+@pytest.mark.thorough
 def test_a_launch_that_hangs_is_ended(tmp_path: Path) -> None:
     plan = PLAN.replace("samples = 20", 'samples = 20\ncase_limit = "10ms"\nlaunch_limit = "11s"').replace(
         "blocks = 2", "blocks = 1"
@@ -175,6 +176,7 @@ def test_a_script_that_was_edited_is_submitted_as_it_is(tmp_path: Path) -> None:
     assert len(here.opened().launches()) == LAUNCHES
 
 
+@pytest.mark.thorough
 def test_a_launcher_that_makes_worlds_of_one_is_refused_in_the_job(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm")
     (tmp_path / "9.2/worlds").touch()
@@ -235,6 +237,7 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
     """Nobody computes where the job runs: who follows it tells it that it is enough."""
     plan = PLAN.replace("blocks = 2", 'blocks = { min = 2, max = 60 }\nuntil = "precision 50%"')

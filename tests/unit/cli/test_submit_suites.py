@@ -47,6 +47,7 @@ def latencies(here: Site, candidate: str = ONE) -> list[tuple[int, int, str]]:
 
 
 @pytest.mark.parametrize("lacking", [False, True])
+@pytest.mark.thorough
 def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, *, lacking: bool) -> None:
     """With programs for both libraries, and where one has none that it could load."""
     here = site(tmp_path, lacking=lacking)
@@ -154,6 +155,7 @@ def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) ->
     assert "checked[mpich_9_1_on_1x2_imb_mpi1_pingpong_blocking]=mpich_9_1_on_1x2  #" in printed.printed
 
 
+@pytest.mark.thorough
 def test_a_plan_of_a_foreign_tool_alone_is_checked_by_the_core(tmp_path: Path) -> None:
     here = site(tmp_path, PLAN.replace('"allreduce", ', ""))
     (tmp_path / "9.2/worlds").touch()

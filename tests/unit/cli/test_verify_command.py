@@ -115,6 +115,7 @@ def test_a_crash_is_told_and_the_calls_after_it_are_tested(run: Command) -> None
     )
 
 
+@pytest.mark.thorough
 def test_a_wrong_time_fails_after_three_launches(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankbench.launch.machine", fakes.machine)
     monkeypatch.setattr("rankbench.launch.load", lambda: 5.25)
@@ -129,6 +130,7 @@ def test_a_wrong_time_fails_after_three_launches(run: Command, monkeypatch: pyte
     ]
 
 
+@pytest.mark.thorough
 def test_more_ranks_than_cores_are_the_reason_given(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankbench.launch.machine", lambda: fakes.machine(cores=1))
     _, lines, _ = run(times_ns={"empty.none": 900}, noise=0.0)

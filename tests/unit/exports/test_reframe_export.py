@@ -87,6 +87,7 @@ def test_reframe_knows_the_test(reframe: Path, first: Measured, tmp_path: Path) 
     assert "Found 1 check(s)" in found.said
 
 
+@pytest.mark.thorough
 def test_what_is_as_it_was_passes(reframe: Path, first: Measured, tmp_path: Path) -> None:
     found = run(reframe, first, made(tmp_path / "again", 1.01), tmp_path, "--run", "--performance-report")
     assert found.code == 0, found.said

@@ -47,6 +47,7 @@ def contents(home: Path) -> list[str]:
     return sorted(path.name for path in (home / "libraries").iterdir())
 
 
+@pytest.mark.thorough
 def test_newest_and_named_versions_lie_side_by_side(home: Path) -> None:
     newest, named = (libraries.install(requirement, home) for requirement in ("mpich", "mpich==9.1"))
     assert (newest.name, named.name) == ("mpich-9.10", "mpich-9.1")

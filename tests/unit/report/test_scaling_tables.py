@@ -108,6 +108,7 @@ def shown(folder: Path, *arguments: str) -> str:
     return CliRunner().invoke(application(), ["show", str(folder), *arguments]).output
 
 
+@pytest.mark.thorough
 def test_the_command_shows_one_size_or_those_asked_for(folder: Path, tmp_path: Path) -> None:
     printed = shown(folder, "--scaling", "--operation", "alltoall")
     assert printed.count("by nodes and ranks on each") == 1

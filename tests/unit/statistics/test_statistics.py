@@ -140,6 +140,7 @@ def test_false_discoveries_stay_rare_among_many_cases() -> None:
     assert sum(one.different for one in comparisons) <= 2
 
 
+@pytest.mark.thorough
 def test_looking_more_than_once_is_paid_for() -> None:
     """One comparison of equals, looked at after 5, 7, 10, 15, 22 and 30 blocks: called different in at most 5 %."""
     random = np.random.default_rng(2)
