@@ -241,8 +241,8 @@ static const char *senseless(const struct setting *setting, char line[LINE_BYTES
     why = why ? why : senseless_quantity(setting);
     why = why ? why : senseless_start(setting);
     why = why ? why : senseless_numbers(setting);
-    if (!why && setting->threads > 1 && !takes_threads())
-        why = "the library does not let several threads call it (MPI_THREAD_MULTIPLE)";
+    if (!why && setting->threads > 1)
+        why = no_threads();
     return why || !operation->refuses ? why : operation->refuses(first_call(setting));
 }
 
@@ -300,12 +300,18 @@ static void call_once(const struct setting *setting, struct worker *worker) {
     note_code(setting->outcome, code, operation->name);
 }
 
+/* A persistent request keeps the place that its message leaves from. */
+static bool tells_apart(const struct plan *plan, const struct call *call) {
+    return plan->operation->resends && plan->form != PERSISTENT && !call->datatype->make;
+}
+
 /* One call with fresh data; returns how long it took. Nobody calls before all have filled, and nobody looks before all have
  * returned: a rank whose memory others reach into may not notice either. */
 static double try_call(const struct setting *setting) {
     if (!setting->team->idle)
         EACH_WORKER(worker, setting) {
             worker->call.seed += SEED_STEP;
+            worker->call.apart = tells_apart(setting->plan, &worker->call);
             fill_buffers(&worker->buffers, &worker->call);
         }
     dissemination_barrier(setting->team);
@@ -428,6 +434,7 @@ static double cost_of_sample(const struct setting *setting, const struct timing 
     other.operation = &nothing;
     other.stop = &stop;
     other.buffers = &none;
+    other.renew = NULL;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
     other.spread_ns = 0;
@@ -457,7 +464,9 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->work.steps = steps_of(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
     worker->work.parts = (int)chosen_of(setting, &tests_choice) + 1;
     worker->call.work = &worker->work;
+    part.renew = NULL; /* A computation brings no data. */
     result->compute_ns = measure_median(setting, &part, run_computation);
+    part.renew = timing->renew;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
 }
@@ -473,18 +482,33 @@ static void check_clock(const struct setting *setting, const struct twin_reading
         note(setting->outcome, FAILED, line);
 }
 
-static void time_case(const struct setting *setting, const struct timing *timing, struct result *result) {
+static void renew(const void *context) {
+    const struct setting *setting = context;
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting) {
+            worker->call.seed += SEED_STEP;
+            worker->call.apart = false;
+            fill_for_timing(&worker->buffers, &worker->call);
+        }
+}
+
+static void look(const void *context) {
+    inspect(context);
+}
+
+static void time_case(const struct setting *setting, struct timing *timing, struct result *result) {
     struct outcome *outcome = setting->outcome;
     struct measurement *measurement = &result->measurement;
     const int cpu = sched_getcpu();
     const struct twin_reading before = read_both(setting->world->source);
     forget(setting->team->clock);
-    if (!setting->team->idle)
-        EACH_WORKER(worker, setting) {
-            worker->call.seed += SEED_STEP;
-            fill_for_timing(&worker->buffers, &worker->call);
-        }
+    const int64_t began_ns = steady_ns();
+    renew(setting);
     dissemination_barrier(setting->team);
+    timing->renewing_ns = (double)(steady_ns() - began_ns);
+    timing->setting = setting;
+    timing->renew = can_renew(&setting->workers->buffers) ? renew : NULL;
+    timing->look = look;
     const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
               setting->plan->operation->name);

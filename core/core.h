@@ -65,6 +65,8 @@ struct wanted {
 };
 
 struct job {
+    /* Where cases are read from; empty: they were told on the command line. */
+    char file[LINE_BYTES];
     char stream[LINE_BYTES];
     char source[NAME_BYTES];
     char synchronisation[NAME_BYTES];
@@ -77,6 +79,8 @@ struct job {
     bool study;
     bool every_rank;
     bool each_call;
+    /* Whether MPI is told that several threads will call it. */
+    bool threads;
     bool separate_clocks;
     bool quiet;
     /* Asked for on the command line: what cannot be run as asked is then the person's error, else it is a row. */
@@ -90,8 +94,10 @@ struct job {
     struct wanted *wanted;
 };
 
-/* Returns false with one line in `error` if the arguments, or the job file they name, make no sense. */
-bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]);
+/* What every rank knows. Returns false with one line in `error` if the arguments make no sense. */
+bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]);
+/* What rank 0 reads for all: the job file, if the arguments name one. */
+bool read_job(struct job *job, char error[LINE_BYTES]);
 void print_help(FILE *out);
 int64_t value_of(const struct wanted *wanted, const struct choice *choice);
 
@@ -269,6 +275,11 @@ struct timing {
     int64_t arrival, spread_ns;
     /* Whether beginnings are compared between ranks, for which their clocks must be. */
     bool compares;
+    /* Between stages: new data in buffers that hold nothing else, and a look at what a stage brought; NULL: that tells nothing. */
+    void (*renew)(const void *setting);
+    void (*look)(const void *setting);
+    const void *setting;
+    double renewing_ns;
 };
 
 /* Returns the first MPI error code of this rank, or MPI_SUCCESS. */

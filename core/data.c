@@ -65,13 +65,17 @@ static long least_of(long a, long b) {
     return a < b ? a : b;
 }
 
-void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
+void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
     unsigned char expected[BLOCK_BYTES];
-    for (long from = 0; from < bytes; from += BLOCK_BYTES) {
-        const long some = least_of(BLOCK_BYTES, bytes - from);
-        fill_from(expected, from, some, stream);
-        compare_all(data + from, expected, some, base + from, mismatch);
+    for (long at = 0; at < bytes; at += BLOCK_BYTES) {
+        const long some = least_of(BLOCK_BYTES, bytes - at);
+        fill_from(expected, from + at, some, stream);
+        compare_all(data + at, expected, some, base + at, mismatch);
     }
+}
+
+void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
+    check_bytes_from(data, 0, bytes, stream, base, mismatch);
 }
 
 /* --- reductions --- */

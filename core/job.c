@@ -17,7 +17,7 @@ struct said {
 };
 
 struct arguments {
-    const char *operations, *forms, *sizes, *job;
+    const char *operations, *forms, *sizes;
     struct said said[64];
     int saying;
 };
@@ -509,7 +509,8 @@ static const struct flag options[] = {
     {"--clock", "NAME", NULL, "time source (auto)"},
     {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
     {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
-    {"--job", "FILE", NULL, "read the cases from a job file"},
+    {"--job", "FILE", NULL, "read the cases from a job file, which rank 0 alone must see"},
+    {"--threads", NULL, NULL, "tell MPI that several threads will call it; a job with cases of threads needs it"},
     {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
     {"--quiet", NULL, NULL, "print no table"},
     {"--check", NULL, NULL, "only check that the ranks form one world and that data arrive right"},
@@ -569,8 +570,9 @@ static bool take_choice(struct arguments *given, const char *text, char error[LI
 static bool take_value(struct job *job, struct arguments *given, const struct flag *option, const char *value,
                        char error[LINE_BYTES]) {
     const struct { const char *name; const char **into; } kept[] = {
-        {"--op", &given->operations}, {"--form", &given->forms}, {"--sizes", &given->sizes}, {"--job", &given->job}};
+        {"--op", &given->operations}, {"--form", &given->forms}, {"--sizes", &given->sizes}};
     const struct { const char *name; char *into; size_t size; } copied[] = {
+        {"--job", job->file, sizeof job->file},
         {"--stream", job->stream, sizeof job->stream},
         {"--cpus", job->cpus, sizeof job->cpus},
         {"--clock", job->source, sizeof job->source},
@@ -605,7 +607,7 @@ static bool take_arguments(int argc, char **argv, struct job *job, struct argume
     const struct { const char *name; bool *on; } switches[] = {
         {"--quiet", &job->quiet}, {"--check", &job->check}, {"--probe", &job->probe}, {"--describe", &job->describe}, {"--help", &job->help},
         {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
-        {"--each", &job->each_call}, {"--separate-clocks", &job->separate_clocks}};
+        {"--each", &job->each_call}, {"--threads", &job->threads}, {"--separate-clocks", &job->separate_clocks}};
     for (int i = 1; i < argc; i++) {
         const struct flag *option = find_option(argv[i]);
         if (!option)
@@ -634,17 +636,24 @@ static bool check_names(const struct job *job, char error[LINE_BYTES]) {
     return true;
 }
 
-bool read_job(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
+bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
     struct arguments given = {.saying = 0};
     *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1, .patience_s = 45};
     if (!take_arguments(argc, argv, job, &given, error))
         return false;
-    job->by_hand = !given.job && !job->probe;
-    if (job->probe && !given.operations && !given.job)
+    const bool by_file = *job->file != '\0';
+    job->by_hand = !by_file && !job->probe;
+    if (job->probe && !given.operations && !by_file)
         given.operations = "all", given.forms = "all";
     if (job->describe || job->help || job->state)
         return true;
-    if (!job->check && !job->study && !(given.job ? read_file(job, given.job, error) : expand(job, &given, error)))
+    if (!job->check && !job->study && !by_file && !expand(job, &given, error))
         return false;
+    for (int i = 0; i < job->cases; i++)
+        job->threads |= value_of(&job->wanted[i], &threads_choice) > 1;
     return check_names(job, error);
+}
+
+bool read_job(struct job *job, char error[LINE_BYTES]) {
+    return *job->file == '\0' || (read_file(job, job->file, error) && check_names(job, error));
 }

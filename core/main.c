@@ -204,25 +204,17 @@ static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BY
     return *stream != NULL;
 }
 
-/* Threads cost every call, so that the library is told of them only where a case of the job has some. */
-static bool uses_threads(const struct job *job) {
-    for (int i = 0; i < job->cases; i++)
-        if (value_of(&job->wanted[i], &threads_choice) > 1)
-            return true;
-    return false;
-}
-
 static int run_under_mpi(struct job *job, bool good, const char *said) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
     int worst = EXIT_INPUT;
-    start_library(good && uses_threads(job));
+    start_library(good && job->threads); /* Threads cost every call. */
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     struct world world = make_world();
     snprintf(error, sizeof error, "%s", said);
     if (world.all.rank == 0 && good)
-        good = open_stream(job, &stream, error);
+        good = read_job(job, error) && open_stream(job, &stream, error);
     if (share_job(&world.all, job, good))
         worst = run_job(&world, job, stream);
     else if (world.all.rank == 0)
@@ -244,7 +236,7 @@ static int tell_state(const struct job *job) {
 int main(int argc, char **argv) {
     struct job job;
     char error[LINE_BYTES] = "";
-    const bool good = read_job(argc, argv, &job, error);
+    const bool good = read_arguments(argc, argv, &job, error);
     if (good && job.state)
         return tell_state(&job);
     if (good && job.describe)

@@ -16,12 +16,20 @@
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, GUARD = 0xA5, MOST_SLOTS = 1 << 22 };
 
+/* Of messages that leave from one buffer, each a step after the one before where they are to differ. */
+static long resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
+    const long rounds = operation->rounds ? operation->rounds : 1;
+    const long messages = rounds * amount_bytes(sent, 1, call->ranks, call->messages);
+    const long step = call->datatype->make ? 0 : RESEND_STEP;
+    return messages > 0 && call->bytes > 0 ? call->bytes + (messages - 1) * step : 0;
+}
+
 struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root) {
     const int room = operation->room ? operation->room : 1;
     const struct amount sent = root ? operation->root_send : operation->send;
     const struct amount received = root ? operation->root_receive : operation->receive;
     return (struct amounts){
-        .send_bytes = room * amount_bytes(sent, call->bytes, call->ranks, call->messages) / (operation->resends ? call->messages : 1),
+        .send_bytes = operation->resends ? resent_bytes(operation, call, sent) : room * amount_bytes(sent, call->bytes, call->ranks, call->messages),
         .receive_bytes = room * amount_bytes(received, call->bytes, call->ranks, call->messages),
     };
 }
@@ -73,7 +81,7 @@ static int64_t step_of(int64_t slots) {
 
 /* Bytes that blocks take with the gaps of their type. */
 static long room(const struct call *call, long bytes) {
-    return call->bytes > 0 ? bytes / call->bytes * call->extent : 0;
+    return call->extent == call->bytes ? bytes : bytes / call->bytes * call->extent;
 }
 
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
@@ -276,6 +284,10 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 
 bool leaves_data(const struct buffers *buffers) {
     return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->accumulates;
+}
+
+bool can_renew(const struct buffers *buffers) {
+    return leaves_data(buffers) && buffers->slots == 1;
 }
 
 void fill_for_timing(struct buffers *buffers, struct call *call) {

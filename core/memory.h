@@ -59,5 +59,7 @@ void change_buffers(struct buffers *buffers, struct call *call);
 void take_root(struct buffers *buffers, struct call *call, int root);
 /* Whether what timing leaves behind can be checked; else one more call with fresh data must be. */
 bool leaves_data(const struct buffers *buffers);
+/* Whether each call brings all of it again, so that it can be new between two calls. */
+bool can_renew(const struct buffers *buffers);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "missing.h"
 
-enum { GUARD_BYTES = 64, NAME_BYTES = 48, REASON_BYTES = 192, MOST_CHOICES = 20, MOST_BLOCKS = 4096, MOST_DIMENSIONS = 6 };
+enum { GUARD_BYTES = 64, NAME_BYTES = 48, REASON_BYTES = 192, MOST_CHOICES = 20, MOST_BLOCKS = 4096, MOST_DIMENSIONS = 6, RESEND_STEP = 8 };
 
 /* What a call that the library lacks returns; `missing.h` maps such calls to missing_call. */
 enum { CALL_MISSING = -4711 };
@@ -108,6 +108,9 @@ struct call {
     long receive_bytes;
     /* Messages of one call, such as the window of a bandwidth test or the neighbours of a rank. */
     int messages;
+    /* Where all messages leave from one buffer: each begins RESEND_STEP bytes after the one before, so that one in another's
+     * place is seen. So it is while data are checked, not while calls are timed. */
+    bool apart;
     /* Room for one request a message, two at least. */
     MPI_Request *requests;
     /* How many of them the loop completes after what `initiate` began; one unless `prepare` says otherwise. */
@@ -170,7 +173,7 @@ struct operation {
     bool (*measures)(const struct call *);
     /* How many times in a row each call does what it is asked; a time is divided by it. 0 means 1. */
     int rounds;
-    /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent. */
+    /* All messages of a call leave from one buffer, so that the buffer is smaller than what is sent; see `apart`. */
     bool resends;
     /* Its calls wait for their own requests; otherwise the loop completes what they initiate. */
     bool completes;
@@ -321,6 +324,8 @@ long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages
  * `base` is where in the receive buffer `data` begins, for the report. */
 void fill_bytes(unsigned char *data, long bytes, unsigned stream);
 void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch);
+/* Data that were sent from a place, a multiple of RESEND_STEP, in what `fill_bytes` filled. */
+void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch);
 
 /* Numbers whose every reduction over ranks can be predicted, whatever the case's MPI_Op is. `from` is the index of the first
  * element within the whole vector that is reduced, for ranks that get only a part of it. */

@@ -28,6 +28,8 @@ static const double READING_SHARE = 0.01;
 /* How much longer than the call a window may become, beside a constant for what ranks do between calls. */
 enum { MOST_WINDOWS = 4, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
 static const int64_t NO_MOMENT = INT64_MIN;
+/* What new data between two stages may take of the time that is left. */
+static const double RENEWAL_SHARE = 0.02;
 /* How many times its time limit a case may last that has no valid sample yet. */
 static const double PATIENCE = 9;
 
@@ -40,9 +42,12 @@ struct agenda {
     int32_t lead;
     int32_t rounds;
     int32_t repeats;
-    int32_t synchronise;
+    int32_t step;
     int32_t stopped;
 };
+
+/* What is done next: a stage, or what must not be timed between two. */
+enum { STEP_STAGE, STEP_SYNCHRONISE, STEP_RENEW, STEP_LOOK };
 
 struct control {
     struct agenda agenda;
@@ -54,6 +59,8 @@ struct control {
     double longest_ns;
     int64_t least_window_ns, most_window_ns;
     int32_t rounds;
+    /* Stages so far, after how many of them the data are renewed next, and whether the next one's are new. */
+    int32_t stages, next_renewal, renewed;
 };
 
 static inline int first_error(int before, int now) {
@@ -368,6 +375,11 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
     return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
 }
 
+/* After 1, 2, 4, 8 and more stages, as long as that takes a small part of the time that is left. */
+static bool is_renewal_due(const struct timing *timing, const struct control *control, double left_ns) {
+    return timing->renew && control->stages > 0 && control->stages >= control->next_renewal && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+}
+
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct agenda *agenda = &control->agenda;
     const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - (double)(steady_ns() - control->began_ns);
@@ -376,11 +388,14 @@ static void decide(const struct timing *timing, struct control *control, const s
     if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
         agenda->stopped = STOPPED_TIME;
     agenda->rounds = 0;
-    agenda->synchronise = 0;
+    agenda->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
     if (failed || agenda->stopped)
         return;
     const int64_t now_ns = timing->world->source->read_ns(); /* After the rules of stopping, which may sort all samples. */
-    agenda->synchronise = timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns);
+    if (agenda->step == STEP_STAGE && !control->renewed && is_renewal_due(timing, control, left_ns))
+        agenda->step = STEP_RENEW;
+    else if (agenda->step == STEP_STAGE && timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns))
+        agenda->step = STEP_SYNCHRONISE;
     agenda->rounds = rounds_ahead(timing, control, so_far, left_ns);
     agenda->window_ns = on_a_step(timing, agenda->window_ns);
     agenda->slack_ns = on_a_step(timing, agenda->slack_ns);
@@ -436,6 +451,22 @@ static void compare_clocks(const struct timing *timing, struct measurement *into
     into->synchronisations += timing->team->clock->number_of_clocks > 1;
 }
 
+/* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
+ * since all have ended the stage, and what a next one brings is the same. */
+static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
+    if (control->agenda.step == STEP_SYNCHRONISE) {
+        compare_clocks(timing, into);
+    } else if (control->agenda.step == STEP_LOOK) {
+        timing->look(timing->setting);
+        control->renewed = 0;
+    } else {
+        timing->renew(timing->setting);
+        dissemination_barrier(timing->team);
+        control->renewed = control->stages;
+        control->next_renewal = 2 * control->stages;
+    }
+}
+
 int measure(const struct timing *timing, struct measurement *into) {
     struct sample samples[MOST_LEAD + MOST_ROUNDS];
     struct control control = {.rounds = 0};
@@ -451,10 +482,11 @@ int measure(const struct timing *timing, struct measurement *into) {
         tree_broadcast(timing->team, &control.agenda, sizeof control.agenda);
         if (control.agenda.rounds == 0)
             break;
-        if (control.agenda.synchronise) {
-            compare_clocks(timing, into);
+        if (control.agenda.step != STEP_STAGE) {
+            take_step(timing, &control, into);
             continue;
         }
+        control.stages++;
         code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
         if (leads) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;

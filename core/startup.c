@@ -10,6 +10,7 @@
 int64_t startup_ns;
 static int64_t bytes_before, bytes_after;
 static int provided = MPI_THREAD_SINGLE;
+static bool asked;
 
 int64_t held_bytes(void) {
     char line[256];
@@ -24,6 +25,7 @@ int64_t held_bytes(void) {
 }
 
 void start_library(bool threads) {
+    asked = threads;
     bytes_before = held_bytes();
     const int64_t began_ns = steady_ns();
     if (threads)
@@ -38,6 +40,9 @@ int64_t startup_bytes(void) {
     return bytes_after - bytes_before;
 }
 
-bool takes_threads(void) {
-    return provided == MPI_THREAD_MULTIPLE;
+const char *no_threads(void) {
+    if (provided == MPI_THREAD_MULTIPLE)
+        return NULL;
+    return asked ? "the library does not let several threads call it (MPI_THREAD_MULTIPLE)"
+                 : "several threads may call the library only in a launch with --threads";
 }

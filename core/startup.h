@@ -11,7 +11,7 @@ void start_library(bool threads);
 int64_t held_bytes(void);
 /* By how much MPI_Init made it grow. */
 int64_t startup_bytes(void);
-/* Whether several threads may call the library at once. */
-bool takes_threads(void);
+/* Why no several threads may call the library; NULL: they may. */
+const char *no_threads(void);
 
 #endif

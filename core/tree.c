@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+/* What one rank may have to keep of others for a moment. */
+static const double MOST_HANDED_UP = 16 << 20;
 enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_TURN, TAG_HAND_OVER };
 
 struct traffic traffic;
@@ -102,21 +104,45 @@ void tree_combine_patient(const struct team *team, void *data, int bytes, merge_
     combine(team, data, bytes, merge, receive_bytes_patiently);
 }
 
+/* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
+static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+    const int below = lowest_bit(team), last = team->ranks - team->rank, those = below < last ? below : last;
+    char *all = malloc((size_t)those * (size_t)bytes);
+    memcpy(all, data, (size_t)bytes);
+    for (int bit = 1; bit < those; bit *= 2) {
+        const int theirs = those - bit < bit ? those - bit : bit;
+        receive_bytes(team, all + (size_t)bit * (size_t)bytes, theirs * bytes, team->rank + bit, TAG_UP);
+    }
+    if (team->rank != 0)
+        send_bytes(team, all, those * bytes, team->rank - below, TAG_UP);
+    for (int rank = 0; team->rank == 0 && rank < those; rank++)
+        take(context, rank, all + (size_t)rank * (size_t)bytes);
+    free(all);
+}
+
 /* Nobody sends before it is asked, so that nothing waits at rank 0. */
-void hand_over(const struct team *team, void *data, int bytes, void (*take)(void *context, int rank, const void *data),
-               void *context) {
+static void take_turns(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
     char turn = 0;
     if (team->rank != 0) {
         receive_bytes_patiently(team, &turn, 1, 0, TAG_TURN);
         send_bytes(team, data, bytes, 0, TAG_HAND_OVER);
         return;
     }
+    void *theirs = malloc((size_t)bytes);
     take(context, 0, data);
     for (int rank = 1; rank < team->ranks; rank++) {
         send_bytes(team, &turn, 1, rank, TAG_TURN);
-        receive_bytes(team, data, bytes, rank, TAG_HAND_OVER);
-        take(context, rank, data);
+        receive_bytes(team, theirs, bytes, rank, TAG_HAND_OVER);
+        take(context, rank, theirs);
     }
+    free(theirs);
+}
+
+void hand_over(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+    if ((double)bytes * team->ranks <= MOST_HANDED_UP)
+        hand_up(team, data, bytes, take, context);
+    else
+        take_turns(team, data, bytes, take, context);
 }
 
 /* Hensgen, Finkel and Manber (1988): after round k every rank has heard, directly or not, of 2^(k+1) others. */

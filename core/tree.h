@@ -29,8 +29,9 @@ void tree_broadcast_patient(const struct team *team, void *data, int bytes);
 /* Merges every rank's data into rank 0's, in log2(ranks) steps. */
 void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge);
 void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge);
-/* Hands the data of one rank after the other, in rank order, to rank 0, which needs memory for one only. */
-void hand_over(const struct team *team, void *data, int bytes, void (*take)(void *context, int rank, const void *data),
-               void *context);
+typedef void take_function(void *context, int rank, const void *data);
+/* Hands every rank's data to rank 0, which takes them in rank order: up the tree, or, where that would be much at once, one rank
+ * after the other. */
+void hand_over(const struct team *team, const void *data, int bytes, take_function *take, void *context);
 
 #endif

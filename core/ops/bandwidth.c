@@ -16,11 +16,15 @@ struct range {
     int first, count;
 };
 
+static const struct range ONE = {0, 1};
+
 struct windows {
     /* Whom this rank sends a window, and who sends it one. */
     struct range to, from;
     const struct mode *mode;
     bool ready;
+    /* Of how many messages of a round that its partner sends the one to this rank is, and which. */
+    struct range among;
     /* Where windows go both ways, who has received one has heard enough. */
     bool told;
     void *buffer;
@@ -48,13 +52,17 @@ static int recv_init(struct call *call, const struct windows *own, int rank, int
                          &own->requests[number]);
 }
 
+static unsigned char *message_at(const struct call *call, int number) {
+    return call->send + (call->apart ? number * RESEND_STEP : 0);
+}
+
 static int send(struct call *call, const struct windows *own, int rank, int number) {
-    (void)number;
-    return own->mode->send(call->send, call->count, call->type, rank, TAG, call->comm);
+    return own->mode->send(message_at(call, number), call->count, call->type, rank, TAG, call->comm);
 }
 
 static int isend(struct call *call, const struct windows *own, int rank, int number) {
-    return own->mode->isend(call->send, call->count, call->type, rank, TAG, call->comm, &own->requests[own->receives + number]);
+    return own->mode->isend(message_at(call, number), call->count, call->type, rank, TAG, call->comm,
+                            &own->requests[own->receives + number]);
 }
 
 static int send_init(struct call *call, const struct windows *own, int rank, int number) {
@@ -164,13 +172,14 @@ static int make_requests(struct call *call, struct windows *own) {
 }
 
 /* In one call, so many ranks' windows to others are sent. */
-static int prepare(struct call *call, struct range to, struct range from, int64_t sent, bool told) {
+static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool told) {
     struct windows *own = call->own = calloc(1, sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
     *own = (struct windows){
         .to = to,
         .from = from,
+        .among = among,
         .mode = &modes[chosen(call, &mode_choice)],
         .ready = chosen(call, &mode_choice) == READY,
         .told = told,
@@ -185,11 +194,11 @@ static int prepare(struct call *call, struct range to, struct range from, int64_
 }
 
 static int prepare_one_way(struct call *call, int from, int to, int64_t sent) {
-    return prepare(call, (struct range){to, call->rank == from}, (struct range){from, call->rank == to}, sent, true);
+    return prepare(call, (struct range){to, call->rank == from}, (struct range){from, call->rank == to}, ONE, sent, true);
 }
 
 static int prepare_both_ways(struct call *call, int other, int64_t sent) {
-    return prepare(call, (struct range){other, 1}, (struct range){other, 1}, sent, false);
+    return prepare(call, (struct range){other, 1}, (struct range){other, 1}, ONE, sent, false);
 }
 
 static int prepare_bandwidth(struct call *call) {
@@ -212,9 +221,10 @@ static int prepare_bidirectional_rate(struct call *call) {
 static int prepare_fan(struct call *call, bool in) {
     const int others = call->ranks - 1;
     const struct range nobody = {0, 0}, hub = {0, 1}, rim = {1, others};
+    const struct range among = in ? ONE : (struct range){call->rank - 1, others};
     const struct range partners = call->rank == 0 ? rim : hub;
     const bool receives = (call->rank == 0) == in;
-    return prepare(call, receives ? nobody : partners, receives ? partners : nobody, others, true);
+    return prepare(call, receives ? nobody : partners, receives ? partners : nobody, among, others, true);
 }
 
 static int prepare_fan_in(struct call *call) {
@@ -248,14 +258,16 @@ static const char *refuses_fan_out(const struct call *call) {
 static void fill(struct call *call) {
     const struct windows *own = call->own;
     if (own->sends > 0)
-        fill_bytes(call->send, call->bytes, call->seed + (unsigned)call->rank);
+        fill_bytes(call->send, call->send_bytes, call->seed + (unsigned)call->rank);
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
     const struct windows *own = call->own;
-    for (int i = 0; i < own->receives; i++)
-        check_bytes(call->receive + i * call->bytes, call->bytes,
-                    call->seed + (unsigned)(own->from.first + i % own->from.count), i * call->bytes, mismatch);
+    for (int i = 0; i < own->receives; i++) {
+        const int sender = own->from.first + i % own->from.count, round = i / own->from.count;
+        const long from = call->apart ? (round * own->among.count + own->among.first) * RESEND_STEP : 0;
+        check_bytes_from(call->receive + i * call->bytes, from, call->bytes, call->seed + (unsigned)sender, i * call->bytes, mismatch);
+    }
 }
 
 #define WINDOWS \

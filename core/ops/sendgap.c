@@ -8,7 +8,7 @@ static int blocking(struct call *call) {
     const bool sends = call->rank == call->first;
     int code = MPI_SUCCESS;
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
-        code = sends ? MPI_Send(call->send, call->count, call->type, call->second, TAG, call->comm)
+        code = sends ? MPI_Send(call->send + (call->apart ? i * RESEND_STEP : 0), call->count, call->type, call->second, TAG, call->comm)
                      : MPI_Recv(call->receive, call->count, call->type, call->first, TAG, call->comm, MPI_STATUS_IGNORE);
     return code;
 }
@@ -24,7 +24,8 @@ static void fill(struct call *call) {
 }
 
 static void check(const struct call *call, struct mismatch *mismatch) {
-    check_bytes(call->receive, call->receive_bytes, call->seed, 0, mismatch);
+    const long last = call->apart ? (SENDS_IN_A_ROW - 1) * RESEND_STEP : 0;
+    check_bytes_from(call->receive, last, call->receive_bytes, call->seed, 0, mismatch);
 }
 
 static const struct operation send_gap = {
@@ -37,6 +38,7 @@ static const struct operation send_gap = {
     .receive = {.own = 1},
     .between_two = true,
     .rank_0_measures = true,
+    .resends = true,
     .rounds = SENDS_IN_A_ROW,
     .start = "none",
     .forms = {blocking},

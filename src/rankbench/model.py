@@ -26,6 +26,8 @@ ALL_RANKS = -1
 """The `series` of samples that are the maximum over all ranks; other series are the measuring rank's number."""
 ROTATING = -1
 """The `root` of a case whose rounds take their roots in turn."""
+THREADS = "threads"
+"""The launch group of cases in which several threads of a rank call at once."""
 
 
 class RankbenchError(Exception):
@@ -509,7 +511,7 @@ class Case(Record, frozen=True, dict=True):
             return f"{self.operation} {self.form}"
         if self.quantity == "memory":
             return "memory"
-        return "threads" if self.options.get("threads", "1") != "1" else ""
+        return THREADS if self.options.get("threads", "1") != "1" else ""
 
 
 # --- launches and what came out of them -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
  *
  * FAULT           what happens, by the names of `faults` below
  * FAULT_CALL      in which call: MPI_Init, MPI_Bcast or MPI_Allreduce
- * FAULT_BYTES     only in calls with so many bytes; FAULT_AFTER: not in the first so many of these
+ * FAULT_BYTES     only in calls with so many bytes; FAULT_AFTER: not in the first so many of these; FAULT_UNTIL: nor after so many
  * FAULT_RANK      only on this rank, else on all
  * FAULT_ONCE      a file that is made by the first call that goes wrong; processes that find it at their first call do nothing
  *
@@ -216,10 +216,10 @@ static void remember(void) {
 
 static bool is_due(const char *name, long bytes) {
     static long calls;
-    const char *wanted = getenv("FAULT_CALL"), *after = getenv("FAULT_AFTER");
+    const char *wanted = getenv("FAULT_CALL"), *after = getenv("FAULT_AFTER"), *until = getenv("FAULT_UNTIL");
     if (!wanted || strcmp(wanted, name) != 0 || is_over() || !told("FAULT_BYTES", bytes) || !told("FAULT_RANK", rank_of_launch()))
         return false;
-    return ++calls > (after ? atol(after) : 0);
+    return ++calls > (after ? atol(after) : 0) && (!until || calls <= atol(until));
 }
 
 static int strike(const char *name, struct struck call, bool afterwards) {

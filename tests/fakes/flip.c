@@ -1,9 +1,11 @@
-/* A library that stands between the core and MPI and changes one byte of a result, to see whether the data checks notice.
+/* A library that stands between the core and MPI and spoils results, to see whether the data checks notice.
  *
  * FLIP names the calls whose results are spoilt, divided by commas: a byte is raised by 1 by the first of them, by 2 by the
  * second and so on, so that it says who spoilt it. FLIP_AFTER is how many results are left alone first, FLIP_AT which byte:
  * first, middle or last. What a request or an epoch delivers is spoilt when it is over; what is handed over to another rank's
- * memory is spoilt in a copy, which lives as long. Preloaded into the core by the test. */
+ * memory is spoilt in a copy, which lives as long. FLIP_HOW is another way to spoil: `truncate` leaves the second half as it was
+ * before, `swap` exchanges the halves, `double` delivers the first for both, `delay` delivers what the call before it brought, and
+ * `exchange` delivers every second message in the place of the one before it. Preloaded into the core by the test. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>
@@ -38,14 +40,68 @@ static bool due(void) {
     return false;
 }
 
-static void change(void *data, long bytes, int raise) {
-    const char *place = getenv("FLIP_AT") ? getenv("FLIP_AT") : "last";
-    ((unsigned char *)data)[*place == 'f' ? 0 : *place == 'm' ? bytes / 2 : bytes - 1] += (unsigned char)raise;
+/* What the core fills buffers with before anything is received. */
+enum { UNTOUCHED = 0xA5 };
+
+static void swap(unsigned char *left, unsigned char *right, long bytes) {
+    for (long i = 0; i < bytes; i++) {
+        const unsigned char kept = left[i];
+        left[i] = right[i];
+        right[i] = kept;
+    }
+}
+
+/* What each place was to have got last. */
+struct owed {
+    struct owed *next;
+    const void *place;
+    long bytes;
+    unsigned char *data;
+};
+
+static void delay(const void *place, unsigned char *data, long bytes) {
+    static struct owed *all;
+    struct owed *owed = all;
+    while (owed && (owed->place != place || owed->bytes != bytes))
+        owed = owed->next;
+    if (!owed) {
+        owed = malloc(sizeof *owed);
+        *owed = (struct owed){.next = all, .place = place, .bytes = bytes, .data = malloc((size_t)bytes)};
+        memset(owed->data, UNTOUCHED, (size_t)bytes);
+        all = owed;
+    }
+    swap(owed->data, data, bytes);
+}
+
+static void exchange(unsigned char *data, long bytes) {
+    static unsigned char *before;
+    if (before)
+        swap(before, data, bytes);
+    before = before ? NULL : data;
+}
+
+/* `place`: which memory it is that gets or gives the data, where they lie in a copy. */
+static void change(const void *place, void *data, long bytes, int raise) {
+    const char *how = getenv("FLIP_HOW") ? getenv("FLIP_HOW") : "raise", *at = getenv("FLIP_AT") ? getenv("FLIP_AT") : "last";
+    unsigned char *const own = data;
+    const long half = bytes / 2;
+    if (strcmp(how, "truncate") == 0)
+        memset(own + half, UNTOUCHED, (size_t)(bytes - half));
+    else if (strcmp(how, "swap") == 0)
+        swap(own, own + half, half);
+    else if (strcmp(how, "double") == 0)
+        memcpy(own + half, own, (size_t)half);
+    else if (strcmp(how, "delay") == 0)
+        delay(place, own, bytes);
+    else if (strcmp(how, "exchange") == 0)
+        exchange(own, bytes);
+    else
+        own[*at == 'f' ? 0 : *at == 'm' ? half : bytes - 1] += (unsigned char)raise;
 }
 
 static void spoil(void *data, long bytes, int raise) {
     if (raise > 0 && data && data != MPI_IN_PLACE && bytes > 0 && due())
-        change(data, bytes, raise);
+        change(data, data, bytes, raise);
 }
 
 /* --- results that are there later --- */
@@ -128,7 +184,7 @@ static const void *handed_over(const char *call, MPI_Win window, const void *dat
     if (raise == 0 || bytes == 0 || !due())
         return data;
     void *copy = memcpy(malloc((size_t)bytes), data, (size_t)bytes);
-    change(copy, bytes, raise);
+    change(data, copy, bytes, raise);
     expect((struct result){.request = MPI_REQUEST_NULL, .window = window, .copy = copy});
     return copy;
 }

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from fakes import thorough
 
 from mpi.conftest import rankbench
-from mpi.test_core import core
+from mpi.test_core import ONE_LIBRARY, core
 from rankbench import store
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def edges(record: dict[str, Any]) -> list[int]:
     return [series["rank"] for series in record["series"] if series["rank"] >= 0]
 
 
-@pytest.mark.parametrize("operation", ROWS)
+@pytest.mark.parametrize("operation", [*ROWS[:2], *map(thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
     """Four ranks as 2x2 and as a line, and a third of them asleep beside a grid of two."""
     asked = (
@@ -85,6 +86,7 @@ TOLD = re.compile(
 )
 
 
+@ONE_LIBRARY
 def test_many_rounds_take_what_was_told_beforehand(core: Core, home: Path, tmp_path: Path) -> None:
     """Two rings of as many rounds; memory, the stream and the stored samples are no more than said, nor far less."""
     file = tmp_path / "rings.toml"

@@ -5,6 +5,7 @@ A library's prefix is only read. Nothing is compiled twice: the name of a build 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import itertools
 import math
@@ -14,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,12 +92,33 @@ def build(library: Library, home: Path, core: Path | None = None) -> Build:
     place = home / "builds" / recipe.key[:16]
     receipt = stored(place)
     if not receipt:
-        shutil.rmtree(place, ignore_errors=True)
-        compile_into(place, recipe, library)
-        receipt = msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
+        with alone(place):
+            receipt = stored(place) or compiled(place, recipe, library)
     # The same library may be known by another name than when it was built.
     receipt = msgspec.structs.replace(receipt, library=library.name)
     return Build(binary=place / BINARY, receipt=receipt, environment=library.environment)
+
+
+def compiled(place: Path, recipe: Recipe, library: Library) -> Receipt:
+    """Compile the core and return the receipt."""
+    shutil.rmtree(place, ignore_errors=True)
+    compile_into(place, recipe, library)
+    return msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
+
+
+@contextmanager
+def alone(place: Path) -> Iterator[None]:
+    """Keep others from making the same build meanwhile: they wait, and find it made."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock = place.with_name(f".{place.name}.lock").open("wb")
+    except OSError as error:
+        raise RankbenchError(
+            f"{place.parent}: cannot be written ({error.strerror}); choose a home by RANKBENCH_HOME"
+        ) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def stored(place: Path) -> Receipt | None:

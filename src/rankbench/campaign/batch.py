@@ -124,7 +124,7 @@ def lines(prepared: Prepared) -> Iterator[script.Line]:
         title = f"{name} on {where}: {placement.ranks} rank{'s' * (placement.ranks > 1)}" + f", {group}" * bool(group)
         cases = foreign_cases(campaign, where, group)
         if not cases:
-            started = command(campaign, candidates[name], placement, [str(core)])
+            started = command(campaign, candidates[name], placement, [str(core), *launching.flags(group)])
             yield script.Line(line, title, core, placement.ranks, started)
         elif program := prepared.programs.get((candidates[name].library, cases[0].operation)):
             started = theirs(campaign, candidates[name], placement, program, cases)

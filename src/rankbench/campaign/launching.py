@@ -13,6 +13,7 @@ from rankbench.campaign import endings, foreign
 from rankbench.campaign.endings import EMPTY, Ending
 from rankbench.campaign.seating import seated
 from rankbench.model import (
+    THREADS,
     Candidate,
     Case,
     CaseResult,
@@ -85,7 +86,8 @@ class Circumstances(NamedTuple):
 def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts."""
     job, stream, output = prepared(order, folder)
-    command = line(order, [str(order.binary), "--job", str(job), "--stream", str(stream), "--quiet"], folder)
+    program = [str(order.binary), *flags(order.turn.group), "--job", str(job), "--stream", str(stream), "--quiet"]
+    command = line(order, program, folder)
     before, unknown_before = state(order)
     around = endings.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
@@ -165,6 +167,11 @@ def state(order: Order) -> tuple[State | None, str]:
         return launch.state(command), ""
     except RankbenchError as error:
         return None, str(error)
+
+
+def flags(group: str) -> list[str]:
+    """Return what all ranks of a launch group must know before they start MPI; the job is read by rank 0 alone."""
+    return ["--threads"] if group == THREADS else []
 
 
 def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:

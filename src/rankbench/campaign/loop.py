@@ -18,7 +18,7 @@ from rankbench import plan
 from rankbench.campaign import launching
 from rankbench.campaign.examination import Refusal
 from rankbench.campaign.history import History, Turn
-from rankbench.model import Case, CaseResult, CaseStatus, Launch, LaunchStatus
+from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -212,7 +212,7 @@ def replay(store: Store, watch: Watch) -> History:
 
 def placement_of(turn: Turn, placement: Placement) -> Placement:
     """Return the placement as the turn's launches have it: threads of a rank that is bound would share one core."""
-    return msgspec.structs.replace(placement, binding="none") if turn.group == "threads" else placement
+    return msgspec.structs.replace(placement, binding="none") if turn.group == THREADS else placement
 
 
 def untried(case: Case, status: CaseStatus, reason: str) -> CaseResult:

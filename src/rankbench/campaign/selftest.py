@@ -192,7 +192,8 @@ def launched(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> list[
     turn = Turn(1, candidate.name, place.name)
     order = launching.Order(1, turn, 0, candidate, library, place, wanted, bench.build.binary, cases)
     job, stream, output = launching.prepared(order, bench.folder)
-    program = [str(order.binary), *mode, "--job", str(job), "--stream", str(stream), "--quiet"]
+    group = cases[0].launch_group
+    program = [str(order.binary), *launching.flags(group), *mode, "--job", str(job), "--stream", str(stream), "--quiet"]
     family = libraries.family_of(library)
     command = family.launch_line(library, place, {}, program)
     ending = launching.perform(order, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))

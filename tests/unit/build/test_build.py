@@ -108,7 +108,7 @@ def test_compile_error_is_one_line_with_its_log(library: Library, core: Path, tm
     assert command.startswith(f"{library.wrapper} {' '.join(build.FLAGS)} -I{core} -I")
     assert command.endswith(f" -c {core}/main.c")
     assert "nonsense" in said
-    assert [path.name for path in (tmp_path / "home/builds").iterdir()] == [log.name]
+    assert [path.name for path in (tmp_path / "home/builds").glob("[!.]*")] == [log.name]
 
 
 def test_link_error_names_the_symbol(library: Library, core: Path, tmp_path: Path) -> None:

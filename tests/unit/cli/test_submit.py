@@ -41,9 +41,7 @@ def site(place: Path, kind: str, plan: str = PLAN, **behaviour: object) -> Site:
     return sites.make(place, kind, plan, **behaviour)
 
 
-@pytest.mark.parametrize(
-    "kind", [kind if kind in {"slurm", "ssh"} else thorough(kind) for kind in sorted(schedulers.known())]
-)
+@pytest.mark.parametrize("kind", [kind if kind == "slurm" else thorough(kind) for kind in sorted(schedulers.known())])
 def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
     here = site(tmp_path, kind)
     done = here.submit("--wait")
@@ -250,6 +248,7 @@ def test_a_campaign_that_is_decided_ends_its_job(tmp_path: Path) -> None:
     assert re.search(r"enough: all \d+ intervals are within ±50\.00%$", log[-1]), log
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm", pause_s=0.05)
     assert here.submit().exit_code == 0

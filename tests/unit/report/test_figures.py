@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 
 
+@pytest.mark.thorough
 def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All charts in one format; of each plot one in the others, which take long and are given the same charts."""
     made = evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True)

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from fakes import campaigns, planted, thorough
+from fakes import campaigns, planted
 
 from rankbench import units
 from rankbench.model import Finding
@@ -448,7 +448,8 @@ def nothing(candidate: str, case: Case) -> float:
     return factor * start * (2 * 1.03 if whole or case.form == "persistent" else 1.0) * campaigns.base_ns(case)
 
 
-@pytest.mark.parametrize(("spread", "tails"), [(0.02, 0), thorough(0.1, 3)])
+@pytest.mark.parametrize(("spread", "tails"), [(0.02, 0), (0.1, 3)])
+@pytest.mark.thorough
 def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
     """Each kind of finding is made in at most 1 of 50 campaigns in which there is nothing of its kind."""
     invented: Counter[str] = Counter()
