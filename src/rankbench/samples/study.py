@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench import samples
-from rankbench.model import Stream  # noqa: TC001 - msgspec resolves the annotations at run time
+from rankbench.model import Stream
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,6 +20,10 @@ LEVEL = 0.95
 KEY = ["case", "candidate"]
 POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns")
+SLOW = 1.5
+"""A round is slow that takes so many times its launch's median..."""
+HIDDEN_SHARE, FEW_SLOW = 0.005, 5
+"""...and that slow rounds are among those that do not count is said where that hides so large a share, and so many."""
 OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
@@ -47,12 +51,11 @@ def summarise(
     told = figures.with_columns(pl.col("uncertain").all().over(KEY).alias("doubted")).filter(
         pl.col("doubted") | ~pl.col("uncertain")
     )
-    discarded = samples.group_by(KEY).agg(pl.col("discarded").sum())
     rows = (
         tried.lazy()
         .join(_launches(figures, told).lazy(), on=KEY, how="left")
         .join(_beside(cases, told).lazy(), on=KEY, how="left")
-        .join(discarded, on=KEY, how="left")
+        .join(_discarded(samples, told), on=KEY, how="left")
         .join(_pooled(samples, told), on=KEY, how="left")
         .collect()
     )
@@ -106,6 +109,23 @@ def _beside(cases: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
             value.filter(known).median().alias(name)
             for name, value in zip(OF_OVERLAP, (pure, compute, hidden), strict=True)
         ),
+    )
+
+
+def _discarded(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
+    """Return how many samples do not count, and how many of these and of all are slow, however late they began."""
+    launches = told.lazy().select(*estimators.LAUNCH, "middle_ns")
+    taken_ns = pl.col("time_ns") - pl.col("skew_ns").fill_null(0)
+    slow = (taken_ns > SLOW * pl.col("middle_ns")).fill_null(value=False)
+    return (
+        samples.join(launches, on=estimators.LAUNCH, how="left")
+        .group_by(KEY)
+        .agg(
+            pl.col("discarded").sum(),
+            pl.len().alias("rounds"),
+            slow.sum().alias("slow"),
+            (slow & pl.col("discarded")).sum().alias("slow_discarded"),
+        )
     )
 
 
@@ -208,6 +228,7 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
                 share=skew / typical,
             )
         )
+    said += _hidden(row)
     cost = row["cost_ns"] or 0.0
     if cost > estimators.COST_SHARE * typical:
         said.append(
@@ -220,3 +241,22 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
     if row["moved"]:
         said.append(say("a rank moved to another CPU in {n} launches; bind ranks to cores", n=row["moved"]))
     return said
+
+
+def _hidden(row: dict[str, Any]) -> list[str]:
+    """Return in words that slow rounds are among those that do not count more often than among the others."""
+    slow, discarded = row["slow_discarded"] or 0, row["discarded"] or 0
+    if slow < FEW_SLOW or discarded == row["rounds"]:
+        return []
+    other = (row["slow"] - slow) / (row["rounds"] - discarded)
+    if row["slow"] / row["rounds"] - other <= HIDDEN_SHARE:
+        return []
+    return [
+        say(
+            "of {n} rounds that do not count {share:.0%} were slow, of the others {other:.1%}: "
+            "the tail is longer than told",
+            n=discarded,
+            share=slow / discarded,
+            other=other,
+        )
+    ]

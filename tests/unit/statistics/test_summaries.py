@@ -52,6 +52,16 @@ def test_a_summary_says_what_limits_its_worth() -> None:
     ]
 
 
+@pytest.mark.parametrize(("slow", "skew_ns", "says"), [(5, 0.0, True), (5, 250.0, False), (0, 0.0, False)])
+def test_slow_rounds_among_those_that_do_not_count_are_told(slow: int, skew_ns: float, *, says: bool) -> None:
+    """Lateness alone makes no round slow."""
+    times_ns = [100.0 + skew_ns] * 10 + [100.0] * 90
+    times_ns[:slow] = [300.0] * slow
+    launches = [of_launch(times_ns, number, 10, skew_ns=[skew_ns] * 10 + [0.0] * 90) for number in range(6)]
+    told = "of 60 rounds that do not count 50% were slow, of the others 0.0%: the tail is longer than told"
+    assert (told in summary(*launches).warnings) == says
+
+
 def test_a_summary_says_where_ranks_sat_that_were_asked_to_sit_elsewhere() -> None:
     reason = "ranks 0 and 1 are on one socket, sockets asks for two"
     elsewhere: dict[str, object] = {"status": "not-as-asked", "reason": f"not as asked: {reason}"}

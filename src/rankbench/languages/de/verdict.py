@@ -327,6 +327,10 @@ STATISTICS = {
     "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it": (
         "Ranks begannen {skew:time} auseinander; diese {share:.0%} der Zeit sind mitgezählt"
     ),
+    "of {n} rounds that do not count {share:.0%} were slow, of the others {other:.1%}: the tail is longer than told": (
+        "von {n} Durchgängen, die nicht zählen, waren {share:.0%} langsam, von den anderen {other:.1%}: "
+        "der Ausläufer ist länger als angegeben"
+    ),
     "measuring takes {cost:time} of it, {share:.0%}: differences are larger than they look": (
         "davon kostet {cost:time} das Messen, {share:.0%}: Unterschiede sind größer, als sie aussehen"
     ),

@@ -1,0 +1,31 @@
+"""What all records share: their base, the words of a case, and the one error type users see."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+FORMS = ("blocking", "nonblocking", "persistent")
+Form = Literal["blocking", "nonblocking", "persistent"]
+Cache = Literal["warm", "cold"]
+Buffers = Literal["separate", "in-place"]
+Pages = Literal["touched", "untouched", "huge"]
+Binding = Literal["core", "thread", "none"]
+Launcher = Literal["mpiexec", "srun"]
+Quantity = Literal["time", "overlap", "memory"]
+"""What samples are. `overlap`: the time of a call with computation in it. `memory`: bytes, in the place of times."""
+ALL_RANKS = -1
+"""The `series` of samples that are the maximum over all ranks; other series are the measuring rank's number."""
+ROTATING = -1
+"""The `root` of a case whose rounds take their roots in turn."""
+THREADS = "threads"
+"""The launch group of cases in which several threads of a rank call at once."""
+
+
+class RankbenchError(Exception):
+    """Something the user can mend. The message is one line: what, where, what would be right."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the records written by rankbench and read back by it."""

@@ -1,0 +1,79 @@
+"""Campaigns: the record of one, what was imported, and its looks."""
+
+from __future__ import annotations
+
+from rankbench.model.base import Record
+from rankbench.model.libraries import Candidate, Library, Receipt
+from rankbench.model.machines import Machine
+from rankbench.model.operations import Operation, Start
+from rankbench.model.plans import Case, Plan
+
+
+class Imported(Record, frozen=True):
+    """A file in which somebody else's figures were found."""
+
+    file: str
+    sha256: str
+    tools: list[str]
+    """With their versions, as far as they tell them."""
+    facts: dict[str, str] = {}
+    """What the runs in it tell about themselves, such as their machine and date."""
+    said: list[str] = []
+    """What was found in it, and beside it, that a reader of its figures must know."""
+
+
+class Campaign(Record, frozen=True):
+    """Run facts written once, when a campaign is made."""
+
+    format: int
+    name: str
+    created: str
+    rankbench: str
+    plan: Plan
+    seed: int
+    machine: Machine
+    libraries: list[Library]
+    receipts: list[Receipt]
+    candidates: list[Candidate]
+    cases: list[Case]
+    operations: list[Operation]
+    notes: list[str]
+    """What a reader must know: oversubscription, sizes left out, candidates that failed their check."""
+    starts: list[Start] = []
+    """What the core says of the starts of the cases."""
+    imported: list[Imported] = []
+    """Of a campaign that was not run but read: the files, in the order in which they were named."""
+
+    @property
+    def once(self) -> frozenset[str]:
+        """Return the operations that happen once in a launch."""
+        return frozenset(operation.name for operation in self.operations if operation.once)
+
+    def oversubscribed(self, ranks_per_node: int) -> bool:
+        """Return whether a node has more ranks, or threads of them, than cores; false where nobody knows its cores."""
+        return 0 < self.machine.cores < ranks_per_node
+
+    def discards_overruns(self, case: Case) -> bool:
+        """Return whether samples of the case that lasted longer than their window do not count."""
+        return any(start.discards_overruns for start in self.starts if start.name == case.start)
+
+    def scheduled(self, case: Case) -> bool:
+        """Return whether times of the case are counted from a moment that ranks agreed on."""
+        return any(start.scheduled for start in self.starts if start.name == case.start)
+
+
+class Look(Record, frozen=True):
+    """What a campaign that ends when it is decided saw when it looked. What later blocks measure follows from it."""
+
+    block: int
+    """The last of the blocks that it looked at."""
+    decided: list[str]
+    """Keys of cases that need no more blocks: who is fastest is told, or known to be no matter."""
+    given_up: list[str]
+    """Those that the plan's blocks would hardly decide any more."""
+    open: dict[str, list[str]]
+    """Those that go on, with the candidates that are measured further; twins of the A/A control come with theirs."""
+    until: int
+    """The block after which all that is open should be decided, as figures are then."""
+    winners: dict[str, list[str]]
+    """By case, the candidates that are fastest, as far as can be told."""

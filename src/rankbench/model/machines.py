@@ -1,0 +1,64 @@
+"""The machine and its state."""
+
+from __future__ import annotations
+
+from rankbench.model.base import Record
+
+
+class Exchange(Record, frozen=True):
+    """What it takes to hand one cache line from one CPU to another and back, halved; over many short batches."""
+
+    cpus: tuple[int, int]
+    median_ns: float
+    min_ns: float
+
+
+class State(Record, frozen=True):
+    """The state of the machine at one moment, measured without MPI by the core's `--state`."""
+
+    cpus: list[int] = []
+    """Those measured."""
+    exchange: list[Exchange] = []
+    """Of every pair of CPUs where they are few, of a ring and some far pairs where they are many; of one CPU none."""
+    copy_bytes_per_s: float | None = None
+    """Bytes read and written by all CPUs together, each copying within memory of its own."""
+    stolen_s: float = 0.0
+    """CPU time that the hypervisor took from these CPUs since boot."""
+    frequency_hz: list[float | None] = []
+    """Of each CPU as the kernel tells it."""
+    load: float = 0.0
+    """One-minute load average."""
+    running: int = 0
+    """Processes and threads that could run, besides the probe."""
+
+
+class Cpu(Record, frozen=True):
+    """One hardware thread and what it is part of, by the system's numbers."""
+
+    number: int
+    core: int
+    """The first of the CPUs that are its core's hardware threads."""
+    socket: int
+    numa: int
+    caches: dict[str, int] = {}
+    """By `L2`, `L3` and so on, the first of the CPUs that share its cache of that level (of data, or of all)."""
+    ordinal: int = -1
+    """Its place, from 0, in the order in which hwloc counts hardware threads, as some launchers do; -1: not known."""
+    core_ordinal: int = -1
+    """The same of its core among cores."""
+
+
+class Machine(Record, frozen=True):
+    """The machine a campaign ran on."""
+
+    host: str
+    cpu: str
+    sockets: int
+    cores: int
+    memory_bytes: int
+    kernel: str
+    distribution: str
+    virtual: str
+    """What `systemd-detect-virt` or the hypervisor flag says, empty on bare metal."""
+    cpus: list[Cpu] = []
+    """Those that programs may use, in the order of their numbers."""

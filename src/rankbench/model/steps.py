@@ -1,0 +1,36 @@
+"""Steps that a scheduler runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rankbench.model.base import Record
+
+
+class CommandLine(Record, frozen=True):
+    """A program with its arguments and what must be set in its environment."""
+
+    arguments: list[str]
+    environment: dict[str, str] = {}
+    files: dict[str, str] = {}
+    """Texts that it reads, by the argument that stands for each; they are written beside its output."""
+
+
+class Step(Record, frozen=True):
+    """A command line, where its output goes, and when it counts as hung."""
+
+    command: CommandLine
+    output: Path
+    """Takes standard output and error."""
+    watch: Path
+    """A file that grows while the step makes progress."""
+    limit_s: float
+    """Longest time without growth of `watch` before the step is ended."""
+
+
+class Outcome(Record, frozen=True):
+    """How a step ended. A negative exit code is a signal's number."""
+
+    exit_code: int | None
+    hung: bool
+    duration_s: float

@@ -1,0 +1,152 @@
+"""What the numbers say: summaries, comparisons, findings, the verdict."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from rankbench.model.base import Record
+from rankbench.model.plans import Case
+
+
+class Summary(Record, frozen=True, omit_defaults=True):
+    """A case of one candidate over all its launches.
+
+    `typical_ns` is the median over launches of the figure that the plan's estimator makes of each launch, by default
+    its median; `low_ns`..`high_ns` its interval, which has the stated `coverage`: the plan's confidence or more, unless
+    a warning says that there were too few launches. Where no launch has figures the times are not a number; JSON, which
+    has no such thing, leaves them out.
+    """
+
+    case: str
+    candidate: str
+    launches: int
+    """Launches that count. With `doubt` there is none: the figures are those of the uncertain ones, and not judged."""
+    samples: int
+    late: int
+    overrun: int
+    discarded: int = 0
+    """Samples that were not used: late ones, and those that lasted too long where the start discards them."""
+    typical_ns: float = math.nan
+    low_ns: float = math.nan
+    high_ns: float = math.nan
+    coverage: float = 0.0
+    min_ns: float = math.nan
+    mean_ns: float = math.nan
+    trimmed_mean_ns: float = math.nan
+    """Mean of what is left when a quarter of all samples is dropped at each end, as MPIPerf has it."""
+    trimmed_low_ns: float = math.nan
+    trimmed_high_ns: float = math.nan
+    """Student's interval of it as MPIPerf has it: of a lone launch only, and nothing about the next one."""
+    p10_ns: float = math.nan
+    p90_ns: float = math.nan
+    p99_ns: float = math.nan
+    max_ns: float = math.nan
+    skew_ns: float = math.nan
+    """How far apart ranks began, as measured: median over launches of each launch's median."""
+    skew_p90_ns: float = math.nan
+    """The same of each launch's 90th percentile."""
+    bound_ns: float = 0.0
+    """How far two ranks' clocks may have differed: median over launches of each launch's median."""
+    uncertain: int = 0
+    """Launches that do not count, since clocks may have differed by too large a share of the time."""
+    doubt: str = ""
+    """Why the case is not judged for this candidate, though it has figures."""
+    moved_bytes: int = 0
+    moved_messages: int = 0
+    """Payload and messages of one sample, of all ranks together; 0 where the core did not say it."""
+    pure_ns: float = math.nan
+    compute_ns: float = math.nan
+    overlap: float = math.nan
+    """Of quantity `overlap`: the share of the communication alone that computation hid; medians over launches."""
+    growth_bytes: float = 0.0
+    """Of quantity `memory`, whose bytes stand in the place of times: what the first use added, median over launches."""
+    failures: dict[str, int] = {}
+    """Launches in which the case ended otherwise, by status."""
+    elsewhere: str = ""
+    """Where ranks sat that were asked to sit elsewhere, in the first launch that was not as asked."""
+    warnings: list[str] = []
+
+
+class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower).
+
+    One block alone bounds nothing: `high` is infinite then, and JSON leaves it out.
+    """
+
+    case: str
+    base: str
+    other: str
+    blocks: int
+    left_out: int = 0
+    """Blocks that do not count because the two launches met the machine in unlike states. Where none is left, `ratio`
+    is of these."""
+    ratio: float
+    low: float
+    high: float = math.inf
+    p_value: float
+    p_adjusted: float
+    """Adjusted over all comparisons of the campaign (Benjamini and Hochberg, 1995)."""
+    different: bool
+    """False is `~`: not distinguishable, or below the practical threshold."""
+
+
+class CaseVerdict(Record, frozen=True):
+    """Who is fastest in one case. More than one winner: they cannot be told apart."""
+
+    case: Case
+    ranking: list[str]
+    """Candidates with figures, fastest typical value first."""
+    winners: list[str]
+    margin: float
+    """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
+    failures: dict[str, str] = {}
+    """Why a candidate has no figure, by candidate."""
+
+
+class Finding(Record, frozen=True):
+    """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
+
+    kind: str
+    title: str
+    text: str
+    advice: str
+    cases: list[str]
+    severity: Literal["note", "warning", "failure"]
+    plot: str = "curves"
+    """File name of the plot that shows it best, of the first of the cases or of the line that this one is in."""
+
+
+class Group(Record, frozen=True):
+    """Lines (cases that differ in size only) whose curves look alike: the same winners and the same shape."""
+
+    lines: list[str]
+    """Keys as `naming.line_key` gives them, with the placement; the representative first."""
+    title: str
+    """Names the representative and how many are like it."""
+    text: str
+    """What they have in common: who wins where, and how curves run."""
+    cases: list[str]
+    """Keys of the cases of the representative."""
+
+
+class Sentence(Record, frozen=True):
+    """One sentence of the conclusion with the keys of the cases that are its evidence."""
+
+    text: str
+    cases: list[str]
+
+
+class Verdict(Record, frozen=True):
+    """The answer to a campaign's question."""
+
+    conclusion: list[Sentence]
+    cases: list[CaseVerdict]
+    summaries: list[Summary]
+    comparisons: list[Comparison]
+    control: list[Comparison]
+    """The A/A comparisons: base and its twin; every `different` among them is a false alarm."""
+    findings: list[Finding]
+    blocks: int
+    groups: list[Group] = []
+    """Largest first; lines that are like no other are groups of one."""
