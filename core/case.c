@@ -7,12 +7,24 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "case.h"
+#include "choices.h"
+#include "clock.h"
 #include "core.h"
 #include "crew.h"
+#include "facts.h"
+#include "job.h"
+#include "memory.h"
 #include "overlap.h"
+#include "registry.h"
+#include "sample.h"
 #include "startup.h"
 #include "steady.h"
+#include "stop.h"
+#include "stream.h"
+#include "tree.h"
 #include "watchdog.h"
+#include "world.h"
 
 enum { SEED_STEP = 1000003, LEAST_COLD_BYTES = 8 << 20 };
 /* A first call may take a while to set up what others use; one that takes longer than this and than its time limit is long. */

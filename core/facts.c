@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "core.h"
+#include "facts.h"
 
 enum { MOST_CACHES = 8 };
 

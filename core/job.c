@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choices.h"
+#include "clock.h"
 #include "core.h"
+#include "job.h"
+#include "memory.h"
+#include "registry.h"
+#include "sample.h"
+#include "tree.h"
+#include "world.h"
 
 enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30 };
 

@@ -5,10 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case.h"
+#include "clock.h"
 #include "core.h"
+#include "facts.h"
+#include "job.h"
+#include "registry.h"
+#include "sample.h"
+#include "source.h"
 #include "startup.h"
-#include "steady.h"
 #include "state.h"
+#include "steady.h"
+#include "stream.h"
+#include "study.h"
+#include "table.h"
+#include "tree.h"
 #include "watchdog.h"
 #include "world.h"
 

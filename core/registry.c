@@ -1,7 +1,10 @@
 /* Finds the units that registered themselves, and describes them. */
 #include <string.h>
 
+#include "choices.h"
 #include "core.h"
+#include "registry.h"
+#include "stream.h"
 
 const char *const form_names[FORMS] = {"blocking", "nonblocking", "persistent"};
 

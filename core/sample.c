@@ -12,9 +12,18 @@
 #include <string.h>
 
 #include "choices.h"
+#include "clock.h"
 #include "core.h"
+#include "job.h"
+#include "memory.h"
+#include "registry.h"
+#include "sample.h"
+#include "source.h"
 #include "steady.h"
+#include "stop.h"
+#include "tree.h"
 #include "watchdog.h"
+#include "world.h"
 
 enum { MOST_LEAD = 4, FEW_ROUNDS = 8, MOST_ROUNDS = MOST_STAGE, MOST_REPEATS = 64, CHUNK = 1024 };
 enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };

@@ -1,7 +1,11 @@
 /* Which time sources can be used, what a reading of each is worth and costs, and which one `auto` takes. */
 #include <string.h>
 
+#include "clock.h"
 #include "core.h"
+#include "registry.h"
+#include "source.h"
+#include "tree.h"
 
 static int64_t smallest_step(const struct source *source) {
     enum { STEPS = 30, READS = 10000000 };

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "core.h"
+#include "job.h"
+#include "sample.h"
+#include "stop.h"
 
 enum { TRIES_PER_SAMPLE = 4, SPARE_TRIES = 128, FIRST_LOOK = 8 };
 /* Normal quantile of a 95 % interval. */

@@ -5,7 +5,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "case.h"
+#include "choices.h"
+#include "clock.h"
 #include "core.h"
+#include "facts.h"
+#include "job.h"
+#include "memory.h"
+#include "registry.h"
+#include "sample.h"
+#include "source.h"
+#include "stream.h"
+#include "world.h"
 
 void write_string(FILE *out, const char *text) {
     fputc('"', out);

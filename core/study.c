@@ -11,7 +11,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "core.h"
+#include "facts.h"
+#include "job.h"
+#include "registry.h"
+#include "source.h"
+#include "stream.h"
+#include "study.h"
+#include "tree.h"
 #include "world.h"
 
 enum { FRESH, AGED, BETWEEN, STAGES };

@@ -3,7 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case.h"
+#include "choices.h"
+#include "clock.h"
 #include "core.h"
+#include "facts.h"
+#include "job.h"
+#include "memory.h"
+#include "registry.h"
+#include "sample.h"
+#include "source.h"
+#include "table.h"
+#include "world.h"
 
 void print_head(FILE *out, const struct launch_fact *launch, const struct world *world) {
     const struct source_fact *source = fact_of(world->sources, world->source->name);

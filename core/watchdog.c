@@ -1,6 +1,9 @@
 /* An error that one rank alone gets leaves the others in a call that will not return, and MPI has no way out of it but the end
  * of all. The same goes for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the process
  * with one line; the launcher then ends the other ranks, and the stream holds all that came before. */
+#include "core.h"
+#include "job.h"
+#include "registry.h"
 #include "watchdog.h"
 
 #include <signal.h>

@@ -1,9 +1,11 @@
 /* Who is there: the ranks, who sits beside whom, and the clocks that they read. */
-#include "world.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "clock.h"
+#include "world.h"
 
 static MPI_Comm split(bool in) {
     MPI_Comm comm = MPI_COMM_NULL;

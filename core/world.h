@@ -2,7 +2,27 @@
 #ifndef RANKBENCH_WORLD_H
 #define RANKBENCH_WORLD_H
 
-#include "core.h"
+#include "facts.h"
+#include "source.h"
+#include "tree.h"
+
+struct world {
+    /* All ranks, the first two, and as many as make pairs. */
+    struct team all, pair, even;
+    const struct source *source;
+    const struct synchronisation *synchronisation;
+    const struct source_fact *sources;
+    char why[REASON_BYTES];
+    int64_t last_level_cache_bytes;
+    bool yields;
+    bool every_rank;
+    /* Whether each call is timed singly, however short it is beside a reading of the clock. */
+    bool each_call;
+    bool probes;
+    int ranks_on_host;
+    /* How many share this rank's last cache. */
+    int ranks_on_cache;
+};
 
 struct world make_world(void);
 /* Which ranks share a host, a cache and CPUs with this one; the same on all ranks of a group. */

@@ -6,7 +6,6 @@ What tests need that the machine lacks is told once, in the end.
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import shutil
 import signal
@@ -48,20 +47,8 @@ def lacks(need: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode != 0
 
 
-def spread(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return files that launch ranks, nodes or a browser evenly among the others, so that few of them run at a time."""
-    files = [list(own) for _, own in itertools.groupby(items, lambda item: item.path)]
-    launching = [own for own in files if own[0].path.parent.name in {"mpi", "cluster", "browser"}]
-    others = [own for own in files if own not in launching]
-    places = [(number / len(own), own) for own in (launching, others) for number in range(len(own))]
-    ordered = [own[round(share * len(own))] for share, own in sorted(places, key=lambda place: place[0])]
-    return [item for file in ordered for item in file]
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what cannot run here; where processes share the tests, let the slow be spread among the quick."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        items[:] = spread(items)
+    """Leave out what cannot run here."""
     for item in items:
         needs = [need for mark in item.iter_markers("needs") for need in mark.args]
         if missing := ", ".join(filter(lacks, needs)):

@@ -93,6 +93,7 @@ def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path:
     process = start(tmp_path, home)
     wanted = random.randrange(1, LAUNCHES)
     while len(list(launches.glob("*.json"))) < wanted:
+        assert process.poll() is None
         time.sleep(0.01)
     time.sleep(random.random() * 0.3)
     before = {path: path.read_bytes() for path in launches.glob("*.json")}

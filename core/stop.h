@@ -1,0 +1,20 @@
+/* When a case has samples enough. */
+#ifndef RANKBENCH_STOP_H
+#define RANKBENCH_STOP_H
+
+#include "sample.h"
+
+enum { MOST_STAGE = 128 };
+
+struct stopping {
+    int64_t count;
+    double mean, squares;
+    int64_t next_look;
+};
+int64_t most_tries(const struct stop *stop);
+void stop_learns(struct stopping *stopping, const struct sample *sample);
+/* `step_ns`: by how much two samples differ at least, unless they are equal. */
+enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const struct start *start,
+                      const struct measurement *so_far, double step_ns);
+
+#endif

@@ -1,0 +1,26 @@
+/* The stream: everything measured, as JSON, one record a line. */
+#ifndef RANKBENCH_STREAM_H
+#define RANKBENCH_STREAM_H
+
+#include "case.h"
+#include "facts.h"
+
+/* The core's own talk, and the memory of its process. */
+struct talk {
+    int64_t messages;
+    int64_t bytes;
+    int64_t memory_bytes;
+};
+
+void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
+void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
+void write_begin(FILE *stream, int index);
+void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
+void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
+void end_result(FILE *stream);
+void write_end(FILE *stream, int cases, const struct talk *first, const struct talk *most);
+void write_string(FILE *out, const char *text);
+void write_text(FILE *stream, const char *key, const char *text);
+void end_record(FILE *stream);
+
+#endif
