@@ -1,4 +1,4 @@
-/* The only timing loop of the project, and how it is steered.
+/* How the timing loop of rounds.c is steered.
  *
  *   warm-up (not scored)      stage                          stage
  *   |.. ........|  talk  |lead|r|r|r|r|r|r|r|r|  talk  |lead|r|r|r|r|...
@@ -17,15 +17,14 @@
 #include "job.h"
 #include "memory.h"
 #include "registry.h"
-#include "sample.h"
+#include "rounds.h"
 #include "source.h"
 #include "steady.h"
-#include "stop.h"
 #include "tree.h"
 #include "watchdog.h"
 #include "world.h"
 
-enum { MOST_LEAD = 4, FEW_ROUNDS = 8, MOST_ROUNDS = MOST_STAGE, MOST_REPEATS = 64, CHUNK = 1024 };
+enum { FEW_ROUNDS = 8, MOST_REPEATS = 64, CHUNK = 1024 };
 enum { LEAST_WARM_UP_NS = 1000000, FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, FIRST_SLACK_NS = 3000, COARSE_NS = 100 };
 /* Calls that take longer leave no traces in caches and queues that would matter to the next. */
 enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
@@ -36,27 +35,10 @@ static const double TOLERANCE_SHARE = 0.02, TOLERANCE_READINGS = 3;
 static const double READING_SHARE = 0.01;
 /* How much longer than the call a window may become, beside a constant for what ranks do between calls. */
 enum { MOST_WINDOWS = 4, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
-static const int64_t NO_MOMENT = INT64_MIN;
 /* What new data between two stages may take of the time that is left. */
 static const double RENEWAL_SHARE = 0.02;
 /* How many times its time limit a case may last that has no valid sample yet. */
 static const double PATIENCE = 9;
-
-/* What rank 0 tells the others to do next; no rounds: nothing. */
-struct agenda {
-    int64_t first_ns;
-    int64_t window_ns;
-    int64_t slack_ns;
-    int64_t tolerance_ns;
-    int32_t lead;
-    int32_t rounds;
-    int32_t repeats;
-    int32_t step;
-    int32_t stopped;
-};
-
-/* What is done next: a stage, or what must not be timed between two. */
-enum { STEP_STAGE, STEP_SYNCHRONISE, STEP_RENEW, STEP_LOOK };
 
 struct control {
     struct agenda agenda;
@@ -72,191 +54,12 @@ struct control {
     int32_t stages, next_renewal, renewed;
 };
 
-static inline int first_error(int before, int now) {
-    return before ? before : now;
-}
-
 static int limit(double value, int least, int most) {
     return value < least ? least : value > most ? most : (int)value;
 }
 
 static int64_t within(int64_t value, int64_t least, int64_t most) {
     return value < least ? least : value > most ? most : value;
-}
-
-/* --- rounds --- */
-
-/* How late this rank comes to a round, by the arrival pattern. A random pattern is drawn by every rank for itself. */
-static int64_t delay_ns(const struct timing *timing, int64_t round) {
-    const int64_t spread_ns = timing->spread_ns, rank = timing->team->rank, ranks = timing->team->ranks;
-    if (timing->arrival == ARRIVE_STAGGERED)
-        return ranks > 1 ? spread_ns * rank / (ranks - 1) : 0;
-    if (timing->arrival == ARRIVE_ONE_LATE)
-        return (round % ranks + ranks) % ranks == rank ? spread_ns : 0;
-    uint64_t x = (uint64_t)round * 0x9e3779b97f4a7c15u + (uint64_t)rank * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 30)) * 0x94d049bb133111ebu;
-    return (int64_t)((double)(x >> 40) / (1 << 24) * (double)spread_ns);
-}
-
-/* By how much windows are longer for ranks to come in; with a quarter to spare, so that one who was late can catch up. */
-static int64_t room_ns(const struct timing *timing) {
-    return timing->spread_ns + timing->spread_ns / 4;
-}
-
-static int run_calls(const struct timing *timing, int repeats) {
-    int code = MPI_SUCCESS;
-    for (int repeat = 0; repeat < repeats; repeat++)
-        code = first_error(code, timing->run(timing->call));
-    return code;
-}
-
-static inline int hook(int (*function)(struct call *), struct call *call) {
-    return function ? function(call) : MPI_SUCCESS;
-}
-
-static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, int64_t first_round,
-                     struct moment *moments) {
-    int64_t (*const read_ns)(void) = timing->world->source->read_ns;
-    const struct operation *const operation = timing->operation;
-    struct call *const call = timing->call;
-    struct stage stage = {
-        .team = timing->team,
-        .read_ns = read_ns,
-        .first_ns = agenda->first_ns,
-        .window_ns = agenda->window_ns,
-        .slack_ns = agenda->slack_ns,
-        .tolerance_ns = agenda->tolerance_ns,
-        .yields = timing->world->yields,
-        .next_ns = agenda->first_ns - agenda->lead * agenda->window_ns,
-    };
-    const bool arrives = start->scheduled && timing->spread_ns > 0, changes = buffers_change(timing->buffers);
-    int code = MPI_SUCCESS;
-    memset(moments, 0, sizeof *moments * (size_t)(agenda->lead + agenda->rounds));
-    for (int round = -agenda->lead; round < agenda->rounds && !code; round++) {
-        if (changes)
-            change_buffers(timing->buffers, call);
-        if (arrives)
-            stage.delay_ns = delay_ns(timing, first_round + round);
-        code = first_error(code, hook(operation->before, call));
-        const bool in_time = start->begin(&stage, round);
-        const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
-        code = first_error(code, run_calls(timing, agenda->repeats));
-        moments[agenda->lead + round] = (struct moment){
-            .common_ns = stage.common_ns,
-            .begin_ns = begin_ns,
-            .end_ns = timing->measures ? read_ns() : begin_ns,
-            .delay_ns = (float)stage.delay_ns,
-            .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
-        };
-        code = first_error(code, hook(operation->after, call));
-    }
-    return code;
-}
-
-/* A rank that has no part in the case takes none in its rounds, unless the others need it to begin them. */
-static int sit_out(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct moment *moments) {
-    struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
-    const bool needed = !start->loops && (!start->scheduled || start->agrees);
-    for (int round = -agenda->lead; round < agenda->rounds; round++) {
-        if (needed)
-            start->begin(&stage, round);
-        moments[agenda->lead + round] = (struct moment){.state = 0};
-    }
-    return MPI_SUCCESS;
-}
-
-/* A time is one call's: from the common start, or from where the rank itself began. */
-static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats,
-                               const struct moment *moment) {
-    const struct clock *clock = timing->team->clock;
-    const bool measures = timing->measures;
-    const struct reading at_begin = known(clock, moment->begin_ns), at_end = known(clock, moment->end_ns);
-    const int64_t began_ns = moment->begin_ns - llround(at_begin.offset_ns);
-    const int64_t ended_ns = moment->end_ns - llround(at_end.offset_ns);
-    double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns);
-    time_ns /= repeats * timing->rounds * timing->legs;
-    const bool compared = timing->compares && !timing->team->idle && (measures || start->scheduled);
-    return (struct sample){
-        .time_ns = measures ? time_ns : -1,
-        .common_ns = start->scheduled && !timing->team->idle ? moment->common_ns : NO_MOMENT,
-        .first_ns = compared ? began_ns : INT64_MAX,
-        .last_ns = compared ? began_ns : INT64_MIN,
-        .bound_ns = compared ? (float)at_begin.bound_ns : 0,
-        .delay_ns = moment->delay_ns,
-        .last_rank = timing->team->rank,
-        .state = moment->state,
-    };
-}
-
-/* What a run takes of which a sample is a part. */
-static double whole_ns(const struct timing *timing, double time_ns) {
-    return time_ns * timing->rounds * timing->legs;
-}
-
-void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into) {
-    for (int i = 0; i < count; i++)
-        into[i] = sample_of(timing, timing->start, measurement->repeats, &measurement->moments[from + i]);
-}
-
-static void merge_samples(void *into, const void *from, int bytes) {
-    struct sample *mine = into;
-    const struct sample *theirs = from;
-    for (int i = 0; i < bytes / (int)sizeof *mine; i++) {
-        struct sample merged = theirs[i].time_ns > mine[i].time_ns ? theirs[i] : mine[i];
-        merged.first_ns = theirs[i].first_ns < mine[i].first_ns ? theirs[i].first_ns : mine[i].first_ns;
-        merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
-        merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
-        merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
-        merged.state = mine[i].state | theirs[i].state;
-        merged.common_ns = mine[i].common_ns == NO_MOMENT ? theirs[i].common_ns : mine[i].common_ns;
-        if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)
-            merged.state |= ROUND_LATE;
-        mine[i] = merged;
-    }
-}
-
-/* Times count from the last rank's coming. */
-static void count_from_last(struct sample *samples, int count) {
-    for (int i = 0; i < count; i++)
-        samples[i].time_ns -= samples[i].delay_ns;
-}
-
-void take_single(const struct timing *timing, struct measurement *into, double value) {
-    struct sample sample = {
-        .time_ns = timing->team->idle ? -1 : value,
-        .common_ns = NO_MOMENT,
-        .first_ns = INT64_MAX,
-        .last_ns = INT64_MIN,
-        .last_rank = timing->team->rank,
-    };
-    tree_combine(timing->team, &sample, sizeof sample, merge_samples);
-    if (timing->team->rank == 0)
-        into->samples[0] = sample;
-    into->taken = into->valid = 1;
-    into->stopped = STOPPED_SAMPLES;
-}
-
-/* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. */
-static int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
-                 struct measurement *into, struct sample *samples) {
-    struct moment moments[MOST_LEAD + MOST_ROUNDS];
-    const int rounds = agenda->lead + agenda->rounds;
-    const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)
-                                        : run_stage(timing, start, agenda, into ? into->taken : 0, moments);
-    if (code && code != CALL_MISSING)
-        watch_failed(timing->operation->name, code);
-    for (int i = 0; i < rounds; i++) {
-        samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
-        if (timing->measures && start->scheduled && !start->agrees && whole_ns(timing, samples[i].time_ns) > (double)agenda->window_ns)
-            moments[i].state |= ROUND_OVERRUN;
-        moments[i].state |= code ? ROUND_FAILED : 0;
-        samples[i].state = moments[i].state;
-    }
-    for (int i = 0; into && i < agenda->rounds && into->taken + i < into->capacity; i++)
-        into->moments[into->taken + i] = moments[agenda->lead + i];
-    tree_combine(timing->team, samples, (int)sizeof *samples * rounds, merge_samples);
-    count_from_last(samples, rounds);
-    return code;
 }
 
 /* --- warm-up --- */
@@ -312,6 +115,11 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
 }
 
 /* --- steering --- */
+
+/* By how much windows are longer for ranks to come in; with a quarter to spare, so that one who was late can catch up. */
+static int64_t room_ns(const struct timing *timing) {
+    return timing->spread_ns + timing->spread_ns / 4;
+}
 
 /* Moments that are no reading of a coarse clock would be met late by up to its step. */
 static int64_t on_a_step(const struct timing *timing, int64_t time_ns) {
@@ -448,8 +256,7 @@ static void score_again(const struct timing *timing, struct measurement *into) {
     for (int64_t from = 0; from < into->taken; from += CHUNK) {
         const int count = limit((double)(into->taken - from), 1, CHUNK);
         score(timing, into, from, count, samples);
-        tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
-        count_from_last(samples, count);
+        merge_up(timing, samples, count);
         if (timing->team->rank == 0)
             memcpy(&into->samples[from], samples, sizeof *samples * (size_t)count);
     }

@@ -47,7 +47,7 @@ def test_the_core_talks_to_itself_without_the_collectives_under_test() -> None:
 
 def test_there_is_one_timing_loop() -> None:
     callers = [path.name for path in SOURCES if re.search(r"timing->run\(|->begin\(", path.read_text())]
-    assert callers == ["sample.c"]
+    assert callers == ["rounds.c"]
 
 
 DEFINED = re.compile(

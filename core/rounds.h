@@ -1,0 +1,38 @@
+/* The rounds of a stage, and samples made of them. */
+#ifndef RANKBENCH_ROUNDS_H
+#define RANKBENCH_ROUNDS_H
+
+#include "sample.h"
+#include "stop.h"
+
+enum { MOST_LEAD = 4, MOST_ROUNDS = MOST_STAGE };
+
+/* What rank 0 tells the others to do next; no rounds: nothing. */
+struct agenda {
+    int64_t first_ns;
+    int64_t window_ns;
+    int64_t slack_ns;
+    int64_t tolerance_ns;
+    int32_t lead;
+    int32_t rounds;
+    int32_t repeats;
+    int32_t step;
+    int32_t stopped;
+};
+
+/* What is done next: a stage, or what must not be timed between two. */
+enum { STEP_STAGE, STEP_SYNCHRONISE, STEP_RENEW, STEP_LOOK };
+
+static inline int first_error(int before, int now) {
+    return before ? before : now;
+}
+
+/* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. Returns this rank's first error. */
+int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct measurement *into,
+          struct sample *samples);
+/* On rank 0: what all ranks saw of rounds that each has made samples of; times count from the last rank's coming. */
+void merge_up(const struct timing *timing, struct sample *samples, int count);
+/* What a run takes of which a sample is a part. */
+double whole_ns(const struct timing *timing, double time_ns);
+
+#endif
