@@ -1,0 +1,34 @@
+"""Figures of launches scatter as those of the Intel MPI benchmarks do, by the same library on the same cores."""
+
+from __future__ import annotations
+
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from proofs.judging import median_lies
+
+if TYPE_CHECKING:
+    from mpi.test_core import Core
+
+TOOL = Path(__file__).parents[2] / "tools" / "compare-with-imb"
+LAUNCHES = 5
+
+
+@pytest.mark.parametrize("core", ["intel-mpi"], indirect=True)
+@pytest.mark.parametrize("operation", ["allreduce", "barrier"])
+def test_launches_scatter_as_those_of_imb(core: Core, operation: str, tmp_path: Path) -> None:
+    """The ratio of standard deviations of the logarithm, of a few launches of each in turn."""
+    tool = SourceFileLoader("compare_with_imb", str(TOOL)).load_module()
+
+    def ratio() -> float:
+        ours, theirs = [], []
+        for _ in range(LAUNCHES):
+            theirs.append(tool.imb_us(core.library, operation, tmp_path))
+            ours.append(tool.rankbench_us(core.library, core.made.binary, operation, tmp_path)[0])
+        return float(np.std(np.log(ours)) / np.std(np.log(theirs)))
+
+    median_lies(ratio, 0.5, 2.0, budget_s=400)
