@@ -212,7 +212,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stderr.splitlines()[-1] == (
-        "rankbench.model.RankbenchError: a lab needs namespaces and mounts, which are not permitted here: "
+        "rankbench.model.base.RankbenchError: a lab needs namespaces and mounts, which are not permitted here: "
         "unshare: unshare failed: No space left on device; "
         "be root outside a container, or let users make user namespaces"
     )
