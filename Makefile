@@ -19,7 +19,7 @@ test test-all: .venv/ready
 	(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/mypy) & lint=$$!; \
 	tools/system-packages && .venv/bin/rankbench get mpich openmpi intel-mpi || failed=1; \
 	wait $$lint || failed=1; \
-	setsid sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
+	setsid sh -c 'echo 5 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
 		--numprocesses 2 --dist loadfile tests/unit tests/property tests/recorded tests/browser >.venv/others.log 2>&1 & \
 	others=$$!; trap "kill $$others" INT TERM; \
 	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster || failed=1; \
