@@ -47,12 +47,11 @@ def lacks(need: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode != 0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what cannot run here."""
-    for item in items:
-        needs = [need for mark in item.iter_markers("needs") for need in mark.args]
-        if missing := ", ".join(filter(lacks, needs)):
-            item.add_marker(pytest.mark.skip(reason=WANTED + missing))
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what cannot run here. That is seen late: the system's packages are installed beside the first tests."""
+    needs = [need for mark in item.iter_markers("needs") for need in mark.args]
+    if missing := ", ".join(filter(lacks, needs)):
+        pytest.skip(WANTED + missing)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

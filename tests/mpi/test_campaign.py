@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign
 
 PLAN = """
-candidates = ["mpich", "openmpi", "intel-mpi"]
+candidates = CANDIDATES
 operations = ["pingpong", "allreduce", "alltoall.persistent"]
 sizes = "8,64K"
 placements = ["1x2"]
@@ -27,7 +27,10 @@ case_limit = "60s"
 [stop]
 blocks = 2
 """
-LAUNCHES = 2 * 4
+OF_EACH = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]')
+OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]')
+LAUNCHES = 2 * 2
+"""Of one library and its control."""
 RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
 
 
@@ -73,7 +76,7 @@ def assert_sound(place: Path) -> None:
     names = [candidate.name for candidate in results.campaign.candidates]
     keys = [case.key for case in results.campaign.cases]
     assert rows == Counter((block, name, key) for block in (1, 2) for name in names for key in keys)
-    assert [launch.number for launch in results.launches()] == list(range(1, LAUNCHES + 1))
+    assert [launch.number for launch in results.launches()] == list(range(1, 2 * len(names) + 1))
     columns = ("launch", "case", "series", "index")
     samples = Counter(results.samples().select(columns).collect().iter_rows())
     assert max(samples.values()) == 1
@@ -88,7 +91,7 @@ def twin(campaign: Campaign) -> str:
 
 
 def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "plan.toml").write_text(OF_ONE)
     launches = tmp_path / "results/plan/launches"
     process = start(tmp_path, home)
     wanted = random.randrange(1, LAUNCHES)
@@ -108,7 +111,7 @@ def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path:
 
 
 def test_each_library_is_measured_and_found_inside_its_launch(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "plan.toml").write_text(OF_EACH)
     said = finish(tmp_path, home)
     assert "note:" not in said
     results = store.open(tmp_path / "results/plan")

@@ -29,6 +29,8 @@ ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
 """The last bytes of every parquet file."""
+SMALL = 1 << 20
+"""Bytes on the disk up to which samples are kept in memory: some 50 MB there."""
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 _CASE_OF_LAUNCH = {
@@ -127,6 +129,7 @@ class Store:
         self.folder = folder
         self.campaign = campaign
         self._lock: IO[bytes] | None = None
+        self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
 
     def lock(self) -> None:
         """Keep other runs out of this folder until this process ends."""
@@ -196,6 +199,14 @@ class Store:
         files = [_whole(self.folder / kind / f"{name}.parquet") for name in committed]
         if not files:
             return pl.LazyFrame(schema=dict(columns))
+        if sum(path.stat().st_size for path in files) > SMALL:
+            return self._lazy(files, columns)
+        # To open many small files costs more than to read them, and an evaluation looks at them a dozen times.
+        if kind not in self._read or self._read[kind][0] != files:
+            self._read[kind] = files, self._lazy(files, columns).collect().lazy()
+        return self._read[kind][1]
+
+    def _lazy(self, files: list[Path], columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
         if self.campaign.format == FORMAT:
             return pl.scan_parquet(files, glob=False)
         old = "moved" in columns and self.campaign.format < _MOVED_SINCE
