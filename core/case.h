@@ -11,6 +11,8 @@ struct result {
     int64_t sync_bound_ns;
     /* By how much two ranks' clocks may differ more than one from rank 0's, which is exact: twice, if there are two others. */
     double bound_factor;
+    /* The same of likely errors. */
+    double error_factor;
     int64_t drift_ns;
     /* Which rank went to another CPU meanwhile, in words; empty: none. */
     char moved[NAME_BYTES * 2];
@@ -28,21 +30,13 @@ struct result {
     double cost_ns;
 };
 
-struct plan {
-    const struct operation *operation;
-    enum form form;
-    const struct start *start;
-    const struct wanted *wanted;
-    /* Ends with one without a choice. */
-    struct chosen chosen[MOST_CHOICES + 1];
-};
-
 /* Where rank 0 writes a case: if every rank's samples are wanted, those of one rank after the other. */
 struct teller {
     bool wanted;
     FILE *stream;
     int index;
 };
+
 /* Runs one case on every rank of the world; the result is complete on rank 0 only. */
 struct result run_case(const struct world *world, const struct wanted *wanted, const struct teller *teller);
 

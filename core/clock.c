@@ -7,7 +7,7 @@
  * Drift follows from the two synchronisations that tell it best, with a bound from theirs. It is assumed to change slowly: in
  * steady operation by less than WANDER. How much it really changed shows when the next synchronisation comes out elsewhere than
  * expected; that surprise widens the bound of what lies between, the more the later (a drift that changes all at once leaves the
- * straight line by as much of it, where it changes). */
+ * straight line by as much of it, where it changes). A likely error is carried along in the same way, in squares. */
 #define _GNU_SOURCE
 #include "clock.h"
 
@@ -64,7 +64,7 @@ static bool collide(const struct team *team, const struct team *readers, const c
 void reset_clock(struct clock *clock) {
     clock->count = 0;
     clock->drift = 0;
-    clock->drift_bound = UNKNOWN_DRIFT;
+    clock->drift_bound = clock->drift_likely = UNKNOWN_DRIFT;
     clock->worst_bound_ns = 0;
     clock->worst_drift = clock->worst_drift_bound = 2 * UNKNOWN_DRIFT;
 }
@@ -110,7 +110,7 @@ static const struct mark *newest(const struct clock *clock) {
 static void learn_drift(struct clock *clock) {
     const struct point *now = &newest(clock)->point;
     clock->drift = 0;
-    clock->drift_bound = clock->is_first ? 0 : UNKNOWN_DRIFT;
+    clock->drift_bound = clock->drift_likely = clock->is_first ? 0 : UNKNOWN_DRIFT;
     for (int i = clock->count - 2; i >= 0; i--) {
         const struct point *then = &clock->marks[i].point;
         const double passed_ns = (double)(now->at_ns - then->at_ns);
@@ -121,6 +121,7 @@ static void learn_drift(struct clock *clock) {
         if (bound < clock->drift_bound) {
             clock->drift = (double)(now->offset_ns - then->offset_ns) / passed_ns;
             clock->drift_bound = bound;
+            clock->drift_likely = fmin(bound, hypot(now->likely_ns, then->likely_ns) / passed_ns + WANDER);
         }
     }
 }
@@ -178,7 +179,7 @@ static void share_worst(struct clock *clock) {
 }
 
 static void synchronise_once(struct clock *clock, const struct source *source, const struct synchronisation *method) {
-    struct point point = {0, 0, 0};
+    struct point point = {0};
     const bool compares = clock->clocks.comm != MPI_COMM_NULL;
     if (compares)
         point = method->run(&clock->clocks, source);
@@ -209,16 +210,20 @@ struct point later(const struct clock *clock, struct point point, int64_t at_ns)
         .at_ns = at_ns,
         .offset_ns = point.offset_ns + llround(clock->drift * passed_ns),
         .bound_ns = point.bound_ns + (int64_t)ceil(clock->drift_bound * fabs(passed_ns)),
+        .likely_ns = hypot(point.likely_ns, clock->drift_likely * passed_ns),
     };
 }
 
 struct reading expected(const struct clock *clock, int64_t local_ns) {
     if (clock->count == 0)
-        return (struct reading){0, 0};
+        return (struct reading){0};
     const struct point *last = &newest(clock)->point;
     const double passed_ns = (double)(local_ns - last->at_ns);
-    return (struct reading){(double)last->offset_ns + clock->drift * passed_ns,
-                            (double)last->bound_ns + clock->drift_bound * fabs(passed_ns)};
+    return (struct reading){
+        .offset_ns = (double)last->offset_ns + clock->drift * passed_ns,
+        .bound_ns = (double)last->bound_ns + clock->drift_bound * fabs(passed_ns),
+        .likely_ns = hypot(last->likely_ns, clock->drift_likely * passed_ns),
+    };
 }
 
 /* The number of synchronisations before a moment. */
@@ -241,8 +246,12 @@ struct reading known(const struct clock *clock, int64_t local_ns) {
     const struct point *from = &clock->marks[place - 1].point, *to = &clock->marks[place].point;
     const double share = (double)(local_ns - from->at_ns) / (double)(to->at_ns - from->at_ns);
     const double surprise_ns = (double)clock->marks[place].surprise_ns * share;
-    return (struct reading){(1 - share) * (double)from->offset_ns + share * (double)to->offset_ns,
-                            (1 - share) * (double)from->bound_ns + share * (double)to->bound_ns + surprise_ns};
+    const double bent_ns = surprise_ns * (1 - share); /* where the drift changes evenly */
+    return (struct reading){
+        .offset_ns = (1 - share) * (double)from->offset_ns + share * (double)to->offset_ns,
+        .bound_ns = (1 - share) * (double)from->bound_ns + share * (double)to->bound_ns + surprise_ns,
+        .likely_ns = hypot(hypot((1 - share) * from->likely_ns, share * to->likely_ns), bent_ns),
+    };
 }
 
 int64_t local_time(const struct clock *clock, int64_t common_ns) {

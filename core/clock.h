@@ -21,17 +21,18 @@ struct clock {
     int64_t step_ns;
     struct mark *marks;
     int count, room;
-    /* The offset grows by this much per nanosecond, within the bound. */
-    double drift, drift_bound;
+    /* The offset grows by this much per nanosecond, within the bound, and likely within the other. */
+    double drift, drift_bound, drift_likely;
     /* Over all ranks: the bound of the newest synchronisation, and the fastest that two clocks may drift apart. */
     int64_t worst_bound_ns;
     double worst_drift, worst_drift_bound;
 };
 
-/* An offset that holds at some moment, right within the bound. */
+/* An offset that holds at some moment: how wrong it can be, and likely is (as in struct point). */
 struct reading {
     double offset_ns;
     double bound_ns;
+    double likely_ns;
 };
 
 /* Finds the ranks of the team that read one clock: those whose identities are equal. */

@@ -4,11 +4,13 @@
 
 #include "op.h"
 
-/* What the other clock is ahead of the own one, at least and at most, at a moment of the own one. */
+/* What the other clock is ahead of the own one, at least and at most, at a moment of the own one; and how far it likely is from
+ * the middle of both. */
 struct lead {
     int64_t at_ns;
     int64_t least_ns;
     int64_t most_ns;
+    double likely_ns;
 };
 
 enum use { SMALLEST_ROUND_TRIP, ALL_EXCHANGES };

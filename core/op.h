@@ -236,11 +236,13 @@ struct team {
     int takes;
 };
 
-/* A rank's clock against rank 0's at one moment: own reading = rank 0's reading + offset, right within the bound. */
+/* A rank's clock against rank 0's at one moment: own reading = rank 0's reading + offset. The error cannot exceed the bound, and in
+ * 19 of 20 cases is not expected to exceed the likely one. */
 struct point {
     int64_t at_ns;
     int64_t offset_ns;
     int64_t bound_ns;
+    double likely_ns;
 };
 
 struct synchronisation {

@@ -102,6 +102,7 @@ static struct sample sample_of(const struct timing *timing, const struct start *
         .first_ns = compared ? began_ns : INT64_MAX,
         .last_ns = compared ? began_ns : INT64_MIN,
         .bound_ns = compared ? (float)at_begin.bound_ns : 0,
+        .error_ns = compared ? (float)at_begin.likely_ns : 0,
         .delay_ns = moment->delay_ns,
         .last_rank = timing->team->rank,
         .state = moment->state,
@@ -126,6 +127,7 @@ static void merge_samples(void *into, const void *from, int bytes) {
         merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
         merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
         merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
+        merged.error_ns = theirs[i].error_ns > mine[i].error_ns ? theirs[i].error_ns : mine[i].error_ns;
         merged.state = mine[i].state | theirs[i].state;
         merged.common_ns = mine[i].common_ns == NO_MOMENT ? theirs[i].common_ns : mine[i].common_ns;
         if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)

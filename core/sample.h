@@ -18,7 +18,9 @@ struct sample {
     int64_t common_ns;
     int64_t first_ns;
     int64_t last_ns;
+    /* How wrong offsets can be and likely are that both moments rest on: of the rank whose clock is known worst. */
     float bound_ns;
+    float error_ns;
     /* How late the last rank was meant to come. */
     float delay_ns;
     int32_t last_rank;

@@ -61,7 +61,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":5,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":6,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -120,7 +120,8 @@ static bool has_bounds(const struct sample *samples, int64_t taken) {
     return false;
 }
 
-static void write_series(FILE *stream, int rank, const struct sample *samples, int64_t taken, double factor) {
+static void write_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
+    const int64_t taken = result->measurement.taken;
     const int64_t all = rank == SERIES_ALL ? taken : 0, bounded = has_bounds(samples, taken) ? taken : 0;
     const int64_t compared = taken > 0 && samples[0].first_ns <= samples[0].last_ns ? taken : 0;
     fprintf(stream, "{\"rank\":%d", rank);
@@ -129,13 +130,14 @@ static void write_series(FILE *stream, int rank, const struct sample *samples, i
     write_indexes(stream, "late", samples, taken, ROUND_LATE, 0);
     write_indexes(stream, "overrun", samples, taken, ROUND_OVERRUN, ROUND_LATE);
     WRITE_ARRAY(stream, "skew_ns", compared, (double)(samples[i].last_ns - samples[i].first_ns));
-    WRITE_ARRAY(stream, "bound_ns", bounded, samples[i].bound_ns * factor);
+    WRITE_ARRAY(stream, "bound_ns", bounded, samples[i].bound_ns * result->bound_factor);
+    WRITE_ARRAY(stream, "error_ns", bounded, samples[i].error_ns * result->error_factor);
     fputc('}', stream);
 }
 
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
     fputc(',', stream);
-    write_series(stream, rank, samples, result->measurement.taken, result->bound_factor);
+    write_series(stream, rank, samples, result);
 }
 
 static void write_memory(FILE *stream, const struct wanted *wanted) {
@@ -211,7 +213,7 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     write_layout(stream, &result->layout);
     fputs(",\"series\":[", stream);
     if (measurement->taken > 0 && strcmp(result->status, "ok") == 0)
-        write_series(stream, result->measurer, measurement->samples, measurement->taken, result->bound_factor);
+        write_series(stream, result->measurer, measurement->samples, result);
 }
 
 void end_result(FILE *stream) {

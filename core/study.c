@@ -46,9 +46,9 @@ struct study {
     FILE *stream;
     const struct synchronisation *method;
     int run;
-    /* For the table: errors where the truth is known, and bounds, of all runs and ranks. */
-    double *errors, *bounds;
-    int count, known, outside;
+    /* For the table: errors where the truth is known, bounds and likely errors, of all runs and ranks. */
+    double *errors, *bounds, *likely;
+    int count, known, outside, within;
     struct cost spent;
 };
 
@@ -115,8 +115,8 @@ static void write_finding(const struct study *study, int rank, const struct find
     write_text(study->stream, "source", study->world->source->name);
     write_text(study->stream, "synchronisation", study->method->name);
     fprintf(study->stream, ",\"run\":%d,\"rank\":%d,\"stage\":\"%s\"", study->run, rank, stage_names[stage]);
-    fprintf(study->stream, ",\"at_ns\":%lld,\"offset_ns\":%.1f,\"bound_ns\":%.1f", (long long)finding->at_ns[stage],
-            finding->readings[stage].offset_ns, finding->readings[stage].bound_ns);
+    fprintf(study->stream, ",\"at_ns\":%lld,\"offset_ns\":%.1f,\"bound_ns\":%.1f,\"likely_ns\":%.1f", (long long)finding->at_ns[stage],
+            finding->readings[stage].offset_ns, finding->readings[stage].bound_ns, finding->readings[stage].likely_ns);
     fprintf(study->stream, ",\"drift_ppm\":%.4f,\"drift_bound_ppm\":%.4f", finding->drift_ppm, finding->drift_bound_ppm);
     if (finding->knows_truth)
         fprintf(study->stream, ",\"truth_ns\":%lld", (long long)finding->truth_ns);
@@ -135,10 +135,12 @@ static void take_finding(void *context, int rank, const void *data) {
             write_finding(study, rank, finding, stage);
         if (rank == 0)
             continue;
+        study->likely[study->count] = reading->likely_ns;
         study->bounds[study->count++] = reading->bound_ns;
         if (finding->knows_truth)
             study->errors[study->known++] = error;
         study->outside += finding->knows_truth && error > reading->bound_ns + 1;
+        study->within += finding->knows_truth && error <= reading->likely_ns + 1;
     }
 }
 
@@ -181,6 +183,11 @@ static void print_method(struct study *study) {
                at(study->errors, study->known, 1));
     else
         printf(" %9s %9s %9s", "unknown", "", "");
+    printf(" %10.0f", at(study->likely, study->count, 0.5));
+    if (study->known)
+        printf(" %6.0f%%", 100.0 * study->within / study->known);
+    else
+        printf(" %7s", "-");
     printf(" %9.0f %9.0f %8d %10.1f %9lld\n", at(study->bounds, study->count, 0.5), at(study->bounds, study->count, 1),
            study->outside, (double)study->spent.duration_ns / 1000, (long long)study->spent.messages);
 }
@@ -190,10 +197,11 @@ static void print_method(struct study *study) {
 static void study_method(struct study *study) {
     const struct world *world = study->world;
     const size_t most = (size_t)study->job->runs * (size_t)world->all.ranks * STAGES;
-    study->count = study->known = study->outside = 0;
+    study->count = study->known = study->outside = study->within = 0;
     if (world->all.rank == 0) {
         study->errors = malloc(sizeof *study->errors * most);
         study->bounds = malloc(sizeof *study->bounds * most);
+        study->likely = malloc(sizeof *study->likely * most);
     }
     for (study->run = 0; study->run < study->job->runs; study->run++) {
         struct finding finding;
@@ -205,7 +213,8 @@ static void study_method(struct study *study) {
         print_method(study);
     free(study->errors);
     free(study->bounds);
-    study->errors = study->bounds = NULL;
+    free(study->likely);
+    study->errors = study->bounds = study->likely = NULL;
 }
 
 static void write_source(void *context, int rank, const void *data) {
@@ -251,8 +260,8 @@ static void print_sources(const struct world *world) {
     }
     printf("auto takes %s: %s\n\n", world->source->name, world->why);
     printf("errors and bounds in ns over runs, ranks, and right after, a while after, and between synchronisations\n");
-    printf("%-13s %-7s %9s %9s %9s %9s %9s %8s %10s %9s\n", "time source", "method", "error p50", "p95", "max", "bound p50",
-           "max", "outside", "takes us", "messages");
+    printf("%-13s %-7s %9s %9s %9s %10s %7s %9s %9s %8s %10s %9s\n", "time source", "method", "error p50", "p95", "max",
+           "likely p50", "within", "bound p50", "max", "outside", "takes us", "messages");
 }
 
 int study_clocks(struct world *world, const struct job *job, FILE *stream) {

@@ -3,10 +3,10 @@
 
 static struct point run(const struct team *clocks, const struct source *source) {
     if (clocks->rank != 0)
-        return behind((struct point){0, 0, 0}, ask(clocks, source, 0, SMALLEST_ROUND_TRIP));
+        return behind((struct point){0}, ask(clocks, source, 0, SMALLEST_ROUND_TRIP));
     for (int rank = 1; rank < clocks->ranks; rank++)
         answer(clocks, source, rank);
-    return (struct point){source->read_ns(), 0, 0};
+    return (struct point){.at_ns = source->read_ns()};
 }
 
 static const struct synchronisation linear = {

@@ -3,10 +3,13 @@
  *   0 --> 1 --> 2 --> ... --> p-1 --> 0
  *
  * Two comparisons a rank, however many ranks there are; bounds add up too, and what both directions say together counts. */
-#include "clock.h"
 #include "exchange.h"
 
-/* What two points of one clock say together, at the moment of the second. */
+#include <math.h>
+
+#include "clock.h"
+
+/* What two points of one clock say together, at the moment of the second. By how much they differ shows what lopsided links do. */
 static struct point together(const struct clock *clock, struct point first, struct point second) {
     first = later(clock, first, second.at_ns);
     int64_t least_ns = first.offset_ns - first.bound_ns, most_ns = first.offset_ns + first.bound_ns;
@@ -16,12 +19,15 @@ static struct point together(const struct clock *clock, struct point first, stru
         most_ns = second.offset_ns + second.bound_ns;
     if (most_ns < least_ns)
         return second;
-    return (struct point){second.at_ns, least_ns + (most_ns - least_ns) / 2, (most_ns - least_ns + 1) / 2};
+    const double apart_ns = (double)(first.offset_ns - second.offset_ns);
+    const double likely_ns = hypot(fmin(first.likely_ns, second.likely_ns), apart_ns / 2);
+    const int64_t bound_ns = (most_ns - least_ns + 1) / 2;
+    return (struct point){second.at_ns, least_ns + (most_ns - least_ns) / 2, bound_ns, fmin(likely_ns, (double)bound_ns)};
 }
 
 static struct point run(const struct team *clocks, const struct source *source) {
     const int rank = clocks->rank, next = (rank + 1) % clocks->ranks, last = (rank + clocks->ranks - 1) % clocks->ranks;
-    const struct point exact = {0, 0, 0};
+    const struct point exact = {0};
     if (rank % 2)
         answer(clocks, source, last);
     const struct lead lead = ask(clocks, source, next, SMALLEST_ROUND_TRIP);
@@ -29,7 +35,7 @@ static struct point run(const struct team *clocks, const struct source *source) 
         answer(clocks, source, last);
     if (rank == 0) {
         send_point(clocks, ahead(exact, lead), next);
-        return (struct point){source->read_ns(), 0, 0};
+        return (struct point){.at_ns = source->read_ns()};
     }
     const struct point up = receive_point(clocks, last);
     if (next != 0)

@@ -17,7 +17,7 @@ static void help(const struct team *clocks, const struct source *source, struct 
 }
 
 static struct point run(const struct team *clocks, const struct source *source) {
-    struct point mine = {0, 0, 0};
+    struct point mine = {0};
     for (int known = 1; known < clocks->ranks; known *= 2) {
         if (clocks->rank < known && clocks->rank + known < clocks->ranks)
             help(clocks, source, mine, clocks->rank + known);
@@ -27,7 +27,7 @@ static struct point run(const struct team *clocks, const struct source *source) 
             mine = behind(receive_point(clocks, clocks->rank - known), lead);
         }
     }
-    return clocks->rank == 0 ? (struct point){source->read_ns(), 0, 0} : mine;
+    return clocks->rank == 0 ? (struct point){.at_ns = source->read_ns()} : mine;
 }
 
 static const struct synchronisation tree = {

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from cluster.nodes import Lab
     from rankbench.model import Library
 
+ROUNDING_NS = 1
+"""Offsets and what is stated of them are whole nanoseconds in part of the core's reckoning."""
 METHODS = ("linear", "ring", "tree")
 STAGES = ("fresh", "aged", "between")
 
@@ -56,6 +58,7 @@ class Offset(msgspec.Struct, frozen=True):
     at_ns: int
     offset_ns: float
     bound_ns: float
+    likely_ns: float
     drift_ppm: float
     drift_bound_ppm: float
     truth_ns: float | None
@@ -64,6 +67,10 @@ class Offset(msgspec.Struct, frozen=True):
         """Return how far it is from the truth."""
         moment_ns = clocks[self.rank].machine_ns(self.at_ns)
         return self.offset_ns - (self.at_ns - clocks[0].reading_ns(moment_ns))
+
+    def is_as_likely(self, clocks: Sequence[Clock]) -> bool:
+        """Return whether it is no further off than is called likely."""
+        return abs(self.off_ns(clocks)) <= self.likely_ns + ROUNDING_NS
 
 
 def clocks_apart(count: int) -> tuple[Clock, ...]:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.needs("namespaces", "ip", "sge_qmaster", "sge_execd", "
 
 PLAN = """
 question = "Which library on these nodes?"
-candidates = ["mpich", "openmpi", "intel-mpi"]
+candidates = ["mpich", "openmpi"]
 operations = ["pingpong", "allreduce"]
 sizes = "8,1K"
 samples = 5
@@ -39,7 +39,7 @@ time = "10m"
 partition = "lab"
 """
 RANKBENCH = Path(sys.executable).with_name("rankbench")
-LIBRARIES = {"mpich", "openmpi", "intel"}
+LIBRARIES = {"mpich", "openmpi"}
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
 @pytest.mark.thorough
 def test_a_job_that_is_deleted_goes_on_in_the_next(engine: Engine, home: Path) -> None:
     """It hears of its end before that, and leaves nothing on the nodes."""
-    text = PLAN.replace("blocks = 1", "blocks = 3").replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')
+    text = PLAN.replace("blocks = 1", "blocks = 3").replace('["mpich", "openmpi"]', '["mpich"]')
     folder = engine.nodes.folder / "deleted"
     assert submit(engine, home, folder, "--no-exclusive", text=text).exit_code == 0
     while len(list(folder.glob("job/launches/*/done"))) < 2:

@@ -96,6 +96,7 @@ class Truth:
     late_share: float = 0.0
     """Share of samples that started late; they take ten times as long."""
     bound_ns: float = 0.0
+    error_ns: float = 0.0
     """How far ranks' clocks may differ, in all samples."""
     rank_ends: tuple[float, ...] = ()
     """Shares of the time after which single ranks end, where their samples are kept; the last one's is 1."""
@@ -211,6 +212,7 @@ class Draw:
             overrun=[],
             skew_ns=[] if alone else np.linspace(0, 50, self.samples).round(1).tolist(),
             bound_ns=[truth.bound_ns] * self.samples if truth.bound_ns else [],
+            error_ns=[truth.error_ns] * self.samples if truth.error_ns else [],
         )
 
 

@@ -95,6 +95,7 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
         last_rank=pl.when(alone).then(0).otherwise(pl.int_range(pl.len()) % 4 // 3),
         skew_ns=pl.lit(20.0),
         bound_ns=pl.lit(0.0),
+        error_ns=pl.lit(0.0),
     )
 
 

@@ -109,6 +109,7 @@ class Large:
             ranks=pl.lit(16, pl.Int32),
             skew_ns=pl.lit(20.0),
             bound_ns=pl.lit(0.0),
+            error_ns=pl.lit(0.0),
         )
 
     def launches(self) -> list[Launch]:

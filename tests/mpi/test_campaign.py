@@ -25,10 +25,10 @@ placements = ["1x2"]
 samples = 5
 case_limit = "60s"
 [stop]
-blocks = 2
+blocks = BLOCKS
 """
-OF_EACH = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]')
-OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]')
+OF_EACH = PLAN.replace("CANDIDATES", '["mpich", "openmpi", "intel-mpi"]').replace("BLOCKS", "1")
+OF_ONE = PLAN.replace("CANDIDATES", '["mpich"]').replace("BLOCKS", "2")
 LAUNCHES = 2 * 2
 """Of one library and its control."""
 RANKBENCH = str(Path(sys.executable).with_name("rankbench"))
@@ -69,14 +69,14 @@ def running(place: Path) -> list[str]:
     return found
 
 
-def assert_sound(place: Path) -> None:
+def assert_sound(place: Path, blocks: int) -> None:
     """Assert that each candidate has each case once a block, with as many samples as its row says."""
     results = store.open(place / "results/plan")
     rows = Counter(results.cases().select("block", "candidate", "case").iter_rows())
     names = [candidate.name for candidate in results.campaign.candidates]
     keys = [case.key for case in results.campaign.cases]
-    assert rows == Counter((block, name, key) for block in (1, 2) for name in names for key in keys)
-    assert [launch.number for launch in results.launches()] == list(range(1, 2 * len(names) + 1))
+    assert rows == Counter((block, name, key) for block in range(1, blocks + 1) for name in names for key in keys)
+    assert [launch.number for launch in results.launches()] == list(range(1, blocks * len(names) + 1))
     columns = ("launch", "case", "series", "index")
     samples = Counter(results.samples().select(columns).collect().iter_rows())
     assert max(samples.values()) == 1
@@ -106,7 +106,7 @@ def test_a_campaign_killed_at_a_random_moment_is_finished_without_loss(tmp_path:
         time.sleep(0.05)
     finish(tmp_path, home)
     assert {path: path.read_bytes() for path in before} == before
-    assert_sound(tmp_path)
+    assert_sound(tmp_path, 2)
     assert running(tmp_path) == []
 
 
@@ -115,7 +115,7 @@ def test_each_library_is_measured_and_found_inside_its_launch(tmp_path: Path, ho
     said = finish(tmp_path, home)
     assert "note:" not in said
     results = store.open(tmp_path / "results/plan")
-    assert_sound(tmp_path)
+    assert_sound(tmp_path, 1)
     assert set(results.cases()["status"]) <= {"ok", "lacking"}
     inside = {launch.candidate: launch.facts.library_version for launch in results.launches() if launch.facts}
     words = {"mpich": "MPICH Version", "openmpi": "Open MPI v", "intel": "Intel(R) MPI Library"}

@@ -206,6 +206,7 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: in
     assert found == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
+@ONE_LIBRARY
 def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> None:
     short = {"start": "none", "samples": 2, "limit_s": 60}
     cases = [{**case, **short} for form in FORMS for case in cases_of(core.operations(form, 2), form, [1024])]
@@ -243,6 +244,7 @@ REFUSED = {
 }
 
 
+@ONE_LIBRARY
 def test_every_value_of_every_option_is_taken_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
     cases = [case for one in core.description.operations for case in option_cases(one)]
     records = core.job(tmp_path, 2, cases, "--probe", "--threads")
@@ -275,14 +277,16 @@ def test_one_kernel_one_clock(core: Core, tmp_path: Path) -> None:
     """Nothing is compared; every sample's start is bounded by what was measured of it."""
     (record,) = core.stream(tmp_path, 2, "--op", "allreduce", "--sizes", "8", "--samples", "10")
     assert (record["sync_bound_ns"], record["synchronisations"]) == (0, 0)
-    assert record["series"][0]["bound_ns"] == []
+    assert (record["series"][0]["bound_ns"], record["series"][0]["error_ns"]) == ([], [])
 
 
 def test_ranks_can_be_synchronised_as_if_they_had_clocks_of_their_own(core: Core, tmp_path: Path) -> None:
     asked = ["--op", "allreduce", "--sizes", "8", "--samples", "20", "--limit", "100", "--separate-clocks"]
     (record,) = core.stream(tmp_path, 2, *asked)
     assert record["synchronisations"] >= 2
-    assert len(record["series"][0]["bound_ns"]) == record["taken"]
+    series = record["series"][0]
+    assert len(series["bound_ns"]) == len(series["error_ns"]) == record["taken"]
+    assert all(0 < error <= bound for error, bound in zip(series["error_ns"], series["bound_ns"], strict=True))
     assert record["sync_bound_ns"] > 0
 
 

@@ -45,6 +45,7 @@ def test_system_libraries_are_found(reach: list[Library]) -> None:
     assert wrappers <= {library.wrapper for library in reach if library.source == "system"}
 
 
+@pytest.mark.thorough
 def test_table_fits_and_tells_all(home: Path, reach: list[Library]) -> None:
     answer = rankbench("find", home=home)
     lines = answer.stdout.splitlines()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from cluster.conftest import core
 from cluster.nodes import Delay, cluster, preload
-from cluster.study import METHODS, STAGES, Clock, Offset, clocks_apart, offsets
+from cluster.study import METHODS, ROUNDING_NS, STAGES, Clock, Offset, clocks_apart, offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +27,6 @@ __all__ = ["core"]
 RUNS = 2
 STUDY = ("--clock", "clock_gettime", "--sync", "all", "--runs", str(RUNS), "--wait", "0.05")
 ONE_RUN = ("--clock", "clock_gettime", "--sync", "all", "--runs", "1", "--wait", "0.05")
-ROUNDING_NS = 1
-"""Offsets and bounds are whole nanoseconds in part of the core's reckoning."""
 
 
 @pytest.fixture(scope="module")

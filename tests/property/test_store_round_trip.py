@@ -58,6 +58,7 @@ def many_series(draw: st.DrawFn) -> Series:
         overrun=draw(indexes),
         skew_ns=draw(spans | st.just([])),
         bound_ns=draw(spans | st.just([])),
+        error_ns=draw(spans | st.just([])),
     )
 
 
@@ -164,6 +165,7 @@ def sample_rows(launch: Launch, results: list[CaseResult], *, by_rank: bool) -> 
             *(series.last_rank[index] if series.last_rank else series.rank, index in series.late),
             *(index in series.overrun, discarded(result, index), by_rank),
             *(series.skew_ns[index] if series.skew_ns else None, series.bound_ns[index] if series.bound_ns else 0),
+            series.error_ns[index] if series.error_ns else 0,
         )
         for result in results
         for place, series in enumerate(result.series)

@@ -29,10 +29,11 @@ STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between tw
 """When an offset was asked for, in a word or two."""
 STAGES_HELP = (
     "What is measured lies between two synchronisations. After one, offsets are extrapolated by the drift found, "
-    "and their bounds grow until the next."
+    "and what is stated of their errors grows until the next. No error can exceed its bound; 19 of 20 should be within "
+    "what is called likely, which decides whether a figure is judged."
 )
 QUANTILES = ("error: median", "95 %", "largest")
-BOUNDS = ("bound: median", "largest")
+LIMITS = ("likely: median", "within", "bound: median", "largest")
 
 
 class Found(Record, frozen=True):
@@ -144,13 +145,15 @@ def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
 def show_synchronisation(found: Found, source: str) -> None:
     """Print how right each method is by one source, and what it takes."""
     console.print(f"\nSynchronisation by {source}. {truth(found, source)}", soft_wrap=True, markup=False)
-    table = columns("method", "asked for", *QUANTILES, *BOUNDS, "outside", left=2)
+    table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", left=2)
     for one in found.accuracies:
         if one.source == source:
             known = spread(one.error_ns) if one.error_ns else ["not known", "", ""]
             outside = f"[red]{len(one.outside)}[/]" if one.outside else "0" if one.error_ns else "–"
+            within = "–" if one.within_likely is None else f"{one.within_likely:.0%}"
             bounds = [format_time(one.bound_ns.p50), format_time(one.bound_ns.max)]
-            table.add_row(one.synchronisation, stage(one, found), *known, *bounds, outside)
+            limits = [format_time(one.likely_ns.p50), within, *bounds]
+            table.add_row(one.synchronisation, stage(one, found), *known, *limits, outside)
     console.print()
     console.print(table)
     console.print(f"\n{STAGES_HELP}", soft_wrap=True, markup=False)

@@ -38,7 +38,9 @@ class Figure(Record, frozen=True):
     """How far apart ranks began, as measured; null where one rank alone measures."""
     skew_p90_ns: float | None
     bound_ns: float
-    """How far two ranks' clocks may have differed."""
+    """How far two ranks' clocks may have differed at most."""
+    error_ns: float
+    """How far they likely differed."""
     uncertain: bool
     """Whether that is too much to judge the figure."""
 

@@ -155,7 +155,9 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     skew_ns: list[float] = []
     """How far apart ranks began, per sample, as measured; of a single rank, how late it began. Empty if not known."""
     bound_ns: list[float] = []
-    """How far two ranks' clocks may have differed, per sample; empty: not at all."""
+    """How far two ranks' clocks may have differed at most, per sample; empty: not at all."""
+    error_ns: list[float] = []
+    """How far they likely differed, at most in 19 of 20 cases; empty: not at all."""
 
     def discarded(self, *, overruns: bool) -> set[int]:
         """Return the indexes of samples that do not count, with or without those that lasted too long."""

@@ -47,9 +47,11 @@ class Summary(Record, frozen=True, omit_defaults=True):
     skew_p90_ns: float = math.nan
     """The same of each launch's 90th percentile."""
     bound_ns: float = 0.0
-    """How far two ranks' clocks may have differed: median over launches of each launch's median."""
+    """How far two ranks' clocks may have differed at most: median over launches of each launch's median."""
+    error_ns: float = 0.0
+    """The same of how far they likely differed."""
     uncertain: int = 0
-    """Launches that do not count, since clocks may have differed by too large a share of the time."""
+    """Launches that do not count, since clocks likely differed by too large a share of the time."""
     doubt: str = ""
     """Why the case is not judged for this candidate, though it has figures."""
     moved_bytes: int = 0

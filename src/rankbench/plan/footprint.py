@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Operation, Plan
 
-MOMENT_BYTES, SAMPLE_BYTES = 40, 48
+MOMENT_BYTES, SAMPLE_BYTES = 40, 56
 """Of a round on each rank; of a round on rank 0, of one that a rank hands over, and of the library's copy: `core.h`."""
 STREAM_BYTES, STORED_BYTES, READ_BYTES = 8, 5, 90
 """Of a sample and series: as text in the stream, in Parquet, and as numbers while it is read; about."""

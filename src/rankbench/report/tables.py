@@ -143,7 +143,7 @@ def failures(whole: Picture) -> Table:
 
 def not_judged(doubted: list[Summary]) -> str:
     """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
-    worst = max(doubted, key=lambda one: one.bound_ns / one.typical_ns if one.typical_ns else math.inf)
+    worst = max(doubted, key=lambda one: one.error_ns / one.typical_ns if one.typical_ns else math.inf)
     if len(doubted) > 1:
         return say("not judged: at worst {doubt}", doubt=worst.doubt)
     return say("not judged: {doubt}", doubt=worst.doubt)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Plan
 
-FORMAT = 5
+FORMAT = 6
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
 
@@ -286,4 +286,4 @@ def _joined(parts: Sequence[Series]) -> Series:
     return Series(rank=parts[0].rank, **lists, **places)
 
 
-PER_SAMPLE = ("time_ns", "last_rank", "skew_ns", "bound_ns")
+PER_SAMPLE = ("time_ns", "last_rank", "skew_ns", "bound_ns", "error_ns")

@@ -43,6 +43,8 @@ class Offset(samples.Line, frozen=True, kw_only=True, tag="offset"):
     offset_ns: float
     bound_ns: float
     """How far the true offset may lie from it, at most."""
+    likely_ns: float
+    """How far it likely lies from it: no farther in 19 of 20 cases."""
     drift_ppm: float
     truth_ns: float | None
     """The true offset, where one kernel tells it."""

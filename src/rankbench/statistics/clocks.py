@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbench.model import Record, SourceFact
-from rankbench.samples.study import Offset  # noqa: TC001 - msgspec resolves the annotations at run time
+from rankbench.samples.study import ROUNDING_NS, Offset
 from rankbench.statistics import median_interval
 
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ class Accuracy(Record, frozen=True):
     stage: str
     offsets: int
     bound_ns: Spread
+    likely_ns: Spread
     error_ns: Spread | None
     """Nothing where the truth is not known of every offset."""
+    within_likely: float | None
+    """Share of errors that are no larger than likely, which should be 19 of 20; nothing where they are not known."""
     outside: list[Offset]
     """Offsets that are further from the truth than the bound stated for them; there must be none."""
 
@@ -127,13 +130,17 @@ def _spread(values: Sequence[float]) -> Spread:
 
 def _accuracy(source: str, synchronisation: str, stage: str, part: list[Offset]) -> Accuracy:
     errors = [one.error_ns for one in part if one.error_ns is not None]
+    known = len(errors) == len(part)
+    within = [error <= one.likely_ns + ROUNDING_NS for error, one in zip(errors, part, strict=known)]
     return Accuracy(
         source=source,
         synchronisation=synchronisation,
         stage=stage,
         offsets=len(part),
         bound_ns=_spread([one.bound_ns for one in part]),
-        error_ns=_spread(errors) if len(errors) == len(part) else None,
+        likely_ns=_spread([one.likely_ns for one in part]),
+        error_ns=_spread(errors) if known else None,
+        within_likely=sum(within) / len(part) if known else None,
         outside=[one for one in part if one.excess_ns > 0],
     )
 

@@ -30,12 +30,13 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. `skew_ns` and `skew_p90_ns` tell how far
-    apart ranks began, as measured; `bound_ns`, the median, how far their clocks may have differed; `uncertain` whether
-    that is too much to judge the figure. That matters where times are counted from a `common` start only: not in the
-    cases `by_ranks`, in which each rank's time is its own. A median on a step of the clock is interpolated within it.
+    apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
+    and likely did; `uncertain` whether the latter is too much to judge the figure. That matters where times are counted
+    from a `common` start only: not in the cases `by_ranks`, in which each rank's time is its own. A median on a step of
+    the clock is interpolated within it.
     """
     time, valid = pl.col("time_ns"), samples.filter(~pl.col("discarded"))
-    far = pl.col("bound_ns") > START_BOUND * pl.col("middle_ns")
+    far = pl.col("error_ns") > START_BOUND * pl.col("middle_ns")
     plain = (
         valid.group_by(LAUNCH)
         .agg(
@@ -43,7 +44,7 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
             time.median().alias("middle_ns"),
             pl.col("skew_ns").median(),
             pl.col("skew_ns").quantile(0.9, "linear").alias("skew_p90_ns"),
-            pl.col("bound_ns").median().fill_null(0),
+            pl.col("bound_ns", "error_ns").median().fill_null(0),
             (time == time.median()).mean().alias("tied"),
         )
         .sort(LAUNCH)

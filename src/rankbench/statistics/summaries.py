@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 KEY = ["case", "candidate"]
 POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
-OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns")
+OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
 """A round is slow that takes so many times its launch's median..."""
 HIDDEN_SHARE, FEW_SLOW = 0.005, 5
@@ -184,12 +184,15 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
 
 
 def _doubt(row: dict[str, Any]) -> str:
-    bound, middle = row["bound_ns"], row["middle_ns"]
+    error, bound, middle = row["error_ns"], row["bound_ns"], row["middle_ns"]
     return say(
-        "start uncertain by {share:.0%} of its time: clocks agree within {bound:time}, a call takes {middle:time}"
+        "start uncertain by {share:.0%} of its time: clocks likely agree within {error:time}, certainly within "
+        "{bound:time}; a call takes {middle:time}"
         if middle
-        else "start uncertain by more than its time: clocks agree within {bound:time}, a call takes {middle:time}",
-        share=bound / middle if middle else math.inf,
+        else "start uncertain by more than its time: clocks likely agree within {error:time}, certainly within "
+        "{bound:time}; a call takes {middle:time}",
+        share=error / middle if middle else math.inf,
+        error=error,
         bound=bound,
         middle=middle,
     )
@@ -216,7 +219,9 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
     if row["common"] and bound > estimators.START_BOUND * typical:
         said.append(
             say(
-                "starts are uncertain by up to {share:.0%} of the time; prefer larger messages or start barrier",
+                "clocks likely agree within {likely:.1%} of the time, but may differ by {share:.0%} of it if messages "
+                "take longer one way than the other",
+                likely=figures.get("error_ns", 0.0) / typical,
                 share=bound / typical,
             )
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 6
+FORMAT = 7
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -87,6 +87,7 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "by_rank": pl.Boolean,
     "skew_ns": pl.Float32,
     "bound_ns": pl.Float32,
+    "error_ns": pl.Float32,
 }
 _SINCE_3 = {
     "options": pl.lit(""),
@@ -109,12 +110,14 @@ _SINCE_6 = {
     "first_window_ns": pl.lit(0.0),
     "last_window_ns": pl.lit(0.0),
 }
+_SINCE_7 = {"error_ns": pl.col("bound_ns")}
 _LACKING = {
-    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6,
-    2: _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6,
-    3: _SINCE_4 | _SINCE_5 | _SINCE_6,
-    4: _SINCE_5 | _SINCE_6,
-    5: _SINCE_6,
+    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7,
+    2: _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7,
+    3: _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7,
+    4: _SINCE_5 | _SINCE_6 | _SINCE_7,
+    5: _SINCE_6 | _SINCE_7,
+    6: _SINCE_7,
 }
 """What the columns would hold that campaigns of older formats lack; what nobody measured then is null."""
 _UNTIL_3 = {"migrated": pl.Boolean}
@@ -318,6 +321,7 @@ class _Told(NamedTuple):
             "by_rank": np.full(count, self.by_rank),
             "skew_ns": np.asarray(marks.skew_ns or np.full(count, np.nan), np.float32),
             "bound_ns": np.asarray(marks.bound_ns or np.zeros(count), np.float32),
+            "error_ns": np.asarray(marks.error_ns or np.zeros(count), np.float32),
         }
 
 

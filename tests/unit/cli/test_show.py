@@ -233,7 +233,8 @@ def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def uncertain(candidate: str, case: Case) -> Truth:
-        return Truth(noise=0, spread=0, bound_ns=200.0 if candidate == "beta" and case.operation == "barrier" else 0.0)
+        apart = candidate == "beta" and case.operation == "barrier"
+        return Truth(noise=0, spread=0, bound_ns=900.0 * apart, error_ns=200.0 * apart)
 
     show(folder=make_campaign(tmp_path / "c", uncertain, launches=6).folder, operation=["barrier"])
     lines = shown(capsys)
@@ -241,8 +242,8 @@ def test_what_is_too_uncertain_is_shown_with_a_question_mark_and_its_reason(
         ["–", "500", "ns", "±0.0%", "500", "ns", "?", "alpha"]
     ]
     assert lines[-2:] == [
-        "beta: not judged: start uncertain by 40% of its time: clocks agree within 200 ns, a call takes 500",
-        "ns (barrier)",
+        "beta: not judged: start uncertain by 40% of its time: clocks likely agree within 200 ns, certainly",
+        "within 900 ns; a call takes 500 ns (barrier)",
     ]
 
 

@@ -81,7 +81,8 @@ def test_keys_hold(database: sqlite3.Connection) -> None:
 
 def test_samples_are_those_of_the_store(database: sqlite3.Connection, plain: Measured) -> None:
     """All of them: late ones, and what single ranks saw."""
-    own = ["series", "time_ns", "last_rank", "late", "overrun", "discarded", "by_rank", "skew_ns", "bound_ns"]
+    own = ["series", "time_ns", "last_rank", "late", "overrun", "discarded", "by_rank"]
+    own += ["skew_ns", "bound_ns", "error_ns"]
     query = "SELECT launch, key, number, {} FROM samples JOIN cases ON cases.id = case_id".format(", ".join(own))
     found = frame(database, query)
     wanted = pl.concat([plain.store.samples(), plain.store.rank_samples()]).collect()

@@ -31,7 +31,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Picture:
 
     def truth(candidate: str, case: Case) -> Truth:
         uncertain = candidate == "beta" and case.key == SMALL
-        return Truth(factor=0.4 if case.start == "none" else 1, noise=0, spread=0, bound_ns=251.0 if uncertain else 0.0)
+        return Truth(
+            factor=0.4 if case.start == "none" else 1,
+            noise=0,
+            spread=0,
+            bound_ns=400.0 * uncertain,
+            error_ns=251.0 * uncertain,
+        )
 
     folder: Path = tmp_path_factory.mktemp("starts") / "made"
     made = campaigns.make_campaign(folder, truth, 6, cases=[*WINDOW, *none], control=False)
@@ -57,7 +63,10 @@ def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: Picture) -> 
 def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: Picture) -> None:
     beta = start_tables(whole)[0].rows[1]
     assert [cell.text for cell in beta] == ["8 B", "beta", "502 ns ?", "201 ns"]
-    assert beta[2].detail == "start uncertain by 50% of its time: clocks agree within 251 ns, a call takes 502 ns"
+    assert beta[2].detail == (
+        "start uncertain by 50% of its time: clocks likely agree within 251 ns, certainly within 400 ns; a call takes "
+        "502 ns"
+    )
 
 
 def test_other_starts_are_on_no_map_and_named_elsewhere(whole: Picture) -> None:

@@ -44,7 +44,7 @@ LAUNCH_1 = (
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":5,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
+    '{"record":"launch","format":6,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
     '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
@@ -61,7 +61,7 @@ FIRST = (
     '"ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,'
     '"stopped":"time","calls":7,"cost_ns":2.5,"first_window_ns":0,"last_window_ns":0,"moved":"","options":{},"moved_bytes":16,"moved_messages":2,"pure_ns":0.0,"compute_ns":0.0,'
     '"growth_bytes":0,"spread_ns":0,"grid":[],"order":[],"hops":0,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
-    '"overrun":[],"skew_ns":[],"bound_ns":[]}]}\n'
+    '"overrun":[],"skew_ns":[],"bound_ns":[],"error_ns":[]}]}\n'
 )
 SECOND = (
     '{"record":"begin","case":1}\n'
@@ -112,12 +112,13 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
 
 def test_series_of_single_ranks_stand_beside_the_case_s_own(tmp_path: Path) -> None:
     series = (
-        '[{"rank":0,"time_ns":[90],"last_rank":[],"late":[],"overrun":[],"skew_ns":[7],"bound_ns":[]},'
-        '{"rank":-1,"time_ns":[95.5],"last_rank":[1],"late":[],"overrun":[0],"skew_ns":[12.5],"bound_ns":[40]}]'
+        '[{"rank":0,"time_ns":[90],"last_rank":[],"late":[],"overrun":[],"skew_ns":[7],"bound_ns":[],"error_ns":[]},'
+        '{"rank":-1,"time_ns":[95.5],"last_rank":[1],"late":[],"overrun":[0],"skew_ns":[12.5],"bound_ns":[40],"error_ns":[9]}]'
     )
     result = _read(tmp_path, WHOLE.replace('"series":[]', f'"series":{series}')).results[1]
     assert result.own is result.series[1]
-    assert (result.own.rank, result.own.skew_ns, result.own.bound_ns) == (ALL_RANKS, [12.5], [40])
+    assert (result.own.rank, result.own.skew_ns) == (ALL_RANKS, [12.5])
+    assert (result.own.bound_ns, result.own.error_ns) == ([40], [9])
     assert result.own.discarded(overruns=False) == set()
     assert result.own.discarded(overruns=True) == {0}
     assert (result.series[0].rank, result.series[0].skew_ns, result.series[0].bound_ns) == (0, [7], [])
@@ -145,11 +146,11 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":5', '"format":7'), "stream format 7, this rankbench reads format 5"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 5"),
+        (WHOLE.replace('"format":6', '"format":7'), "stream format 7, this rankbench reads format 6"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 6"),
         (
-            LAUNCH.replace('"format":5', '"format":2') + RANK + OF_FORMAT_2,
-            "stream format 2, this rankbench reads format 5",
+            LAUNCH.replace('"format":6', '"format":2') + RANK + OF_FORMAT_2,
+            "stream format 2, this rankbench reads format 6",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
@@ -244,7 +245,14 @@ def test_the_job_sets_what_is_unusual_for_all_its_cases(tmp_path: Path, changes:
 def part(**changes: Any) -> CaseResult:
     """Return what one pass measured."""
     series = Series(
-        rank=-1, time_ns=[1.0, 2.0], last_rank=[0, 1], late=[1], overrun=[0], skew_ns=[3, 4], bound_ns=[5, 6]
+        rank=-1,
+        time_ns=[1.0, 2.0],
+        last_rank=[0, 1],
+        late=[1],
+        overrun=[0],
+        skew_ns=[3, 4],
+        bound_ns=[5, 6],
+        error_ns=[1, 2],
     )
     usual = {"status": CaseStatus.OK, "taken": 2, "valid": 1, "late": 1, "overrun": 1, "series": [series]}
     return CaseResult(case=CASES[0], **{**usual, **changes})
@@ -297,6 +305,7 @@ def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
             overrun=[0, 2],
             skew_ns=[3, 4, 3, 4],
             bound_ns=[5, 6, 5, 6],
+            error_ns=[1, 2, 1, 2],
         )
     ]
 
@@ -335,4 +344,4 @@ def test_a_pass_that_came_too_late_throughout_is_left_out(
 
 
 def test_the_core_says_so_of_such_a_case() -> None:
-    assert samples.NONE_IN_TIME in (Path(__file__).parents[3] / "core/case.c").read_text()
+    assert samples.NONE_IN_TIME in (Path(__file__).parents[3] / "core/quantities.c").read_text()

@@ -33,6 +33,7 @@ def test_errors_are_over_runs_and_ranks_but_rank_0(tmp_path: Path) -> None:
         assert (one.error_ns.p50, one.error_ns.max) == (22.0, 24.0)
         assert one.error_ns.p95 == pytest.approx(23.65)
         assert one.bound_ns == clocks.Spread(p50=50.0, p95=50.0, max=50.0)
+        assert (one.likely_ns.max, one.within_likely) == (23.0, 1.0)
         assert one.outside == []
 
 
@@ -42,9 +43,16 @@ def test_errors_beyond_their_bounds_are_found(tmp_path: Path) -> None:
     assert [[(one.rank, one.run, one.excess_ns) for one in part.outside] for part in found] == [[(2, 3, 2.0)]] * 3
 
 
+def test_how_many_errors_are_within_what_is_likely_is_told(tmp_path: Path) -> None:
+    """Of 20, 21, 22, 23 and 21, 22, 23, 24 ns three are beyond 21 ns and the rounding of a reading."""
+    found = clocks.accuracies(_study(tmp_path, ranks=3, runs=4, likely_ns=21.0).offsets)
+    assert [one.within_likely for one in found] == [5 / 8] * 3
+
+
 def test_without_truth_there_are_bounds_and_no_errors(tmp_path: Path) -> None:
     offsets = _study(tmp_path, truth_ns=None).offsets
     assert {one.error_ns for one in clocks.accuracies(offsets)} == {None}
+    assert {one.within_likely for one in clocks.accuracies(offsets)} == {None}
     assert {one.bound_ns.max for one in clocks.accuracies(offsets)} == {50.0}
 
 

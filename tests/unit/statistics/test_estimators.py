@@ -17,10 +17,11 @@ def of_launch(
     discarded: int = 0,
     *,
     skew_ns: list[float] | float | None = None,
-    bound_ns: list[float] | float = 0.0,
+    bound_ns: float = 0.0,
+    error_ns: list[float] | float = 0.0,
 ) -> pl.LazyFrame:
     """Return the samples of a launch, the first few of them discarded."""
-    own = {"skew_ns": skew_ns, "bound_ns": bound_ns}
+    own = {"skew_ns": skew_ns, "bound_ns": bound_ns, "error_ns": error_ns}
     return pl.LazyFrame(
         {
             "case": "c",
@@ -97,22 +98,23 @@ def test_mpiperfs_interval_is_too_narrow_even_for_independent_samples(count: int
     assert holds == pytest.approx(expected, abs=0.02)
 
 
-def test_a_start_is_uncertain_if_clocks_may_differ_by_more_than_a_twentieth_of_the_time() -> None:
+def test_a_start_is_uncertain_if_clocks_likely_differ_by_more_than_a_twentieth_of_the_time() -> None:
     samples = pl.concat(
         [
-            of_launch([100.0] * 4, 1, bound_ns=[4.0, 4.0, 4.0, 90.0]),
-            of_launch([100.0] * 4, 2, bound_ns=[6.0, 6.0, 6.0, 0.0]),
-            of_launch([200.0] * 4, 3, bound_ns=[6.0, 6.0, 6.0, 6.0]),
+            of_launch([100.0] * 4, 1, bound_ns=90.0, error_ns=[4.0, 4.0, 4.0, 90.0]),
+            of_launch([100.0] * 4, 2, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 0.0]),
+            of_launch([200.0] * 4, 3, bound_ns=90.0, error_ns=[6.0, 6.0, 6.0, 6.0]),
         ]
     )
     figures = statistics.launch_figures(samples)
     assert figures["uncertain"].to_list() == [False, True, False]
-    assert figures["bound_ns"].to_list() == [4.0, 6.0, 6.0]
+    assert figures["error_ns"].to_list() == [4.0, 6.0, 6.0]
+    assert figures["bound_ns"].to_list() == [90.0] * 3
 
 
-def test_a_time_of_nothing_is_uncertain_with_any_bound() -> None:
-    assert statistics.launch_figures(of_launch([0.0, 0.0], bound_ns=1.0))["uncertain"].to_list() == [True]
-    assert statistics.launch_figures(of_launch([0.0, 0.0], bound_ns=0.0))["uncertain"].to_list() == [False]
+def test_a_time_of_nothing_is_uncertain_with_any_error() -> None:
+    assert statistics.launch_figures(of_launch([0.0, 0.0], error_ns=1.0))["uncertain"].to_list() == [True]
+    assert statistics.launch_figures(of_launch([0.0, 0.0], error_ns=0.0))["uncertain"].to_list() == [False]
 
 
 def test_skew_is_told_by_launch_and_unknown_where_nobody_measured_it() -> None:
@@ -136,6 +138,6 @@ def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slow
 
 
 def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> None:
-    apart = of_launch([100.0] * 4, bound_ns=600.0)
+    apart = of_launch([100.0] * 4, error_ns=600.0)
     assert statistics.launch_figures(apart)["uncertain"].to_list() == [True]
     assert statistics.launch_figures(apart, by_ranks=["c"])["uncertain"].to_list() == [False]

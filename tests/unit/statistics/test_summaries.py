@@ -36,7 +36,8 @@ def summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.DataFram
 
 
 def test_a_summary_says_what_limits_its_worth() -> None:
-    launches = [of_launch([time] * 3, number, skew_ns=9.0) for number, time in enumerate((100.0, 110.0, 105.0))]
+    times = enumerate((100.0, 110.0, 105.0))
+    launches = [of_launch([time] * 3, number, skew_ns=9.0, error_ns=2.1) for number, time in times]
     moved = {"late": 2, "sync_bound_ns": 20.0, "cost_ns": 6.0, "moved": "rank 1 from CPU 0 to CPU 1"}
     rows = cases({}, moved, {"overrun": 1}, {"status": "crashed"})
     found = summary(*launches, rows=rows)
@@ -45,7 +46,8 @@ def test_a_summary_says_what_limits_its_worth() -> None:
     assert (found.launches, found.samples, found.late, found.overrun, found.failures) == (3, 9, 2, 1, {"crashed": 1})
     assert found.warnings == [
         "3 launches: the interval holds with 75.0% only; 6 or more give 95%",
-        "starts are uncertain by up to 19% of the time; prefer larger messages or start barrier",
+        "clocks likely agree within 2.0% of the time, but may differ by 19% of it if messages take longer one way than "
+        "the other",
         "ranks began 9.00 ns apart, 9% of the time, which is counted in it",
         "measuring takes 6.00 ns of it, 6%: differences are larger than they look",
         "a rank moved to another CPU in 1 launches; bind ranks to cores",
@@ -95,23 +97,29 @@ def test_several_launches_have_no_interval_made_of_their_samples() -> None:
 
 
 def test_launches_with_uncertain_starts_are_left_out_where_there_are_others() -> None:
-    certain = [of_launch([100.0, 102.0, 104.0], number, bound_ns=1.0) for number in (1, 2)]
-    found = summary(*certain, of_launch([10.0] * 3, 3, bound_ns=5.0))
+    certain = [of_launch([100.0, 102.0, 104.0], number, error_ns=1.0) for number in (1, 2)]
+    found = summary(*certain, of_launch([10.0] * 3, 3, error_ns=5.0))
     assert (found.launches, found.uncertain, found.doubt) == (2, 1, "")
     assert (found.typical_ns, found.min_ns, found.samples) == (102.0, 100.0, 6)
     assert "1 launches are left out: their starts are uncertain by more than 5% of the time" in found.warnings
 
 
 def test_where_all_starts_are_uncertain_figures_are_told_and_not_judged() -> None:
-    found = summary(*(of_launch([29_300.0] * 3, number, bound_ns=12_000.0) for number in (1, 2)))
+    found = summary(*(of_launch([29_300.0] * 3, number, bound_ns=40_000.0, error_ns=12_000.0) for number in (1, 2)))
     assert (found.launches, found.uncertain, found.typical_ns) == (0, 2, 29_300.0)
-    assert found.doubt == "start uncertain by 41% of its time: clocks agree within 12.0 µs, a call takes 29.3 µs"
+    assert found.doubt == (
+        "start uncertain by 41% of its time: clocks likely agree within 12.0 µs, certainly within 40.0 µs; a call "
+        "takes 29.3 µs"
+    )
     assert found.warnings == []
 
 
 def test_a_time_of_nothing_has_no_share_to_tell() -> None:
-    found = summary(of_launch([0.0] * 3, bound_ns=40.0))
-    assert found.doubt == "start uncertain by more than its time: clocks agree within 40.0 ns, a call takes 0.00 ns"
+    found = summary(of_launch([0.0] * 3, bound_ns=60.0, error_ns=40.0))
+    assert found.doubt == (
+        "start uncertain by more than its time: clocks likely agree within 40.0 ns, certainly within 60.0 ns; a call "
+        "takes 0.00 ns"
+    )
 
 
 def test_what_was_discarded_is_counted() -> None:
@@ -127,11 +135,11 @@ def test_a_case_without_samples_is_a_row_without_figures() -> None:
 
 
 def test_where_each_ranks_time_is_its_own_no_clock_is_warned_of() -> None:
-    samples = of_launch([100.0] * 3, bound_ns=60.0)
+    samples = of_launch([100.0] * 3, bound_ns=60.0, error_ns=50.0)
     figures = statistics.launch_figures(samples, by_ranks=["c"])
     (found,) = statistics.summarise(figures, samples, cases({"sync_bound_ns": 60.0}))
-    assert (found.launches, found.doubt, found.bound_ns) == (1, "", 60.0)
-    assert [one for one in found.warnings if "uncertain" in one] == []
+    assert (found.launches, found.doubt, found.bound_ns, found.error_ns) == (1, "", 60.0, 50.0)
+    assert [one for one in found.warnings if "clocks" in one] == []
 
 
 def test_overlap_is_that_of_each_launch_within_0_and_1() -> None:
@@ -158,6 +166,6 @@ def test_what_was_moved_and_what_grew_is_told() -> None:
 
 
 def test_launches_that_are_not_told_grow_nothing() -> None:
-    certain, doubted = of_launch([100.0] * 3, 1, bound_ns=1.0), of_launch([100.0] * 3, 2, bound_ns=50.0)
+    certain, doubted = of_launch([100.0] * 3, 1, error_ns=1.0), of_launch([100.0] * 3, 2, error_ns=50.0)
     rows = cases({"growth_bytes": 10}, {"launch": 2, "growth_bytes": 90})
     assert summary(certain, doubted, rows=rows).growth_bytes == 10.0

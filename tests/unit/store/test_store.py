@@ -79,16 +79,23 @@ def samples_of(made: Store, *columns: str) -> list[tuple[object, ...]]:
     return made.samples().select(columns).collect().rows()
 
 
-def test_skew_and_bound_of_samples(made: Store) -> None:
+def test_skew_bound_and_likely_error_of_samples(made: Store) -> None:
     """Without readings no skew is known, and clocks that nothing bounds are one."""
     series = Series(
-        rank=-1, time_ns=[5.0, 6.0], last_rank=[1, 0], late=[], overrun=[], skew_ns=[1.5, 2], bound_ns=[3, 4]
+        rank=-1,
+        time_ns=[5.0, 6.0],
+        last_rank=[1, 0],
+        late=[],
+        overrun=[],
+        skew_ns=[1.5, 2],
+        bound_ns=[3, 4],
+        error_ns=[1, 2],
     )
     append(made, 2, result(series=[series]))
-    assert samples_of(made, "launch", "skew_ns", "bound_ns") == [
-        *((1, None, 0.0) for _ in range(3)),
-        (2, 1.5, 3.0),
-        (2, 2.0, 4.0),
+    assert samples_of(made, "launch", "skew_ns", "bound_ns", "error_ns") == [
+        *((1, None, 0.0, 0.0) for _ in range(3)),
+        (2, 1.5, 3.0, 1.0),
+        (2, 2.0, 4.0, 2.0),
     ]
 
 
@@ -159,8 +166,14 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
 CASES_6 = ("calls", "cost_ns", "first_window_ns", "last_window_ns")
 
 
-def make_format_5(folder: Path) -> None:
+def make_format_6(folder: Path) -> None:
     """Turn a campaign into what the rankbench before this one would have written."""
+    rewrite(folder, lambda record: record.update(format=6), (), ("error_ns",))
+
+
+def make_format_5(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 5 would have written."""
+    make_format_6(folder)
 
     def change(record: Any) -> None:
         record["format"] = 5
@@ -261,7 +274,8 @@ def test_a_campaign_of_format_1_is_read_as_it_would_be_today(made: Store) -> Non
     assert [launch.number for launch in again.launches()] == [1]
     unknown = {"synchronisations", "stopped", *UNKNOWN_2}
     assert_frame_equal(again.cases(), without(cases, unknown))
-    assert_frame_equal(again.samples().collect(), samples.with_columns(bound_ns=pl.lit(None, pl.Float32)))
+    nobody_knew = {"bound_ns": pl.lit(None, pl.Float32), "error_ns": pl.lit(None, pl.Float32)}
+    assert_frame_equal(again.samples().collect(), samples.with_columns(**nobody_knew))
     assert again.rank_samples().collect().height == 0
 
 
@@ -306,7 +320,7 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
     assert_frame_equal(again.samples().collect(), samples)
 
 
-@pytest.mark.parametrize(("number", "make"), [(4, make_format_4), (5, make_format_5)])
+@pytest.mark.parametrize(("number", "make"), [(4, make_format_4), (5, make_format_5), (6, make_format_6)])
 def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
     made: Store, number: int, make: Callable[[Path], None]
 ) -> None:
@@ -509,7 +523,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 7, "new": 1}', "format 7, this rankbench reads formats 1 to 6; use the one that wrote it"),
+        (b'{"format": 8, "new": 1}', "format 8, this rankbench reads formats 1 to 7; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Finding, Verdict
 
-DOUBT = "start uncertain by 41% of its time: clocks agree within 12.0 µs, a call takes 29.3 µs"
+DOUBT = "start uncertain by 41% of its time: clocks likely agree within 12.0 µs; a call takes 29.3 µs"
 
 
 def judged(folder: Path, change: Callable[[Summary], Summary], cases: list[Case] = verdicts.LINE) -> Verdict:
@@ -38,7 +38,7 @@ def uncertain(*names: str) -> Callable[[Summary], Summary]:
     def change(one: Summary) -> Summary:
         if one.candidate not in names or ".8." not in one.case:
             return one
-        return msgspec.structs.replace(one, launches=0, uncertain=6, bound_ns=12_000, doubt=DOUBT, typical_ns=29_300)
+        return msgspec.structs.replace(one, launches=0, uncertain=6, error_ns=12_000, doubt=DOUBT, typical_ns=29_300)
 
     return change
 
@@ -59,7 +59,7 @@ def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
     (finding,) = found(judged(tmp_path, uncertain("alpha", "beta")))
     assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
     assert finding.text == (
-        "In 1 case (allreduce) ranks' clocks may differ by more than 5% of the time of a call; worst is alpha in "
+        "In 1 case (allreduce) ranks' clocks likely differ by more than 5% of the time of a call; worst is alpha in "
         f"allreduce, 8 B: {DOUBT}. These figures are shown, and take part in no comparison."
     )
     assert finding.advice == (

@@ -62,7 +62,7 @@ def test_a_twin_takes_no_part(tmp_path: Path) -> None:
 def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
     made = campaigns.make_campaign(
         tmp_path / "made",
-        lambda _candidate, case: Truth(bound_ns=100.0 * (case.start == "window" and case.size_bytes == 8)),
+        lambda _candidate, case: Truth(error_ns=100.0 * (case.start == "window" and case.size_bytes == 8)),
         cases=[*WINDOW, *(msgspec.structs.replace(case, start="none") for case in WINDOW)],
     )
     assert {one.case for one in evaluation.evaluate(made).starts} == {"allreduce.blocking.65536.float.socket.none"}
@@ -82,7 +82,7 @@ def test_what_is_found_is_read_out(tmp_path: Path) -> None:
 
 def test_only_what_is_counted_from_a_common_start_can_be_too_uncertain(tmp_path: Path) -> None:
     cases = [*WINDOW[:1], *(msgspec.structs.replace(case, start="barrier") for case in WINDOW[:1])]
-    made = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(bound_ns=600.0), cases=cases, control=False)
+    made = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(error_ns=600.0), cases=cases, control=False)
     found = evaluation.evaluate(made).verdict
     doubted = {(one.case.rsplit(".")[-1], one.candidate) for one in found.summaries if one.doubt}
     assert doubted == {("window", "alpha"), ("window", "beta")}

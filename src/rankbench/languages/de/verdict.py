@@ -306,13 +306,15 @@ STATISTICS = {
     "as whole launches": "als ganze Läufe",
     "in long stays": "in langen Phasen",
     "in {seen} of {n:count launch}": "in {seen} von {n:count Lauf|Läufen}",
-    "start uncertain by {share:.0%} of its time: clocks agree within {bound:time}, a call takes {middle:time}": (
-        "Start um {share:.0%} der Zeit unsicher: Die Uhren stimmen auf {bound:time} überein, ein Aufruf dauert "
-        "{middle:time}"
+    "start uncertain by {share:.0%} of its time: clocks likely agree within {error:time}, certainly within "
+    "{bound:time}; a call takes {middle:time}": (
+        "Start um {share:.0%} der Zeit unsicher: Die Uhren stimmen wohl auf {error:time} überein, sicher auf "
+        "{bound:time}; ein Aufruf dauert {middle:time}"
     ),
-    "start uncertain by more than its time: clocks agree within {bound:time}, a call takes {middle:time}": (
-        "Start um mehr als die Zeit selbst unsicher: Die Uhren stimmen auf {bound:time} überein, ein Aufruf dauert "
-        "{middle:time}"
+    "start uncertain by more than its time: clocks likely agree within {error:time}, certainly within "
+    "{bound:time}; a call takes {middle:time}": (
+        "Start um mehr als die Zeit selbst unsicher: Die Uhren stimmen wohl auf {error:time} überein, sicher auf "
+        "{bound:time}; ein Aufruf dauert {middle:time}"
     ),
     "{launches} launches: the interval holds with {coverage:.1%} only; {enough} or more give {confidence:.0%}": (
         "{launches:count Lauf|Läufe}: Das Intervall gilt nur mit {coverage:.1%}; ab {enough} Läufen sind es "
@@ -321,8 +323,10 @@ STATISTICS = {
     "{n} launches are left out: their starts are uncertain by more than 5% of the time": (
         "{n:count Lauf bleibt|Läufe bleiben} außer Betracht: Der Start ist dort um mehr als 5% der Zeit unsicher"
     ),
-    "starts are uncertain by up to {share:.0%} of the time; prefer larger messages or start barrier": (
-        "Starts sind um bis zu {share:.0%} der Zeit unsicher; besser sind größere Nachrichten oder der Start barrier"
+    "clocks likely agree within {likely:.1%} of the time, but may differ by {share:.0%} of it if messages take "
+    "longer one way than the other": (
+        "Die Uhren stimmen wohl auf {likely:.1%} der Zeit überein, können aber um {share:.0%} davon abweichen, wenn "
+        "Nachrichten in einer Richtung länger brauchen als in der anderen"
     ),
     "ranks began {skew:time} apart, {share:.0%} of the time, which is counted in it": (
         "Ranks begannen {skew:time} auseinander; diese {share:.0%} der Zeit sind mitgezählt"
@@ -451,9 +455,9 @@ SLOWER_FOR_LESS = {
 START_UNCERTAIN = {
     "{n:count case} ({titles:and})": "{n:count Fall|Fällen} ({titles:and})",
     "Starts too uncertain to judge": "Starts zu unsicher für ein Urteil",
-    "In {where} ranks' clocks may differ by more than {bound:.0%} of the time of a call; worst is {name} in {case}: "
+    "In {where} ranks' clocks likely differ by more than {bound:.0%} of the time of a call; worst is {name} in {case}: "
     "{doubt}. These figures are shown, and take part in no comparison.": (
-        "In {where} können die Uhren der Ranks um mehr als {bound:.0%} der Zeit eines Aufrufs voneinander abweichen; "
+        "In {where} weichen die Uhren der Ranks wohl um mehr als {bound:.0%} der Zeit eines Aufrufs voneinander ab; "
         "am schlechtesten ist {name} bei {case}: {doubt}. Diese Werte werden gezeigt, gehen aber in keinen Vergleich "
         "ein."
     ),

@@ -29,12 +29,12 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _unknown(evidence: Evidence, found: list[Summary]) -> Finding:
-    worst = max(found, key=_bound_share)
+    worst = max(found, key=_error_share)
     return Finding(
         kind="start_uncertain",
         title=say("Starts too uncertain to judge"),
         text=say(
-            "In {where} ranks' clocks may differ by more than {bound:.0%} of the time of a call; worst is {name} in "
+            "In {where} ranks' clocks likely differ by more than {bound:.0%} of the time of a call; worst is {name} in "
             "{case}: {doubt}. These figures are shown, and take part in no comparison.",
             where=_where(evidence, found),
             bound=START_BOUND,
@@ -72,8 +72,8 @@ def _apart(evidence: Evidence, found: list[Summary]) -> Finding:
     )
 
 
-def _bound_share(summary: Summary) -> float:
-    return summary.bound_ns / summary.typical_ns if summary.typical_ns > 0 else float("inf")
+def _error_share(summary: Summary) -> float:
+    return summary.error_ns / summary.typical_ns if summary.typical_ns > 0 else float("inf")
 
 
 def _cases(evidence: Evidence, found: list[Summary]) -> list[str]:

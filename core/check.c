@@ -1,0 +1,126 @@
+#include "check.h"
+
+#include <stdio.h>
+
+#include "calls.h"
+#include "steady.h"
+#include "tree.h"
+#include "watchdog.h"
+
+enum { SEED_STEP = 1000003 };
+/* A first call may take a while to set up what others use; one that takes longer than this and than its time limit is long. */
+static const double LONG_CALL_NS = 1e9;
+
+static int run_whole(struct call *call) {
+    const int code = begin_call(call);
+    return code ? code : complete_call(call);
+}
+
+int (*runner(const struct plan *plan))(struct call *) {
+    return plan->form == BLOCKING || plan->operation->completes ? plan->operation->forms[plan->form] : run_whole;
+}
+
+static void tell_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
+    char line[LINE_BYTES / 2];
+    if (call->receive_bytes > 0)
+        snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
+                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->found, mismatch->expected);
+    else
+        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->rank,
+                 mismatch->found, mismatch->expected);
+    note(setting->outcome, WRONG_DATA, line);
+}
+
+static void inspect_one(const struct setting *setting, const struct worker *worker) {
+    struct mismatch mismatch = {0};
+    char line[LINE_BYTES / 2];
+    check_buffers(&worker->buffers, &worker->call, &mismatch);
+    if (mismatch.wrong_bytes > 0) {
+        tell_mismatch(setting, &worker->call, &mismatch);
+    } else if (!guards_stand(&worker->buffers)) {
+        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
+    } else if (!send_stands(&worker->buffers)) {
+        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
+    }
+}
+
+void inspect(const struct setting *setting) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            inspect_one(setting, worker);
+}
+
+static void call_once(const struct setting *setting, struct worker *worker) {
+    const struct operation *operation = setting->plan->operation;
+    struct call *call = &worker->call;
+    int code = operation->before ? operation->before(call) : MPI_SUCCESS;
+    code = code ? code : runner(setting->plan)(call);
+    code = code || !operation->after ? code : operation->after(call);
+    note_code(setting->outcome, code, operation->name);
+}
+
+/* A persistent request keeps the place that its message leaves from. */
+static bool tells_apart(const struct plan *plan, const struct call *call) {
+    return plan->operation->resends && plan->form != PERSISTENT && !call->datatype->make;
+}
+
+/* One call with fresh data; returns how long it took. Nobody calls before all have filled, and nobody looks before all have
+ * returned: a rank whose memory others reach into may not notice either. */
+static double try_call(const struct setting *setting) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting) {
+            worker->call.seed += SEED_STEP;
+            worker->call.apart = tells_apart(setting->plan, &worker->call);
+            fill_buffers(&worker->buffers, &worker->call);
+        }
+    dissemination_barrier(setting->team);
+    const int64_t began_ns = steady_ns();
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            call_once(setting, worker);
+    dissemination_barrier(setting->team);
+    const int64_t ended_ns = steady_ns();
+    if (setting->outcome->severity == GOOD)
+        inspect(setting);
+    return (double)(ended_ns - began_ns);
+}
+
+void renew_data(const struct setting *setting) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting) {
+            worker->call.seed += SEED_STEP;
+            worker->call.apart = false;
+            fill_for_timing(&worker->buffers, &worker->call);
+        }
+}
+
+static bool rotates(const struct setting *setting) {
+    return setting->workers->buffers.memory.root == ROTATING;
+}
+
+static bool is_long(const struct setting *setting, double call_ns) {
+    return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->wanted->stop.limit_s * 1e9;
+}
+
+double rehearse(const struct setting *setting) {
+    for (int turn = 0; turn < 2 && all_well(setting->team, setting->outcome); turn++) {
+        if (rotates(setting))
+            take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->ranks);
+        watch_phase("is rehearsed");
+        double call_ns = try_call(setting);
+        tree_broadcast(setting->team, &call_ns, sizeof call_ns);
+        if (is_long(setting, call_ns))
+            return call_ns;
+    }
+    return 0;
+}
+
+void check_again(const struct setting *setting, double long_ns) {
+    watch_phase("is checked");
+    if (leaves_data(&setting->workers->buffers))
+        inspect(setting);
+    if (all_well(setting->team, setting->outcome) && long_ns == 0)
+        try_call(setting);
+}

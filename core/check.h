@@ -1,0 +1,23 @@
+/* Calls whose data are checked: before and after timing, and between its stages. */
+#ifndef RANKBENCH_CHECK_H
+#define RANKBENCH_CHECK_H
+
+#include "sample.h"
+#include "setting.h"
+
+/* What one whole call is. */
+int (*runner(const struct plan *plan))(struct call *);
+
+/* New data to time with. */
+void renew_data(const struct setting *setting);
+/* What is there must be right. */
+void inspect(const struct setting *setting);
+
+/* Twice with different data, so that what was left from the first call cannot pass for the second one's result. Where one call
+ * spends the time limit, the second is the one that is timed; how long the first took is returned then, else 0. */
+double rehearse(const struct setting *setting);
+/* What timing left behind must be right, and so must one more call with other data: a library that stopped doing anything
+ * would have left what an earlier call brought. `long_ns` is what `rehearse` returned. */
+void check_again(const struct setting *setting, double long_ns);
+
+#endif

@@ -1,0 +1,32 @@
+/* How a rank fared in a case, and how all did. */
+#ifndef RANKBENCH_OUTCOME_H
+#define RANKBENCH_OUTCOME_H
+
+#include "core.h"
+#include "op.h"
+
+enum severity { GOOD, LACKING, REFUSED, FAILED, WRONG_DATA };
+/* By severity, as the stream tells them. */
+extern const char *const statuses[];
+
+/* How one rank fared; the worst of all ranks decides. */
+struct outcome {
+    int32_t severity;
+    int32_t rank;
+    int32_t migrated;
+    int64_t drift_ns;
+    int64_t moved_bytes, moved_messages;
+    int64_t growth_bytes;
+    /* Of the first rank that did: from which CPU it went to which other. */
+    int32_t moved_rank, moved_from, moved_to;
+    char reason[LINE_BYTES / 2];
+};
+
+/* Keeps the worst, and of equally bad ones the first. */
+void note(struct outcome *outcome, int severity, const char *text);
+/* What an MPI call returned; nothing is noted of MPI_SUCCESS. */
+void note_code(struct outcome *outcome, int code, const char *what);
+/* Tells every rank of the team the worst outcome so far, so that all go the same way. */
+bool all_well(const struct team *team, struct outcome *outcome);
+
+#endif

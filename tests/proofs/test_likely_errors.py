@@ -1,0 +1,58 @@
+"""Of the errors of synchronised clocks 19 of 20 are no larger than what is called likely, which is far below the bound.
+
+The truth is known, since the clocks were set. Links between the emulated nodes take equally long both ways.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster.conftest import core
+from cluster.nodes import cluster
+from cluster.study import METHODS, clocks_apart, offsets
+
+from proofs.judging import median_lies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from cluster.nodes import Lab
+    from cluster.study import Core, Offset
+
+__all__ = ["core"]
+
+STUDY = ("--clock", "clock_gettime", "--runs", "10", "--wait", "0.05")
+LEAST_SHARE = 0.9
+"""Of few errors; 0.95 is what is meant."""
+
+
+@pytest.fixture(params=[1, 2], ids=["shared memory", "tcp"], scope="module")
+def nodes(home: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """One node or two. Each rank has a clock of its own."""
+    with cluster(tmp_path_factory.mktemp("lab") / "nodes", (0,) * request.param, shared=[home]) as up:
+        yield up
+
+
+def measured(nodes: Lab, core: Core, method: str) -> list[Offset]:
+    return [one for one in offsets(nodes, core, clocks_apart(2), [*STUDY, "--sync", method]) if one.rank]
+
+
+@pytest.mark.parametrize("core", ["mpich", "openmpi"], indirect=True)
+@pytest.mark.parametrize("method", METHODS)
+def test_errors_are_as_likely(core: Core, nodes: Lab, method: str) -> None:
+    def share() -> float:
+        return statistics.mean(one.is_as_likely(clocks_apart(2)) for one in measured(nodes, core, method))
+
+    median_lies(share, LEAST_SHARE, 1)
+
+
+@pytest.mark.parametrize("core", ["openmpi"], indirect=True)
+def test_what_is_likely_is_far_below_the_bound(core: Core, nodes: Lab) -> None:
+    def ratio() -> float:
+        fresh = [one for one in measured(nodes, core, "tree") if one.stage == "fresh"]
+        return statistics.median(one.likely_ns / one.bound_ns for one in fresh)
+
+    median_lies(ratio, 0, 0.5)
