@@ -1,6 +1,6 @@
 """A stand-in for the core: the same arguments, job and stream, with times drawn from a model whose truth is known.
 
-It is run by its path, once for all ranks, and needs the standard library only, and little of it: tests start it
+It is started once for all ranks, and needs the standard library only, and little of it: tests start it
 thousands of times. Beside its `mpicc`'s prefix lies `behaviour.json`, by which a test tells it what to do; it is read
 at every start.
 """
@@ -240,7 +240,3 @@ def main(prefix: str, version: str, words: list[str]) -> int:
     right = [run_case(stream, index, case, told) for index, case in enumerate(cases)]
     stream.write(record="end", cases=len(cases))
     return 0 if all(right) else 3
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -13,7 +13,7 @@ from pathlib import Path
 from fakes import core
 from rankbench.build import missing
 
-CORE = Path(__file__).parent / "core.py"
+HERE = Path(__file__).parent
 REPOSITORY = Path(__file__).parents[2]
 
 MPICC = """#!/bin/sh
@@ -32,8 +32,13 @@ exit 1
 """
 PROGRAM = """#!/bin/sh
 [ -e "{prefix}/answers/$1" ] && exec cat "{prefix}/answers/$1"
-exec "{python}" -I -S "{core}" "{prefix}" {version} "$@"
+exec "{python}" -I -S -c '
+import sys
+sys.path.insert(0, "{core}")
+import core
+sys.exit(core.main(sys.argv[1], sys.argv[2], sys.argv[3:]))' "{prefix}" {version} "$@"
 """
+"""The core is imported, so that it is compiled once."""
 MPIEXEC = """#!/bin/sh
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -65,7 +70,7 @@ def make(prefix: Path, version: str, **behaviour: object) -> Path:
     for name, text in scripts.items():
         path = prefix / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.format(prefix=prefix, version=version, python=sys.executable, core=CORE))
+        path.write_text(text.format(prefix=prefix, version=version, python=sys.executable, core=HERE))
         path.chmod(0o755)
     calls = missing.used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
     (prefix / "include").mkdir()
