@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Examples may take as long as the machine likes: one that was held up for a moment is no failure.
-settings.register_profile("rankbench", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("rankbench")
+# Examples may take as long as the machine likes: one that was held up for a moment is no failure. They never change.
+UNHURRIED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("some", UNHURRIED, max_examples=30)
+settings.register_profile("thorough", UNHURRIED, max_examples=100)
 # A shell that puts a suite into the background lets it ignore Ctrl-C, and programs under test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Programs under test are started by the hundred, and are not to be compiled anew by each, as they are for no user.
@@ -45,6 +46,11 @@ def lacks(need: str) -> bool:
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     command = [shutil.which("unshare", path=path) or "false", *user, "--net", "--mount", "--pid", "--fork", "true"]
     return subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer examples where what is thorough is left out."""
+    settings.load_profile("some" if config.option.markexpr else "thorough")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
