@@ -35,7 +35,14 @@ static const struct operation noop_example = {
 };
 REGISTER(operation, noop_example);
 """
-PLAN = 'candidates = ["mpich"]\noperations = ["noop_example"]\nplacements = ["1x2"]\nsamples = 5\ncase_limit = "30s"\n'
+PLAN = """
+candidates = ["mpich"]
+operations = ["noop_example"]
+placements = ["1x2"]
+start = "barrier"
+samples = 5
+case_limit = "30s"
+"""
 PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")
 
 
