@@ -23,7 +23,6 @@ operations = ["pingpong", "allreduce", "alltoall.persistent"]
 sizes = "8,64K"
 placements = ["1x2"]
 samples = 5
-start = "barrier"
 case_limit = "60s"
 [stop]
 blocks = BLOCKS

@@ -156,6 +156,7 @@ print(rows, peak() - before)
 """
 
 
+@pytest.mark.thorough
 def test_a_million_lines_take_no_more_memory_than_a_few(tmp_path: Path) -> None:
     head = "\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n"
     table = head + "".join(f"{1 << power:<10d}{power + 0.25:18.2f}\n" for power in range(21))

@@ -79,6 +79,7 @@ def run(reframe_folder: Path, first: Measured, again: Measured, folder: Path, *o
     return Run(done.returncode, re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr))
 
 
+@pytest.mark.thorough
 def test_reframe_knows_the_test(reframe: Path, first: Measured, tmp_path: Path) -> None:
     found = run(reframe, first, first, tmp_path, "--list-detailed")
     assert found.code == 0, found.said
@@ -106,6 +107,7 @@ def failures(found: Run) -> set[str]:
     return set(re.findall(r"^\s*(\S+ \S+)=[\d.]+ \S+, expected [\d.]+ \(l=", found.said, re.MULTILINE))
 
 
+@pytest.mark.thorough
 def test_what_is_slower_fails(reframe: Path, first: Measured, tmp_path: Path) -> None:
     found = run(reframe, first, made(tmp_path / "again", 1.2), tmp_path, "--run")
     assert failures(found) == {name for name in VARIABLES if name.endswith("beta")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from fakes import thorough
 from scipy import stats
 
 from rankbench import statistics
@@ -89,7 +90,7 @@ def test_one_sample_bounds_nothing() -> None:
     assert np.isnan(students_half(0.0, 1, 0.95))
 
 
-@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), (100, 0.67), (1000, 0.66)])
+@pytest.mark.parametrize(("count", "expected"), [(30, 0.73), thorough(100, 0.67), thorough(1000, 0.66)])
 def test_mpiperfs_interval_is_too_narrow_even_for_independent_samples(count: int, expected: float) -> None:
     """The nominal 95 % interval holds the true mean of independent normal samples in two of three cases."""
     drawn = np.sort(np.random.default_rng(count).normal(100, 5, (4000, count)), axis=1)[:, count // 4 : -(count // 4)]
@@ -124,6 +125,7 @@ def test_skew_is_told_by_launch_and_unknown_where_nobody_measured_it() -> None:
     assert figures["skew_p90_ns"].to_list() == [9.0, None]
 
 
+@pytest.mark.thorough
 def test_student_over_launches_would_miss_what_is_typical_where_some_meet_a_slower_machine() -> None:
     """One launch in ten is 2 to 4 times slower: order statistics hold the level, Student's interval does not."""
     random = np.random.default_rng(4)

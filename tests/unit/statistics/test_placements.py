@@ -149,7 +149,7 @@ def test_a_switch_of_protocol_is_a_jump_wherever_it_is(limit: int, factor: float
     assert jumps(lambda size: (500 + size / 4) * (factor if size > limit else 1)) == [(limit, 2 * limit)]
 
 
-@pytest.mark.parametrize("spread", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("spread", [fakes.thorough(0.01), 0.1, fakes.thorough(0.3)])
 def test_a_smooth_curve_has_no_jumps_in_95_of_100_tries(spread: float) -> None:
     assert sum(bool(jumps(lambda size: 500 + size / 4, spread, seed)) for seed in range(100)) <= 5
 

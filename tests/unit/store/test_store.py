@@ -628,6 +628,7 @@ def peak_growth_bytes(work: str, folder: Path) -> int:
     return int(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout)
 
 
+@pytest.mark.thorough
 def test_a_million_samples_of_one_case(tmp_path: Path) -> None:
     """Written beside the list that holds them within 12 times their size, and read lazily within 4 times."""
     assert peak_growth_bytes("written", tmp_path / "c") < 12 * RAW_BYTES

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fakes import kinds
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -358,7 +358,6 @@ made = st.builds(
 operations = st.one_of(st.sampled_from(OWN), st.sampled_from(THEIRS), made)
 
 
-@settings(max_examples=400, deadline=None)
 @given(operations, operations, st.sampled_from(STARTS))
 def test_it_is_the_same_whichever_comes_first(one: Operation, other: Operation, start: str) -> None:
     forth, back = differences(one, other, start), differences(other, one, start)
@@ -368,7 +367,6 @@ def test_it_is_the_same_whichever_comes_first(one: Operation, other: Operation, 
     assert forth.printed_factor * back.printed_factor == pytest.approx(1.0)
 
 
-@settings(max_examples=100, deadline=None)
 @given(operations, st.sampled_from(STARTS))
 def test_nothing_differs_from_itself(one: Operation, start: str) -> None:
     assert differences(one, one, start) == Comparable([])

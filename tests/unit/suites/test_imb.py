@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench.model import RankbenchError
@@ -696,7 +696,6 @@ def damaged(draw: st.DrawFn) -> str:
 TITLE = "# Benchmarking Bcast\n# #processes = 2\n"
 
 
-@settings(max_examples=300, deadline=None)
 @given(damaged())
 def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     try:
