@@ -198,9 +198,12 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, &good, sizeof good);
     if (!good)
         return false;
+    struct wanted *const own = job->wanted;
     tree_broadcast(team, job, sizeof *job);
-    if (team->rank != 0)
+    if (team->rank != 0) {
+        free(own);
         job->wanted = malloc(sizeof *job->wanted * (size_t)(job->cases + 1));
+    }
     tree_broadcast(team, job->wanted, (int)sizeof *job->wanted * job->cases);
     return true;
 }
@@ -233,6 +236,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     MPI_Finalize();
     if (stream)
         fclose(stream);
+    free(job->wanted);
     return worst;
 }
 
