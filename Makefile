@@ -29,9 +29,10 @@ test test-all: .venv/ready
 	exit $$failed
 
 # Is what is measured true, here and now? All claims of METHOD.md, or one: make prove CLAIM=hand-loop
+# A proof that cannot tell ends after 150 s, or after as many as are given: make prove BUDGET=30
 prove: .venv/ready
 	tools/system-packages
-	.venv/bin/pytest --timeout 1800 tests/proofs$(if $(CLAIM),/test_$(subst -,_,$(CLAIM)).py)
+	BUDGET=$(BUDGET) .venv/bin/pytest --timeout 1800 tests/proofs$(if $(CLAIM),/test_$(subst -,_,$(CLAIM)).py)
 
 .venv/ready: requirements.lock pyproject.toml tools/environment
 	tools/environment $(PYTHON)

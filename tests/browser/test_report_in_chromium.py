@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import evaluations, kinds, scales
+from fakes import evaluations, kinds, scales, thorough
 from fakes.chromium import click, colours, draw_everything, drawn, logged, metrics, opened, until
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
@@ -134,6 +134,7 @@ def test_choosing_another_case_changes_its_charts(page: Chrome) -> None:
     assert logged(page, "browser") == []
 
 
+@pytest.mark.thorough
 def test_an_operation_without_sizes_can_be_chosen_too(page: Chrome) -> None:
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("barrier")
     until(page, lambda: caption(page, "distribution").startswith("barrier"))
@@ -162,7 +163,7 @@ def test_the_theme_follows_the_system_and_the_switch(page: Chrome) -> None:
     assert switch.text == "Dark theme"
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("width", [320, thorough(390), thorough(768)])
 @pytest.mark.parametrize("fixture", ["page", "page_of_kinds"])
 def test_a_narrow_screen_needs_no_scrolling_sideways(request: pytest.FixtureRequest, fixture: str, width: int) -> None:
     page: Chrome = request.getfixturevalue(fixture)
@@ -188,6 +189,7 @@ def test_paper_is_white_and_shows_what_was_folded(page: Chrome) -> None:
     assert page.find_elements(By.CSS_SELECTOR, "details:not([open])") != []
 
 
+@pytest.mark.thorough
 def test_single_ranks_are_shown_for_what_all_ranks_measure(page: Chrome) -> None:
     assert not figure(page, "ranks").is_displayed()
     click(page, cell(page, "allreduce 8 B: alpha 2.00×"))
@@ -205,6 +207,7 @@ def test_a_click_between_two_ranks_shows_that_pair(page_of_kinds: Chrome) -> Non
     assert logged(page, "browser") == []
 
 
+@pytest.mark.thorough
 def test_options_can_be_chosen_by_name(page_of_kinds: Chrome) -> None:
     page = page_of_kinds
     Select(page.find_element(By.ID, "pick-line")).select_by_visible_text("put, allocation=create, epoch=fence")

@@ -97,6 +97,7 @@ def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> Non
     assert logged(page, "browser") == []
 
 
+@pytest.mark.thorough
 def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path) -> None:
     made = scales.make(
         tmp_path / "made", lambda *_: 1000.0, operations=("barrier", "alltoall"), sizes=(8, 64, 512), launches=1
@@ -126,6 +127,7 @@ def test_scaling_follows_operation_placement_and_size(show: Show, tmp_path: Path
     assert logged(page, "browser") == []
 
 
+@pytest.mark.thorough
 def test_rings_follow_placement(show: Show, tmp_path: Path) -> None:
     page = show(torus.make(tmp_path / "made", launches=3, samples=50))
     names = texts(page, "#rings summary")

@@ -87,6 +87,7 @@ TOLD = re.compile(
 
 
 @ONE_LIBRARY
+@pytest.mark.thorough
 def test_many_rounds_take_what_was_told_beforehand(core: Core, home: Path, tmp_path: Path) -> None:
     """Two rings of as many rounds; memory, the stream and the stored samples are no more than said, nor far less."""
     file = tmp_path / "rings.toml"

@@ -215,7 +215,7 @@ def test_compiler_that_is_not_there_is_one_line(home: Path, reach: list[Library]
     [
         ("intel-mpi", "mpich", "libmpi.so.12"),
         ("mpich", "intel-mpi", "libmpi.so.12"),
-        ("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
+        thorough("intel-mpi", "abi:mpich", "libmpi_abi.so.1"),
     ],
 )
 def test_binary_of_another_library_runs_here(

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Given = ParamSpec("Given")
-BUDGET_S = 150
+BUDGET_S = float(os.environ.get("BUDGET") or 150)
+"""For each proof: `make prove BUDGET=30` asks for less, and hears more often that something cannot be told."""
 QUIET = 0.05
 """The share of all CPU time that other work may have while a machine still counts as quiet."""
 LEAST = 8

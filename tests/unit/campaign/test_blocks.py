@@ -103,6 +103,7 @@ def test_every_candidate_and_the_twin_run_every_case_once_a_block(tmp_path: Path
         assert order == plan.block_order(7, block, ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"])
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("libraries")
 def test_all_launches_of_a_block_run_the_cases_in_one_random_order(tmp_path: Path) -> None:
     store = run(tmp_path)
@@ -148,6 +149,7 @@ def test_a_case_that_hangs_is_a_row_and_the_rest_is_measured(tmp_path: Path, lib
     assert (hung.reason, hung.exit_code) == ("no sign of life for 3 s", None)
 
 
+@pytest.mark.thorough
 def test_a_case_that_crashed_twice_is_not_tried_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 3"))
     behave(libraries["9.2"], crash=["allreduce.8"])
@@ -158,6 +160,7 @@ def test_a_case_that_crashed_twice_is_not_tried_again(tmp_path: Path, libraries:
     assert reasons == ["crashed in blocks 1 and 2; not tried again"]
 
 
+@pytest.mark.thorough
 def test_a_line_torn_in_the_middle_is_a_crash_of_its_case(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     behave(libraries["9.1"], torn=["bcast.8"])
@@ -167,6 +170,7 @@ def test_a_line_torn_in_the_middle_is_a_crash_of_its_case(tmp_path: Path, librar
     assert statuses(prepared.store, "mpich-9.1 (again)", "bcast.blocking.8.") == ["crashed", "crashed"]
 
 
+@pytest.mark.thorough
 def test_when_every_case_crashes_a_turn_ends_after_a_few_launches(tmp_path: Path, libraries: dict[str, Path]) -> None:
     text = PLAN.replace('"8,64"', '"8,64,512,4K"').replace("blocks = 2", "blocks = 1")
     prepared = prepare(tmp_path, text)
@@ -214,6 +218,7 @@ def test_worlds_of_one_are_refused_by_the_check_and_the_others_go_on(
     assert store.campaign.notes == [f"mpich-9.2 refused on socket: {refused[0].reason}"]
 
 
+@pytest.mark.thorough
 def test_worlds_of_one_in_mid_campaign_give_no_samples(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path)
     (libraries["9.2"] / "worlds").touch()
@@ -238,6 +243,7 @@ def test_ranks_elsewhere_in_mid_campaign_give_no_samples(tmp_path: Path, librari
     assert watch.failures == [f"block {block}, mpich-9.2 on socket: {ELSEWHERE}: 4 cases" for block in (1, 2)]
 
 
+@pytest.mark.thorough
 def test_ranks_elsewhere_from_the_start_are_rows_and_the_others_go_on(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
@@ -250,6 +256,7 @@ def test_ranks_elsewhere_from_the_start_are_rows_and_the_others_go_on(
     assert store.campaign.notes == [f"mpich-9.2 refused on socket: {ELSEWHERE}"]
 
 
+@pytest.mark.thorough
 def test_a_rank_that_leaves_its_core_costs_what_is_measured_after_it(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
@@ -319,7 +326,7 @@ def interrupted(tmp_path: Path, launches: int, behaviour: Path) -> list[Launch]:
     return prepared.store.launches()
 
 
-@pytest.mark.parametrize("launches", [thorough(1), 2, thorough(3), 4, thorough(5)])
+@pytest.mark.parametrize("launches", [thorough(1), 2, *map(thorough, (3, 4, 5))])
 def test_an_interrupted_campaign_goes_on_where_it_was(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
@@ -425,22 +432,20 @@ def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dic
 
 
 @pytest.mark.usefixtures("libraries")
-@pytest.mark.parametrize(
-    ("other", "what"),
-    [
+def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path) -> None:
+    run(tmp_path)
+    others = [
         (msgspec.structs.replace(machine(), host="elsewhere"), f"host {machine().host}, here elsewhere"),
         (msgspec.structs.replace(machine(), cpu="Abacus"), f"cpu {machine().cpu}, here Abacus"),
         (msgspec.structs.replace(machine(), cores=64), f"cores {machine().cores}, here 64"),
-    ],
-)
-def test_a_campaign_does_not_go_on_on_another_machine(tmp_path: Path, other: Machine, what: str) -> None:
-    run(tmp_path)
-    with pytest.raises(RankbenchError) as error:
-        prepare(tmp_path, here=other)
-    assert str(error.value) == (
-        f"{tmp_path / 'results'}: began on another machine ({what}); "
-        "go on there, or begin another campaign here: --name NAME"
-    )
+    ]
+    for other, what in others:
+        with pytest.raises(RankbenchError) as error:
+            prepare(tmp_path, here=other)
+        assert str(error.value) == (
+            f"{tmp_path / 'results'}: began on another machine ({what}); "
+            "go on there, or begin another campaign here: --name NAME"
+        )
 
 
 def test_a_check_that_fails_on_resuming_is_told_and_recorded_once(tmp_path: Path, libraries: dict[str, Path]) -> None:
@@ -630,6 +635,7 @@ def turns(store: Store) -> dict[tuple[int, str], list[tuple[str, list[str]]]]:
     return found
 
 
+@pytest.mark.thorough
 def test_launch_groups_never_share_a_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
     offer(libraries)
     store = run(tmp_path, GROUPED)
@@ -674,7 +680,8 @@ def test_each_launch_group_has_launches_of_its_own_when_cases_crash(tmp_path: Pa
     assert ended == {"crashed": 3 * LAUNCHES_A_TURN, "not-run": 3 * (len(sizes) - LAUNCHES_A_TURN)}
 
 
-@pytest.mark.parametrize("launches", [thorough(1), 2, thorough(5)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("launches", [1, 2, 5])
 def test_a_campaign_that_was_interrupted_between_launch_groups_goes_on(
     tmp_path: Path, libraries: dict[str, Path], launches: int
 ) -> None:
@@ -693,6 +700,7 @@ def test_a_campaign_that_was_interrupted_between_launch_groups_goes_on(
     assert [group for groups in turns(store).values() for group, _ in groups] == [*GROUPS] * 2
 
 
+@pytest.mark.thorough
 def test_a_candidate_that_fails_its_check_is_refused_in_all_launch_groups_at_once(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_library_is_asked_once_and_that_is_said(run: Command, tmp_path: Path) 
     assert (again, err) == (out, "")
 
 
+@pytest.mark.thorough
 def test_an_answer_that_cannot_be_read_is_asked_for_again(run: Command, tmp_path: Path) -> None:
     run()
     (kept,) = (tmp_path / "home" / "builds").glob("*/probe.json")
@@ -163,6 +164,7 @@ def test_a_call_that_hangs_is_named_and_the_others_are_asked(
     ]
 
 
+@pytest.mark.thorough
 def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selftest, "MOST_LAUNCHES", 2)
     behave(prefix, crash=["accumulate.64"])
@@ -178,6 +180,7 @@ def test_a_library_that_always_crashes_is_given_up(run: Command, prefix: Path, m
     ]
 
 
+@pytest.mark.thorough
 def test_a_library_that_does_not_work_is_told_and_the_others_are_asked(
     run: Command, prefix: Path, tmp_path: Path
 ) -> None:

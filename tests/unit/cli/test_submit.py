@@ -306,6 +306,7 @@ def test_script_prints_what_submit_writes_and_changes_nothing(tmp_path: Path) ->
     assert "#BSUB -W 1:30\n" in printed.printed
 
 
+@pytest.mark.thorough
 def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm", crash=["bcast.8"])
     plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1")

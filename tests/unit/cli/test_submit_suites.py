@@ -142,6 +142,7 @@ def test_what_a_lost_node_cost_is_done_by_the_next_job(tmp_path: Path) -> None:
     assert sorted(theirs["time_ns"]) == [2500.0, 2500.0, 3000.0]
 
 
+@pytest.mark.thorough
 def test_files_that_a_program_reads_are_written_by_the_script(tmp_path: Path) -> None:
     here = site(tmp_path, PLAN.replace("osu-latency", "imb-mpi1-pingpong").replace("osu", "imb"))
     bench.make(tmp_path / "bench", tmp_path / "9.1", "IMB-MPI1")

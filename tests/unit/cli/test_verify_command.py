@@ -76,6 +76,7 @@ def test_wrong_data_fail(run: Command) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_every_form_is_called_and_lacking_ones_are_named(run: Command) -> None:
     lacking = {"scan.persistent": "MPI_Scan_init", "pingpong-partitioned.persistent": "MPI_Psend_init"}
     code, lines, _ = run(lacking=lacking)
@@ -140,6 +141,7 @@ def test_more_ranks_than_cores_are_the_reason_given(run: Command, monkeypatch: p
     ]
 
 
+@pytest.mark.thorough
 def test_a_library_that_does_not_work_is_a_failure(run: Command) -> None:
     code, lines, _ = run(dead=True)
     assert code == 1
@@ -162,6 +164,7 @@ def test_a_clock_that_cannot_be_used_is_an_error_if_it_was_asked_for(run: Comman
     )
 
 
+@pytest.mark.thorough
 def test_only_the_clocks_named_are_tested(run: Command) -> None:
     code, lines, _ = run("--clock", "tsc")
     assert code == 0

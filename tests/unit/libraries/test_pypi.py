@@ -72,6 +72,7 @@ def test_installing_twice_keeps_the_first(home: Path) -> None:
     assert contents(home) == ["mpich-9.10", "mpich.log"]
 
 
+@pytest.mark.thorough
 def test_all_packages_of_a_family_get_the_named_version(home: Path, tmp_path: Path) -> None:
     for version in ("2021.1", "2021.2"):
         wheel(tmp_path / "wheels", "impi_rt", version, wrapper=False)
@@ -98,6 +99,7 @@ def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path)
     assert libraries.find(libraries.Search(home=home, system=())) == []
 
 
+@pytest.mark.thorough
 def test_what_a_killed_install_left_is_removed_a_day_later(home: Path) -> None:
     old, young = home / "libraries/.new-old", home / "libraries/.new-young"
     for folder, age_s in ((old, 90_000), (young, 3_600)):

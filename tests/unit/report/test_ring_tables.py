@@ -120,6 +120,7 @@ def test_shapes_name_modes_tails_and_standard_deviations(made: Evaluation) -> No
     assert all(row[2].endswith(("ns", "µs")) for row in by_case.values())
 
 
+@pytest.mark.thorough
 def test_text_and_page_have_them_too(made: Evaluation, tmp_path: Path) -> None:
     write_html(tmp_path / "report.html", made)
     page = (tmp_path / "report.html").read_text()
