@@ -43,6 +43,8 @@ class Figure(Record, frozen=True):
     """How far they likely differed."""
     uncertain: bool
     """Whether that is too much to judge the figure."""
+    few: bool
+    """Whether too few rounds count to judge it."""
 
 
 class Export(Record, frozen=True):

@@ -21,7 +21,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     case: str
     candidate: str
     launches: int
-    """Launches that count. With `doubt` there is none: the figures are those of the uncertain ones, and not judged."""
+    """Launches that count. With `doubt` there is none: the figures are those of the others, and not judged."""
     samples: int
     late: int
     overrun: int
@@ -52,6 +52,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """The same of how far they likely differed."""
     uncertain: int = 0
     """Launches that do not count, since clocks likely differed by too large a share of the time."""
+    few: int = 0
+    """Launches that do not count, since too few of their rounds do."""
     doubt: str = ""
     """Why the case is not judged for this candidate, though it has figures."""
     moved_bytes: int = 0
@@ -69,6 +71,11 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Where ranks sat that were asked to sit elsewhere, in the first launch that was not as asked."""
     warnings: list[str] = []
 
+    @property
+    def left_out(self) -> int:
+        """Launches that have figures and do not count."""
+        return self.uncertain + self.few
+
 
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower).
@@ -80,30 +87,44 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     base: str
     other: str
     blocks: int
-    left_out: int = 0
-    """Blocks that do not count because the two launches met the machine in unlike states. Where none is left, `ratio`
-    is of these."""
     ratio: float
     low: float
     high: float = math.inf
     p_value: float
     p_adjusted: float
     """Adjusted over all comparisons of the campaign (Benjamini and Hochberg, 1995)."""
+    error: float = 0.0
+    """Standard error of the ratio's logarithm."""
+    degrees: float = 1.0
+    """Degrees of freedom of that error."""
     different: bool
-    """False is `~`: not distinguishable, or below the practical threshold."""
+    """One surely takes longer than the other, by more than the practical threshold."""
+    alike: bool = False
+    """The two surely differ by no more than the threshold. Neither: it is not known, told as `~`."""
 
 
 class CaseVerdict(Record, frozen=True):
-    """Who is fastest in one case. More than one winner: they cannot be told apart."""
+    """Who is fastest in one case: all that nobody is surely faster than.
+
+    Where that is decided, several winners are alike: surely no further apart than the practical threshold. Else one of
+    them may be slower, which is not known.
+    """
 
     case: Case
     ranking: list[str]
     """Candidates with figures, fastest typical value first."""
     winners: list[str]
-    margin: float
+    decided: bool = False
+    """There is one winner, or several that are alike."""
+    margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
     failures: dict[str, str] = {}
     """Why a candidate has no figure, by candidate."""
+
+    @property
+    def sign(self) -> str:
+        """What stands between winners: `=` where they are alike, `~` where it is not known who is fastest."""
+        return "=" if self.decided else "~"
 
 
 class Finding(Record, frozen=True):

@@ -67,9 +67,7 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
         "different": comparison.different,
         "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
         "interval": say("{low:ratio} to {high:ratio}", low=low, high=high) if known else say("unknown"),
-        "blocks": say("{n}, {less} left out", n=comparison.blocks, less=comparison.left_out)
-        if comparison.left_out
-        else str(comparison.blocks),
+        "blocks": str(comparison.blocks),
         "adjusted p": marked(f"{comparison.p_adjusted:.2g}"),
     }
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 TITLE = "Winner map"
 HELP = (
     "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure and "
-    "strength of colour: how many times as long the next one takes, or as much it needs. Grey: not distinguishable, "
-    "the letters named or, where it says ~, all of them. !: no figure counts."
+    "strength of colour: how many times as long the next one takes, or as much it needs. Grey: several, the "
+    "letters named or all of them; = where they are surely alike, ~ where it is not known. !: no figure counts."
 )
 SCOPE = "placement"
 SHARED = "tied"
@@ -111,7 +111,7 @@ def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
     """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
     fills = [*picture.candidates, SHARED]
     labels = {name: f"{letters[name]}  {name}" for name in picture.candidates}
-    labels[SHARED] = f"~  {say('not distinguishable')}"
+    labels[SHARED] = f"=  {say('alike')}, ~  {say('not known')}"
     words = f"{json.dumps(labels)}[datum.value]"
     legend = alt.Legend(orient="top", labelExpr=words, symbolOpacity=1, columns=plots.columns(labels.values()))
     scale = alt.Scale(domain=fills, range=[*plots.cycle(plots.COLOURS, len(fills) - 1), "#b8b8b8"])
@@ -123,11 +123,12 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
     told = verdict.margin > 1
-    mark = "!" if not winners else "~" if len(winners) > 1 and not told else "~".join(letters[name] for name in winners)
-    winner = " ~ ".join(winners) or say("none: no candidate has a figure that counts")
+    all_of_them = len(winners) > 1 and not told
+    mark = verdict.sign if all_of_them else verdict.sign.join(letters[name] for name in winners) or "!"
+    winner = f" {verdict.sign} ".join(winners) or say("none: no candidate has a figure that counts")
     operation = picture.operation(case)
     name = picture.name(case)
-    margin = format_ratio(verdict.margin) if told else "~" if winners else ""
+    margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 else ""
     return {
         "key": case.key,
         "case": name,

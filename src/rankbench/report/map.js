@@ -7,7 +7,7 @@ function escaped(text) {
 
 function said(number) {
   const names = cases.winners[number].map((winner) => book.candidates[winner]);
-  const winner = names.join(" ~ ") || say("none: no candidate has a figure that counts");
+  const winner = names.join(cases.decided[number] ? " = " : " ~ ") || say("none: no candidate has a figure that counts");
   return `${nameOf(number).replace(lines.placed[cases.line[number]], "")}: ${winner} ${cases.margin[number]}`.trimEnd();
 }
 
@@ -17,7 +17,7 @@ function cellOf(number) {
   const alone = first !== undefined && !others.length;
   const look = alone ? `c${first}" style="--part: ${22 + 0.56 * cases.strength[number]}%` : "tie";
   const margin = cases.margin[number];
-  const below = margin && margin !== "~" ? `<small>${margin}</small>` : "";
+  const below = margin && !"~=".includes(margin) ? `<small>${margin}</small>` : "";
   return `<td tabindex="-1" data-case="${number}" class="${look}" aria-label="${escaped(said(number))}">${escaped(cases.mark[number])}${below}</td>`;
 }
 

@@ -325,6 +325,7 @@ def cases(whole: Picture, line: dict[int, int]) -> dict[str, list[Any]]:
             "line": line[id(case)],
             "bytes": case.size_bytes,
             "winners": [place[name] for name in verdict.winners],
+            "decided": int(verdict.decided),
             "different": int(len(verdict.winners) < len(verdict.ranking)),
             "mark": told["mark"],
             "margin": told["margin"],
@@ -336,4 +337,4 @@ def cases(whole: Picture, line: dict[int, int]) -> dict[str, list[Any]]:
     return columns
 
 
-COLUMNS = ("line", "bytes", "winners", "different", "mark", "margin", "strength", "mapped")
+COLUMNS = ("line", "bytes", "winners", "decided", "different", "mark", "margin", "strength", "mapped")

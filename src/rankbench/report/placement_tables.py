@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rankbench.language import say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table, begun, ended
-from rankbench.statistics import placements, states
+from rankbench.statistics import placements
 from rankbench.verdict.evaluation import judged
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ class Known:
 
     def __init__(self, whole: Picture) -> None:
         figures = judged(whole.evaluation.figures)
-        apart = states.unlike(whole.launches)
-        effects = placements.placement_effects(figures, whole.campaign, apart)
+        effects = placements.placement_effects(figures, whole.campaign)
         self.same: dict[str, tuple[str, dict[str, Case]]] = {
             case.key: (line, cases)
             for line, cases in placements.same_cases(whole.campaign).items()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 LEFT_OUT = "start too uncertain"
+TOO_FEW = "too few rounds that count"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,11 +107,11 @@ def ended(summary: Summary) -> str:
 
 
 def winner(verdict: CaseVerdict) -> str:
-    """Return who is fastest and by how much; `~` joins those that cannot be told apart."""
-    names = " ~ ".join(verdict.winners)
+    """Return who is fastest and by how much; `=` joins those that are alike, `~` those of which it is not known."""
+    names = f" {verdict.sign} ".join(verdict.winners)
     if verdict.margin > 1:
         return f"{names} {format_ratio(verdict.margin)}"
-    return "~" if len(verdict.winners) > 1 else names or "–"
+    return verdict.sign if len(verdict.winners) > 1 else names or "–"
 
 
 def failures(whole: Picture) -> Table:
@@ -126,8 +127,8 @@ def failures(whole: Picture) -> Table:
             told = said[candidate] if verdict.case.key in doubts.get(candidate, {}) else reason
             found[candidate, told].append(verdict.case.key)
     for case, summary in whole.summaries():
-        for status, count in {**summary.failures, LEFT_OUT: summary.uncertain}.items():
-            of = sum(summary.failures.values()) + summary.launches + summary.uncertain
+        for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
+            of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
                 told = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
                 befell = say("{status} in {count} of {all} launches", status=word(status), count=count, all=of)

@@ -8,20 +8,25 @@ METHOD.md explains each choice.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import scipy
 
 from rankbench.model import Comparison
-from rankbench.statistics import states, trimming
+from rankbench.statistics import trimming
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.looks import price
+from rankbench.statistics.moderation import FEWEST_MODERATED, moderated
 from rankbench.statistics.summaries import LEVEL, median_interval, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
 
 __all__ = ["LEVEL", "compare", "launch_figures", "median_interval", "summarise"]
 
@@ -37,93 +42,96 @@ def compare(
     pairs: Sequence[tuple[str, str]],
     threshold: float,
     *,
+    control: Sequence[tuple[str, str]] = (),
     looks: Sequence[int] = (),
     confidence: float = LEVEL,
-    unlike: pl.DataFrame | None = None,
-    timeless: Collection[str] = (),
 ) -> list[Comparison]:
     """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.
 
-    The estimate is the geometric mean of the ratios, trimmed where there are many (`trimming`); interval and p-value
-    are Student's on their logarithms. p-values are adjusted over all comparisons of the call (Benjamini and Hochberg,
-    1995). Two candidates are called different if the adjusted p-value is at most 5 % and the ratio is beyond the
-    practical threshold.
+    The estimate is the trimmed geometric mean of the ratios (`trimming`), its scatter moderated by that of all others
+    of the call (`moderation`). Two candidates are *different* if the ratio is surely beyond the practical threshold,
+    not only beyond 1: Student's p-value of the log ratio's distance from it, adjusted over the comparisons of `pairs`
+    (Benjamini and Hochberg, 1995), is at most 5 %. They are *alike* if the interval lies within the threshold on both
+    sides. Else it is not known.
+
+    Pairs in `control` are one candidate under two names. They are judged by the largest p-value that passed among the
+    others: by the cutoff, so, that called the others different.
 
     A campaign that may end after each of several numbers of blocks, its `looks`, has several chances to be misled:
     p-values are multiplied and intervals widened to match (`looks.price`). `confidence` is that of the intervals; who
     differs is not a matter of it. Launches whose figure is below the clock's step are left out: a ratio to nothing says
     nothing.
-    So are the pairs of launches in `unlike` (`states.unlike`), which met the machine in unlike states; how many they
-    were is told. That matters to times: not to the cases that are `timeless`, such as memory.
     """
     launches = figures.filter(pl.col("figure_ns") > 0)
-    apart = states.NONE if unlike is None else unlike
-    tables = [_paired(launches, base, other, apart, timeless) for base, other in pairs]
+    tables = [_paired(launches, base, other) for base, other in (*pairs, *control)]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
-    estimates = _estimates(table, looks, confidence)
-    adjusted = scipy.stats.false_discovery_control(estimates["p_value"].to_numpy())
+    estimates = _estimates(table, threshold, looks, confidence)
+    asked = sum(map(len, tables[: len(pairs)]))
+    adjusted = _adjusted(estimates["p_value"].to_numpy(), asked)
     return [
         _comparison(row, float(p_adjusted), threshold)
         for row, p_adjusted in zip(estimates.iter_rows(named=True), adjusted, strict=True)
     ]
 
 
-def _paired(
-    launches: pl.DataFrame, base: str, other: str, unlike: pl.DataFrame, timeless: Collection[str]
-) -> pl.DataFrame:
-    """Return one row per case: the log ratios other / base of the blocks that have both from launches in like state."""
+def _paired(launches: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
+    """Return one row per case: the log ratios other / base of the blocks that have both."""
     one, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
-    apart = unlike.cast(launches.schema["launch"]).with_columns(unlike=True)
-    ratios = one.join(two, on=["case", "block"], suffix="_other", maintain_order="left").join(
-        apart, on=["launch", "launch_other"], how="left", maintain_order="left"
-    )
-    every = (pl.col("figure_ns_other") / pl.col("figure_ns")).log()
-    counting = pl.col("unlike").is_null() | pl.col("case").is_in(list(timeless))
-    alike = every.filter(counting)
+    ratios = one.join(two, on=["case", "block"], suffix="_other", maintain_order="left")
     return (
         ratios.group_by("case", maintain_order=True)
-        .agg(
-            alike.len().alias("blocks"),
-            (~counting).sum().alias("left_out"),
-            pl.coalesce(trimming.mean(alike), every.mean()).alias("log_ratio"),
-            trimming.scatter(alike).alias("spread"),
-        )
+        .agg((pl.col("figure_ns_other") / pl.col("figure_ns")).log().alias("logs"))
         .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
     )
 
 
-def _estimates(table: pl.DataFrame, looks: Sequence[int], confidence: float) -> pl.DataFrame:
-    count = table["blocks"].to_numpy()
-    priced = price(looks, count + table["left_out"].to_numpy())
-    mean = table["log_ratio"].to_numpy()
-    spread = np.maximum(np.nan_to_num(table["spread"].to_numpy()), FINEST_SPREAD)
-    enough = count >= 2
-    degrees = trimming.degrees(count)
-    error = spread / np.sqrt(np.maximum(count, 1))
-    p_value = np.where(enough, np.minimum(1.0, priced * 2 * scipy.stats.t.sf(np.abs(mean) / error, degrees)), 1.0)
+def _estimates(table: pl.DataFrame, threshold: float, looks: Sequence[int], confidence: float) -> pl.DataFrame:
+    logs = table["logs"].to_list()
+    blocks = np.array([len(one) for one in logs])
+    many = (blocks >= trimming.FEWEST).sum() >= FEWEST_MODERATED
+    found = trimming.centre(logs, trimming.FEWEST if many else trimming.FEWEST_ALONE)
+    enough = blocks >= 2
+    own = np.maximum(found.scatter, FINEST_SPREAD)
+    scatter, degrees = moderated(own, found.degrees, blocks >= FEWEST_BLOCKS)
+    error, priced = scatter / np.sqrt(found.left), price(looks, blocks)
+    beyond = (np.abs(found.mean) - math.log1p(threshold)) / error
+    p_value = np.where(enough, np.minimum(1.0, priced * 2 * scipy.stats.t.sf(beyond, degrees)), 1.0)
     half = np.where(enough, scipy.stats.t.isf((1 - confidence) / priced / 2, degrees) * error, np.inf)
-    return table.with_columns(
-        pl.Series("p_value", p_value), pl.Series("low", np.exp(mean - half)), pl.Series("high", np.exp(mean + half))
-    )
+    with np.errstate(over="ignore"):
+        return table.select("case", "base", "other").with_columns(
+            pl.Series("blocks", blocks),
+            pl.Series("ratio", np.exp(found.mean)),
+            pl.Series("low", np.exp(found.mean - half)),
+            pl.Series("high", np.exp(found.mean + half)),
+            pl.Series("error", error),
+            pl.Series("degrees", degrees),
+            pl.Series("p_value", p_value),
+        )
 
 
-def _comparison(row: dict[str, object], p_adjusted: float, threshold: float) -> Comparison:
-    ratio = float(np.exp(row["log_ratio"]))  # type: ignore[call-overload]
-    beyond = ratio > 1 + threshold or ratio < 1 / (1 + threshold)
-    enough = int(row["blocks"]) >= FEWEST_BLOCKS  # type: ignore[call-overload]
+def _adjusted(p_values: Numbers, asked: int) -> Numbers:
+    """Return p-values adjusted over the first `asked`; the others as these were at what called them different."""
+    own = scipy.stats.false_discovery_control(p_values[:asked]) if asked else p_values[:0]
+    passed = p_values[:asked][own <= FALSE_DISCOVERIES]
+    cutoff = passed.max() if len(passed) else FALSE_DISCOVERIES / max(asked, 1)
+    return np.append(own, np.minimum(p_values[asked:] * (FALSE_DISCOVERIES / cutoff), 1.0))
+
+
+def _comparison(row: dict[str, Any], p_adjusted: float, threshold: float) -> Comparison:
+    told = {name: float(row[name]) for name in ("ratio", "low", "error", "degrees", "p_value")}
+    # Of two infinities min takes the first: the record's default, which JSON leaves out.
+    high = min(math.inf, float(row["high"]))
+    enough = row["blocks"] >= FEWEST_BLOCKS
     return Comparison(
-        case=str(row["case"]),
-        base=str(row["base"]),
-        other=str(row["other"]),
-        blocks=int(row["blocks"]),  # type: ignore[call-overload]
-        left_out=int(row["left_out"]),  # type: ignore[call-overload]
-        ratio=ratio,
-        low=float(row["low"]),  # type: ignore[arg-type]
-        # Of two infinities min takes the first: the record's default, which JSON leaves out.
-        high=min(math.inf, float(row["high"])),  # type: ignore[arg-type]
-        p_value=float(row["p_value"]),  # type: ignore[arg-type]
+        case=row["case"],
+        base=row["base"],
+        other=row["other"],
+        blocks=row["blocks"],
+        high=high,
         p_adjusted=p_adjusted,
-        different=enough and beyond and p_adjusted <= FALSE_DISCOVERIES,
+        different=enough and p_adjusted <= FALSE_DISCOVERIES,
+        alike=enough and told["low"] >= 1 / (1 + threshold) and high <= 1 + threshold,
+        **told,
     )

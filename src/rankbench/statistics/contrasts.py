@@ -14,6 +14,7 @@ import polars as pl
 import scipy
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL
+from rankbench.statistics.moderation import moderated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
 
 SURE = 0.01
 """Largest adjusted p-value of what is told: a finding must not be one of the 5 % that comparisons may err in."""
-
-FEWEST_MODERATED = 10
-"""Contrasts whose scatter tells what is usual."""
-MOST_DEGREES = 100.0
-"""Degrees of freedom that what is usual is worth at most."""
 
 
 class Contrast(NamedTuple):
@@ -123,31 +119,3 @@ def contrasts(
             Contrast(key, int(n), float(ratio), float(low), float(high), float(p), bool(p <= SURE))
             for key, n, ratio, low, high, p in rows
         ]
-
-
-def moderated(spread: Numbers, degrees: NDArray[np.int64], known: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-    """Return standard deviations drawn towards what is usual among all of them, and the degrees of freedom they have.
-
-    The variances are taken as drawn around a common one, the more closely the less they differ beyond what so few
-    launches explain; where they differ much, each stands for itself (Smyth, Statistical Applications in Genetics and
-    Molecular Biology 3(1), 2004).
-    """
-    if known.sum() < FEWEST_MODERATED:
-        return spread, degrees.astype(np.float64)
-    half = degrees[known] / 2
-    logs = 2 * np.log(spread[known]) - scipy.special.digamma(half) + np.log(half)
-    beyond = float(logs.var(ddof=1) - scipy.special.polygamma(1, half).mean())
-    prior = min(2 * _inverse_trigamma(beyond), MOST_DEGREES) if beyond > 0 else MOST_DEGREES
-    usual = math.exp(float(logs.mean()) + float(scipy.special.digamma(prior / 2)) - math.log(prior / 2))
-    both = degrees + prior
-    drawn = np.sqrt((prior * usual + degrees * spread**2) / both)
-    return np.where(known, drawn, spread), np.where(known, both, degrees)
-
-
-def _inverse_trigamma(value: float) -> float:
-    """Return where the trigamma function has a value, by Newton's method; it falls all the way."""
-    at = 0.5 + 1 / value
-    for _ in range(50):
-        slope = float(scipy.special.polygamma(1, at))
-        at += slope * (1 - slope / value) / float(scipy.special.polygamma(2, at))
-    return at

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from rankbench.statistics.looks import price
-from rankbench.statistics.trimming import degrees
+from rankbench.statistics.trimming import SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SLIGHT = 0.1
 """With less chance than this of being decided a comparison is given up."""
 FALSE_DISCOVERIES = 0.05
+KEPT = 1 - 2 * SHARE
+"""Degrees of freedom that one more block brings."""
 
 
 class Outlook(NamedTuple):
@@ -71,8 +73,7 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
         unsettled = [
             place
             for place in own
-            if not settled(ordered[place], outlook.threshold)
-            and not {ordered[place].base, ordered[place].other} & beaten
+            if not settled(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
         ]
         hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
         if hopeful:
@@ -90,16 +91,16 @@ def slower(comparison: Comparison) -> str:
     return comparison.other if comparison.ratio > 1 else comparison.base
 
 
-def settled(comparison: Comparison, threshold: float) -> bool:
+def settled(comparison: Comparison) -> bool:
     """Return whether two candidates are known to differ, or known not to differ by more than the threshold."""
-    return comparison.different or (comparison.low >= 1 / (1 + threshold) and comparison.high <= 1 + threshold)
+    return comparison.different or comparison.alike
 
 
 def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
     """Return, of each comparison, the chance that it is decided by the last look if all goes on as it is."""
-    log, scatter, blocks, penalty = trend(comparisons, outlook)
+    log, scatter, blocks, _ = now = trend(comparisons)
     last = np.full_like(blocks, outlook.looks[-1])
-    different, alike = bounds(scatter, last, penalty, outlook)
+    different, alike = bounds(now, last, penalties(comparisons), outlook)
     drift = scatter * np.sqrt(np.maximum(1 / blocks - 1 / last, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = scipy.stats.norm.sf((different - log) / drift) + scipy.stats.norm.cdf((-different - log) / drift)
@@ -110,10 +111,10 @@ def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
 
 def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
     """Return, of each comparison, the look at which it is decided if all goes on as it is; the last if at none."""
-    log, scatter, blocks, penalty = trend(comparisons, outlook)
+    log, _, blocks, _ = now = trend(comparisons)
     needed = np.full(len(blocks), float(outlook.looks[-1]))
     for look in reversed(outlook.looks):
-        different, alike = bounds(scatter, np.full_like(blocks, look), penalty, outlook)
+        different, alike = bounds(now, np.full_like(blocks, look), penalties(comparisons), outlook)
         needed = np.where((look > blocks) & ((np.abs(log) >= different) | (np.abs(log) <= alike)), look, needed)
     return np.where(known(comparisons), needed, outlook.looks[-1])
 
@@ -123,21 +124,33 @@ def known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
     return np.array([one.blocks >= 2 and np.isfinite(one.high) for one in comparisons])
 
 
-def trend(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[Values, Values, Values, Values]:
-    """Return log ratios, the scatter of one block, blocks, and by how much p-values are adjusted to the others."""
-    blocks = np.array([max(one.blocks, 2) for one in comparisons], dtype=np.float64)
-    widths = np.array([one.high / one.low if np.isfinite(one.high) else 1.0 for one in comparisons])
-    taken = blocks + [one.left_out for one in comparisons]
-    quantile = scipy.stats.t.isf((1 - outlook.confidence) / price(outlook.looks, taken) / 2, degrees(blocks))
-    scatter = np.log(widths) / 2 * np.sqrt(blocks) / quantile
-    penalty = np.array([one.p_adjusted / one.p_value if one.p_value > 0 else 1.0 for one in comparisons])
-    return np.log([one.ratio for one in comparisons]), scatter, blocks, penalty
+class Trend(NamedTuple):
+    """Of each comparison, as its blocks are now."""
+
+    log: Values
+    scatter: Values
+    """Standard deviation that, over the root of the blocks, is the error."""
+    blocks: Values
+    degrees: Values
 
 
-def bounds(scatter: Values, blocks: Values, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
+def trend(comparisons: Sequence[Comparison]) -> Trend:
+    """Return how comparisons stand."""
+    log, error, blocks, degrees = np.array(
+        [(np.log(one.ratio), one.error, max(one.blocks, 2), one.degrees) for one in comparisons], dtype=np.float64
+    ).T
+    return Trend(log, error * np.sqrt(blocks), blocks, degrees)
+
+
+def penalties(comparisons: Sequence[Comparison]) -> Values:
+    """Return by how much p-values are adjusted to the others."""
+    return np.array([max(one.p_adjusted / one.p_value, 1.0) if one.p_value > 0 else 1.0 for one in comparisons])
+
+
+def bounds(now: Trend, blocks: Values, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
     """Return the log ratios from which on, and up to which, two differ and are alike after so many blocks."""
-    error, priced = scatter / np.sqrt(blocks), price(outlook.looks, blocks)
-    level = FALSE_DISCOVERIES / priced / np.maximum(penalty, 1.0)
-    different = np.maximum(scipy.stats.t.isf(level / 2, degrees(blocks)) * error, outlook.worth)
-    half = scipy.stats.t.isf((1 - outlook.confidence) / priced / 2, degrees(blocks)) * error
-    return different, outlook.worth - half
+    error, priced = now.scatter / np.sqrt(blocks), price(outlook.looks, blocks)
+    degrees = np.maximum(now.degrees + KEPT * (blocks - now.blocks), 1)
+    level = FALSE_DISCOVERIES / priced / penalty
+    half = scipy.stats.t.isf((1 - outlook.confidence) / priced / 2, degrees) * error
+    return outlook.worth + scipy.stats.t.isf(level / 2, degrees) * error, outlook.worth - half

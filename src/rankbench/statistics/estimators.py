@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LAUNCH = ["case", "candidate", "block", "launch"]
+FEWEST, LEAST_SHARE = 10, 0.1
+"""A launch's figure counts if so many of its rounds do, of few rounds half, and so large a share of many."""
 START_BOUND = 0.05
 """Share of a launch's median time above which its start is too uncertain to be judged."""
 COST_SHARE = 0.05
@@ -32,10 +34,11 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
     `figure_ns` is what the estimator makes of them, `middle_ns` their median. `skew_ns` and `skew_p90_ns` tell how far
     apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
     and likely did; `uncertain` whether the latter is too much to judge the figure. That matters where times are counted
-    from a `common` start only: not in the cases `by_ranks`, in which each rank's time is its own. A median on a step of
-    the clock is interpolated within it.
+    from a `common` start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` tells whether
+    too few rounds count to judge the figure. A median on a step of the clock is interpolated within it.
     """
-    time, valid = pl.col("time_ns"), samples.filter(~pl.col("discarded"))
+    time, rounds, valid = pl.col("time_ns"), pl.col("rounds"), samples.filter(~pl.col("discarded"))
+    needed = pl.max_horizontal(LEAST_SHARE * rounds, pl.min_horizontal(FEWEST, rounds / 2))
     far = pl.col("error_ns") > START_BOUND * pl.col("middle_ns")
     plain = (
         valid.group_by(LAUNCH)
@@ -46,13 +49,15 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
             pl.col("skew_ns").quantile(0.9, "linear").alias("skew_p90_ns"),
             pl.col("bound_ns", "error_ns").median().fill_null(0),
             (time == time.median()).mean().alias("tied"),
+            pl.len().alias("valid"),
         )
+        .join(samples.group_by(LAUNCH).agg(pl.len().alias("rounds")), on=LAUNCH)
         .sort(LAUNCH)
-        .with_columns(common=~pl.col("case").is_in(list(by_ranks)))
+        .with_columns(common=~pl.col("case").is_in(list(by_ranks)), few=pl.col("valid") < needed)
         .with_columns(uncertain=far & pl.col("common"))
         .collect()
     )
-    return (_finer(plain, valid) if estimator == "median" else plain).drop("tied")
+    return (_finer(plain, valid) if estimator == "median" else plain).drop("tied", "valid", "rounds")
 
 
 def estimate(estimator: str) -> pl.Expr:

@@ -65,15 +65,12 @@ def same_cases(campaign: Campaign) -> dict[str, dict[str, Case]]:
     return {line if ranks == 2 else f"{line} {ranks}": cases for (line, ranks), cases in several.items()}
 
 
-def placement_effects(
-    figures: pl.DataFrame, campaign: Campaign, unlike: pl.DataFrame | None = None
-) -> list[PlacementEffect]:
+def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[PlacementEffect]:
     """Return what each placement does to each case of each candidate, against each that the plan names before it.
 
     Args:
         figures: result of `launch_figures`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
-        unlike: result of `states.unlike`.
     """
     lines = same_cases(campaign)
     rows = [(case.key, line, place) for line, cases in lines.items() for place, case in cases.items()]
@@ -85,7 +82,7 @@ def placement_effects(
     for name in (candidate.name for candidate in campaign.candidates if not candidate.control_of):
         own = placed.filter(candidate=name).select("block", "launch", "figure_ns", case="line", candidate="placement")
         planned = campaign.plan
-        ratios = compare(own, pairs, planned.threshold, confidence=planned.confidence, unlike=unlike)
+        ratios = compare(own, pairs, planned.threshold, confidence=planned.confidence)
         found += (PlacementEffect(name, one.case, one) for one in ratios)
     return found
 

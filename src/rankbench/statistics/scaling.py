@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.statistics import compare, states
+from rankbench.statistics import compare
 from rankbench.statistics.placements import placeless
 
 if TYPE_CHECKING:
@@ -100,23 +100,17 @@ def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Itera
                 yield Step(line, Site(fewer, ranks), Site(more, ranks))
 
 
-def growths(
-    figures: pl.DataFrame,
-    campaign: Campaign,
-    lines: Mapping[str, Mapping[Site, Case]],
-    unlike: pl.DataFrame | None = None,
-) -> list[Growth]:
+def growths(figures: pl.DataFrame, campaign: Campaign, lines: Mapping[str, Mapping[Site, Case]]) -> list[Growth]:
     """Return how much longer each candidate takes after each step, against the others.
 
     Args:
         figures: result of `launch_figures`, less what is not to be judged.
         campaign: the campaign; its A/A twins take no part.
         lines: the cases, as `scaled` returns them.
-        unlike: result of `states.unlike`: two launches that met the machine in unlike states say nothing of growth.
     """
     made = list(steps(lines, campaign))
     names = [one.name for one in campaign.candidates if not one.control_of]
-    factors = factors_of(figures, made, lines, states.NONE if unlike is None else unlike)
+    factors = factors_of(figures, made, lines)
     if factors.is_empty():
         return []
     pairs = list(itertools.combinations(names, 2))
@@ -133,9 +127,7 @@ def growths(
     ]
 
 
-def factors_of(
-    figures: pl.DataFrame, made: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]], unlike: pl.DataFrame
-) -> pl.DataFrame:
+def factors_of(figures: pl.DataFrame, made: Sequence[Step], lines: Mapping[str, Mapping[Site, Case]]) -> pl.DataFrame:
     """Return the factor of each step, candidate and block as `compare` takes figures; a case is the step's number."""
     rows = [
         (str(number), lines[step.line][step.fewer].key, lines[step.line][step.more].key)
@@ -143,15 +135,8 @@ def factors_of(
     ]
     ends = pl.DataFrame(rows, {"step": pl.String, "fewer": pl.String, "more": pl.String}, orient="row")
     positive = figures.filter(pl.col("figure_ns") > 0).select("case", "candidate", "block", "launch", "figure_ns")
-    both = (
-        ends.join(positive, left_on="fewer", right_on="case", maintain_order="left")
-        .join(positive, left_on=["more", "candidate", "block"], right_on=["case", "candidate", "block"], suffix="_more")
-        .join(
-            unlike.cast(positive.schema["launch"]),
-            left_on=["launch", "launch_more"],
-            right_on=unlike.columns,
-            how="anti",
-        )
+    both = ends.join(positive, left_on="fewer", right_on="case", maintain_order="left").join(
+        positive, left_on=["more", "candidate", "block"], right_on=["case", "candidate", "block"], suffix="_more"
     )
     return both.select(
         "candidate",

@@ -6,11 +6,8 @@ without MPI just before and just after the launch. METHOD.md tells where the thr
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING, NamedTuple
-
-import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,12 +18,6 @@ ALIKE = 1.15
 """States whose exchange times differ by less are like. Where this was measured, 99 of 100 probes made one right after
 the other differed by less than 1.05, and the states between which that machine jumps by more than 1.3."""
 
-RESTLESS, RESTLESS_LAUNCHES = 0.25, 5
-"""Where the state changed during more than this share of launches, and during so many, launches have none of their own:
-half of all pairs and more would be left out, and those left would be alike by chance."""
-
-NONE = pl.DataFrame(schema={"launch": pl.Int32, "launch_other": pl.Int32})
-"""No pair of launches."""
 Exchanges = dict[tuple[int, int], float]
 """Exchange times in nanoseconds by pair of CPUs."""
 
@@ -93,38 +84,6 @@ def distance(one: Exchanges, two: Exchanges) -> float:
 def mean(times: Exchanges) -> float:
     """Return the geometric mean, not a number for nothing."""
     return math.exp(sum(map(math.log, times.values())) / len(times)) if times else math.nan
-
-
-def like(one: Met, two: Met) -> bool:
-    """Return whether two launches may be compared: neither state changed, and the two are not known to differ."""
-    return not (one.changing or two.changing) and distance(one.level, two.level) <= math.log(ALIKE)
-
-
-def restless(every: Sequence[Met]) -> bool:
-    """Return whether the machine changes so often that launches have no state of their own."""
-    probed = [one for one in every if one.before and one.after]
-    changing = sum(one.changing for one in probed)
-    return changing >= RESTLESS_LAUNCHES and changing > RESTLESS * len(probed)
-
-
-def unlike(launches: Iterable[Launch]) -> pl.DataFrame:
-    """Return the pairs of launches of one block that may not be compared, each in both directions.
-
-    On a restless machine there are none: which state a launch met is a part of its scatter, as all else is.
-    """
-    every = met(launches)
-    if restless(every):
-        return NONE
-    blocks: dict[int, list[Met]] = {}
-    for one in every:
-        blocks.setdefault(one.launch.block, []).append(one)
-    rows = [
-        (one.launch.number, two.launch.number)
-        for together in blocks.values()
-        for one, two in itertools.permutations(together, 2)
-        if not like(one, two)
-    ]
-    return pl.DataFrame(rows, schema=NONE.schema, orient="row")
 
 
 def groups(states: Sequence[Met]) -> list[list[Met]]:

@@ -33,8 +33,8 @@ def summarise(
     """Return one summary per case and candidate that was tried, with or without figures.
 
     Args:
-        figures: result of `launch_figures`. Launches whose start is uncertain count only where there are no others,
-            and then the summary says that it is not to be judged.
+        figures: result of `launch_figures`. Launches whose start is uncertain, or of which too few rounds count, are
+            told only where there are no others, and then the summary says that it is not to be judged.
         samples: the store's samples; quantiles are taken over all of those launches that are not discarded.
         cases: the store's cases, one row per case and launch.
         confidence: of the interval of the typical value.
@@ -48,9 +48,8 @@ def summarise(
         (pl.col("moved") != "").sum(),
         pl.col("moved_bytes", "moved_messages").max(),
     )
-    told = figures.with_columns(pl.col("uncertain").all().over(KEY).alias("doubted")).filter(
-        pl.col("doubted") | ~pl.col("uncertain")
-    )
+    poor = pl.col("uncertain") | pl.col("few")
+    told = figures.with_columns(poor.all().over(KEY).alias("doubted")).filter(pl.col("doubted") | ~poor)
     rows = (
         tried.lazy()
         .join(_launches(figures, told).lazy(), on=KEY, how="left")
@@ -86,11 +85,11 @@ def _coverage(count: int, rank: int) -> float:
 
 
 def _launches(figures: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
-    """Return what is taken over launches: the figures that are told, and how many launches are uncertain."""
+    """Return what is taken over launches: the figures that are told, and how many launches do not count and why."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
-    uncertain = figures.group_by(KEY).agg(pl.col("uncertain").sum())
+    left_out = figures.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
     return (
-        told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted", "common").first(), *over).join(uncertain, on=KEY)
+        told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted", "common").first(), *over).join(left_out, on=KEY)
     )
 
 
@@ -163,6 +162,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         moved_bytes=row["moved_bytes"] or 0,
         moved_messages=row["moved_messages"] or 0,
         uncertain=row["uncertain"] or 0,
+        few=row["few"] or 0,
         doubt=_doubt(row) if row["doubted"] else "",
         failures={one["status"]: one["count"] for one in row["failures"]},
         elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
@@ -184,6 +184,8 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
 
 
 def _doubt(row: dict[str, Any]) -> str:
+    if not row["uncertain"]:
+        return say("too few of its rounds count: {n} of {all}", n=row["samples"], all=row["rounds"])
     error, bound, middle = row["error_ns"], row["bound_ns"], row["middle_ns"]
     return say(
         "start uncertain by {share:.0%} of its time: clocks likely agree within {error:time}, certainly within "
@@ -216,6 +218,8 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
         said.append(
             say("{n} launches are left out: their starts are uncertain by more than 5% of the time", n=row["uncertain"])
         )
+    if row["few"]:
+        said.append(say("{n} launches are left out: too few of their rounds count", n=row["few"]))
     if row["common"] and bound > estimators.START_BOUND * typical:
         said.append(
             say(

@@ -6,6 +6,7 @@ command that needs it.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rankbench import units
@@ -77,7 +78,7 @@ def judge(
 
 
 def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVerdict:
-    """Rank the candidates of one case. Winners: the fastest, and all that cannot be told apart from it.
+    """Rank the candidates of one case. Winners: all that nobody is surely faster than.
 
     Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
     candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
@@ -86,12 +87,15 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVe
     names = [one.candidate for one in sorted(sound, key=lambda one: one.typical_ns)]
     beaten = {name for name in names if any(pairs.slower(case.key, other, name) for other in names)}
     names.sort(key=lambda name: name in beaten)
-    behind = [name for name in names[1:] if pairs.slower(case.key, names[0], name)]
+    winners = [name for name in names if name not in beaten]
     return CaseVerdict(
         case=case,
         ranking=names,
-        winners=[name for name in names if name not in behind],
-        margin=min((pairs.ratio(case.key, names[0], name) or 1.0 for name in behind), default=1.0),
+        winners=winners,
+        decided=bool(winners) and all(pairs.alike(case.key, *both) for both in combinations(winners, 2)),
+        margin=min(
+            (margin for name in beaten if (margin := pairs.ratio(case.key, names[0], name) or 1.0) > 1), default=1.0
+        ),
         failures={one.candidate: _reason(one) for one in summaries if one.candidate not in names},
     )
 

@@ -7,11 +7,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
+import scipy
 
 from rankbench.language import say
 from rankbench.model import Sentence
+from rankbench.statistics import LEVEL
 from rankbench.verdict import mix
 from rankbench.verdict.evidence import Evidence, listed, sized
+from rankbench.verdict.overall import Overall, overall, paired_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,10 +72,20 @@ def _fastest(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterat
 def _least_memory(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]:
     """Say who needs least memory, and how much the others need."""
     best = _best(evidence, judged)
-    front = [one for one in judged if best in one.winners and _told(one)]
+    front = [one for one in _known(judged) if best in one.winners]
     if not front:
-        text = say("No candidate can be told to need less memory than another in any of {n:count case}.", n=len(judged))
+        text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
         yield Sentence(text=text, cases=_keys(judged))
+        return
+    if len(_equals(evidence, best, front)) == len(evidence.names):
+        text = say(
+            "{names:and} need equally much memory, within {within:.0%}, in {n} of {all:count case}.",
+            names=evidence.names,
+            within=evidence.campaign.plan.threshold,
+            n=len(front),
+            all=len(judged),
+        )
+        yield Sentence(text=text, cases=_keys(front))
         return
     means = {name: _mean_ratio(evidence, best, name, judged) for name in evidence.names}
     text = say(
@@ -108,16 +121,16 @@ def _keys(verdicts: list[CaseVerdict]) -> list[str]:
     return [one.case.key for one in verdicts]
 
 
-def _told(verdict: CaseVerdict) -> bool:
-    """Return whether the case tells any two candidates apart."""
-    return len(verdict.winners) < len(verdict.ranking)
+def _known(judged: list[CaseVerdict]) -> list[CaseVerdict]:
+    """Return the cases of which it is known who is fastest: one candidate, or several that are alike."""
+    return [one for one in judged if one.decided]
 
 
 def _best(evidence: Evidence, judged: list[CaseVerdict]) -> str:
     """Return the candidate that is at the front most often; where level, the one with the smaller typical times."""
 
     def standing(name: str) -> tuple[int, float]:
-        front = sum(name in one.winners for one in judged if _told(one))
+        front = sum(name in one.winners for one in _known(judged))
         behind = [_behind(evidence, one, name) for one in judged if name in one.ranking]
         return front, -sum(behind) / max(len(behind), 1)
 
@@ -131,24 +144,33 @@ def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
 
 def _answer(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
     """Say who is at the front in most cases; and who takes least over all of them, where that is another one."""
-    told = [one for one in judged if _told(one)]
+    told = _known(judged)
     if not told:
-        text = say("No candidate can be told to be faster than another in any of {n:count case}.", n=len(judged))
+        text = say("It is not known who is fastest in any of {n:count case}.", n=len(judged))
         yield Sentence(text=text, cases=_keys(judged))
         return
     alone = [one for one in told if one.winners == [best]]
     level = [one for one in told if best in one.winners and one not in alone]
     equals = _equals(evidence, best, told)
-    front = _front(len(alone), len(level), len(told), len(judged))
+    front = _front(evidence, len(alone), len(level), len(told), len(judged))
     if rival := _rival(evidence, best, judged):
         yield from _two_measures(evidence, equals, rival, front, _keys(alone + level))
         return
-    clear = 2 * len(alone + level) > len(told)
-    text = (
-        say("{names:and} {n:of is the one|are the ones} to use: {front}.", names=equals, n=len(equals), front=front)
-        if clear
-        else say("No candidate leads throughout; {names:and} most often: {front}.", names=equals, front=front)
-    )
+    if len(equals) == len(evidence.names) > 1:
+        text = say("{names:and} are alike: {front}.", names=equals, front=front)
+    elif 2 * len(alone + level) <= len(told):
+        text = say("No candidate leads throughout; {names:and} most often: {front}.", names=equals, front=front)
+    elif 2 * len(told) < len(judged):
+        text = say(
+            "{names:and} {n:of leads|lead} where it is known who does, which is too little to choose by: {front}.",
+            names=equals,
+            n=len(equals),
+            front=front,
+        )
+    else:
+        text = say(
+            "{names:and} {n:of is the one|are the ones} to use: {front}.", names=equals, n=len(equals), front=front
+        )
     yield Sentence(text=text, cases=_keys(alone + level))
 
 
@@ -160,7 +182,7 @@ def _equals(evidence: Evidence, best: str, told: list[CaseVerdict]) -> list[str]
 
 def _rival(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Rival | None:
     """Return who takes clearly less than the best over all cases, if anyone does that has figures for most of them."""
-    told = [one for one in judged if _told(one)]
+    told = _known(judged)
     if not told:
         return None
     others = [name for name in evidence.names if name not in _equals(evidence, best, told)]
@@ -168,7 +190,9 @@ def _rival(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Rival | 
         Rival(name, logs) for name in others if 2 * len(logs := _logs(evidence, best, name, judged)) > len(judged)
     ]
     least = min(rivals, key=lambda one: one.ratio, default=None)
-    return least if least and least.ratio * (1 + evidence.campaign.plan.threshold) < 1 else None
+    if not least or least.ratio * (1 + evidence.campaign.plan.threshold) >= 1:
+        return None
+    return least if overall(evidence, best, least.name, list(least.logs)).high < 1 else None
 
 
 def _leaders(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> list[str]:
@@ -203,13 +227,8 @@ def _two_measures(
 
 def _by_block(evidence: Evidence, best: str, rival: Rival) -> list[float]:
     """Return the mean of the logarithms of both ones' ratios in each block in which they share cases."""
-    figures = evidence.figures.filter(pl.col("case").is_in(list(rival.logs)), pl.col("figure_ns") > 0)
-    mine, other = (
-        figures.filter(pl.col("candidate") == name).select("case", "block", log=pl.col("figure_ns").log())
-        for name in (best, rival.name)
-    )
-    ratios = mine.join(other, on=["case", "block"]).group_by("block").agg((pl.col("log_right") - pl.col("log")).mean())
-    return ratios["log_right"].to_list()
+    logs = paired_logs(evidence, best, rival.name, list(rival.logs))
+    return list(logs.group_by("block").agg(pl.col("log").mean())["log"])
 
 
 def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
@@ -237,17 +256,23 @@ def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
     return Sentence(text=text, cases=list(shorter))
 
 
-def _front(alone: int, level: int, told: int, judged: int) -> str:
-    """Say in how many cases the best is at the front."""
+def _front(evidence: Evidence, alone: int, level: int, told: int, judged: int) -> str:
+    """Say in how many cases the best is at the front, and in how many nobody knows who is."""
+    within = evidence.campaign.plan.threshold
     text = (
         say("fastest alone in {n} of {all:count case}", n=alone, all=judged)
         if alone
-        else say("among the fastest in {n} of {all:count case}", n=level, all=judged)
+        else say(
+            "as fast as any, within {within:.0%}, in {n} of {all:count case}",
+            within=within,
+            n=level,
+            all=judged,
+        )
     )
     if alone and level:
-        text = say("{front}, level with the fastest in {n} more", front=text, n=level)
+        text = say("{front}, as fast as any, within {within:.0%}, in {n} more", front=text, within=within, n=level)
     if told < judged:
-        text = say("{front}; in {n} no difference can be told", front=text, n=judged - told)
+        text = say("{front}; in {n} it is not known who is fastest", front=text, n=judged - told)
     return text
 
 
@@ -257,21 +282,44 @@ def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iter
         logs = _logs(evidence, best, name, judged)
         if name == best or not logs:
             continue
-        mean = mean_ratio(logs)
-        worst = max(logs, key=lambda key: logs[key])
-        text = say(
-            "{name} takes {mean:ratio} as long as {best} (geometric mean of {n:count case})"
-            if mean >= 1
-            else "{name} takes {mean:ratio} the time of {best} (geometric mean of {n:count case})",
-            name=name,
-            mean=mean,
-            best=best,
-            n=len(logs),
+        text = _distance(
+            best, name, overall(evidence, best, name, list(logs)), len(logs), evidence.campaign.plan.threshold
         )
-        if logs[worst] > math.log(1.03):
+        slower = [key for key in logs if evidence.pairs.slower(key, best, name)]
+        worst = max(slower, key=lambda key: logs[key], default="")
+        if worst:
             case = evidence.full_title(evidence.case[worst])
             text = say("{told}, at worst {ratio:ratio} ({case})", told=text, ratio=math.exp(logs[worst]), case=case)
-        yield Sentence(text=f"{text}.", cases=[worst])
+        if missing := [one.case.key for one in judged if name not in one.ranking]:
+            text = say("{told}; it has no figure in {n} more", told=text, n=len(missing))
+        yield Sentence(text=f"{text}.", cases=[worst] if worst else list(logs))
+
+
+def _distance(best: str, name: str, found: Overall, cases: int, within: float) -> str:
+    """Say how long a candidate takes over all cases against the best one."""
+    told = {"name": name, "best": best, "n": cases, "mean": found.mean, "low": found.low, "high": found.high}
+    if not found.low:
+        return say("{name} takes {mean:ratio} the time of {best} (geometric mean of {n:count case})", **told)
+    if found.low >= 1 / (1 + within) and found.high <= 1 + within:
+        return say(
+            "{name} takes as long as {best}, within {within:.0%} ({low:ratio} to {high:ratio}; geometric mean of "
+            "{n:count case})",
+            within=within,
+            **told,
+        )
+    if found.low <= 1 <= found.high:
+        return say(
+            "Over all {n:count case} it is not known which of {name} and {best} takes longer: {name} takes "
+            "{mean:ratio} the time ({low:ratio} to {high:ratio})",
+            **told,
+        )
+    return say(
+        "{name} takes {mean:ratio} as long as {best} ({low:ratio} to {high:ratio}; geometric mean of {n:count case})"
+        if found.mean >= 1
+        else "{name} takes {mean:ratio} the time of {best} ({low:ratio} to {high:ratio}; geometric mean of {n:count "
+        "case})",
+        **told,
+    )
 
 
 def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]:
@@ -279,18 +327,18 @@ def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]
     nodes = {placement.name: placement.nodes for placement in evidence.campaign.plan.placements}
     inside = [one for one in judged if nodes[one.case.placement] == 1]
     across = [one for one in judged if nodes[one.case.placement] > 1]
-    if not inside or not across or not any(map(_told, judged)):
+    if not inside or not across or not _known(judged):
         return
     keys, parts = [], []
     for cases in (inside, across):
         best = _best(evidence, cases)
-        front = [one for one in cases if _told(one) and best in one.winners]
+        front = [one for one in _known(cases) if best in one.winners]
         keys += _keys(front)
         parts.append(
             say(
                 "{best} is fastest, or level with the fastest, in {n} of {all:count case}"
                 if front
-                else "no difference can be told in {all:count case}",
+                else "it is not known who is fastest in any of {all:count case}",
                 best=best,
                 n=len(front),
                 all=len(cases),
@@ -368,7 +416,7 @@ def _short(evidence: Evidence, judged: list[CaseVerdict], ample: list[CaseVerdic
 
 def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
     """Say where starts were too uncertain to judge every candidate."""
-    doubted = {one.case for one in evidence.summaries if one.doubt}
+    doubted = {one.case for one in evidence.summaries if one.doubt and one.uncertain}
     if cases := [key for key in _keys(evidence.main) if key in doubted]:
         text = say(
             "In {n:count case} the ranks' clocks agree too badly for calls so short to judge every candidate; the "
@@ -393,11 +441,14 @@ def _control(evidence: Evidence) -> Iterator[Sentence]:
     if not evidence.control:
         return
     wrong = [one for one in evidence.control if one.different]
+    told = scipy.stats.binomtest(len(wrong), len(evidence.control)).proportion_ci(LEVEL)
     text = say(
-        "As a check, one candidate was measured twice under two names: {n} of {all:count case} called "
-        "the two different.",
+        "As a check, one candidate was measured twice under two names: by the rule that judged the others, {n} of "
+        "{all:count case} called the two different (with 95 % confidence, {low:.0%} to {high:.0%} of such cases do).",
         n=len(wrong),
         all=len(evidence.control),
+        low=told.low,
+        high=told.high,
     )
     yield Sentence(text=text, cases=[one.case for one in wrong])
 

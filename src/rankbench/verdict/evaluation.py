@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ import polars as pl
 
 from rankbench import plan, statistics
 from rankbench.model import ALL_RANKS
-from rankbench.statistics import states
 from rankbench.statistics.modes import modes_by_launch
 from rankbench.statistics.ranks import last_ranks, single_ranks
 from rankbench.statistics.rings import hop_costs, ring_modes, rings
@@ -47,7 +46,7 @@ class Evaluation:
     rank_samples: pl.LazyFrame
     """What single ranks saw, where the plan kept it."""
     figures: pl.DataFrame
-    """The figure of every launch, uncertain ones included."""
+    """The figure of every launch, those included that are not judged."""
     cases: pl.DataFrame = field(default_factory=pl.DataFrame)
     """The store's cases, one row per case and launch."""
     modes: dict[tuple[str, ...], list[Repeated]] = field(default_factory=dict)
@@ -200,16 +199,16 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
     looks = plan.looks(planned.stop) if planned.stop.until == "decided" else ()
-    compare = partial(
-        statistics.compare,
+    compared = statistics.compare(
         judged(figures),
-        threshold=planned.threshold,
+        list(combinations(names, 2)),
+        planned.threshold,
+        control=twins,
         looks=looks,
         confidence=planned.confidence,
-        unlike=states.unlike(launches),
-        timeless=[case.key for case in campaign.cases if case.quantity == "memory"],
     )
-    comparisons, control = compare(pairs=list(combinations(names, 2))), compare(pairs=twins)
+    control = [one for one in compared if (one.base, one.other) in twins]
+    comparisons = [one for one in compared if (one.base, one.other) not in twins]
     cases = store.cases()
     summaries = statistics.summarise(figures, samples, cases, planned.confidence)
     modes = modes_by_launch(samples.filter(pl.col("case").is_in(timed(campaign))), ["case", "candidate"])
@@ -224,8 +223,8 @@ def timed(campaign: Campaign) -> list[str]:
 
 
 def judged(figures: pl.DataFrame) -> pl.DataFrame:
-    """Return the figures of launches whose start is certain enough."""
-    return figures.filter(~pl.col("uncertain"))
+    """Return the figures of launches whose start is certain enough, and of which enough rounds count."""
+    return figures.filter(~pl.col("uncertain"), ~pl.col("few"))
 
 
 def _asked(campaign: Campaign, estimator: str, confidence: float, threshold: float) -> Campaign:

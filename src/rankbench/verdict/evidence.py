@@ -43,9 +43,12 @@ class Pairs:
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
         self._halves: dict[tuple[str, str, str], float] = {}
+        self._alike: set[tuple[str, frozenset[str]]] = set()
         for one in comparisons:
             self._ratios[one.case, one.base, one.other] = one.ratio, one.different
             self._ratios[one.case, one.other, one.base] = 1 / one.ratio, one.different
+            if one.alike:
+                self._alike.add((one.case, frozenset((one.base, one.other))))
             half = math.log(one.high / one.low) / 2 if one.low > 0 else math.inf
             self._halves[one.case, one.base, one.other] = self._halves[one.case, one.other, one.base] = half
 
@@ -60,6 +63,10 @@ class Pairs:
     def different(self, case: str, base: str, other: str) -> bool:
         """Return whether the two can be told apart."""
         return self._ratios.get((case, base, other), (1.0, False))[1]
+
+    def alike(self, case: str, base: str, other: str) -> bool:
+        """Return whether the two surely differ by no more than the practical threshold."""
+        return (case, frozenset((base, other))) in self._alike
 
     def slower(self, case: str, base: str, other: str) -> bool:
         """Return whether `other` is told to be slower than `base`."""

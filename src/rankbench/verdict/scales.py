@@ -64,7 +64,7 @@ def ending(summary: Summary) -> Ending | None:
     if not ends:
         return None
     status = max(ends, key=lambda one: ends[one])
-    tried = summary.launches + summary.uncertain + sum(ends.values())
+    tried = summary.launches + summary.left_out + sum(ends.values())
     return Ending(word(status).replace("-", " "), ends[status], tried)
 
 

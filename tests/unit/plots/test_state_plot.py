@@ -11,7 +11,7 @@ from fakes import campaigns, evaluations
 
 from rankbench import plots
 from rankbench.model import Exchange, Launch, State
-from rankbench.plots import Chart, ratios, state
+from rankbench.plots import Chart, state
 
 
 def chart(*launches: Launch) -> Chart | None:
@@ -72,10 +72,3 @@ def test_the_title_owes_the_cpus(cpus: int, subtitle: str) -> None:
     drawn = chart(msgspec.structs.replace(made, ranks=ranks))
     assert drawn is not None
     assert drawn.subtitle == subtitle
-
-
-@pytest.mark.parametrize(("left_out", "told"), [(0, "4"), (2, "4, 2 left out")])
-def test_a_ratio_tells_the_blocks_left_out(left_out: int, told: str) -> None:
-    verdict = evaluations.evaluation().verdict
-    comparison = msgspec.structs.replace(verdict.comparisons[0], left_out=left_out)
-    assert ratios.row(verdict.cases[0].case, comparison, [8])["blocks"] == told

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.statistics.contrasts import Claim, contrasts, judged, moderated, within_launches
+from rankbench.statistics.contrasts import Claim, contrasts, judged, within_launches
+from rankbench.statistics.moderation import moderated
 
 NONE = np.log1p(0.03)
 

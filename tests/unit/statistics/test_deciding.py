@@ -12,7 +12,7 @@ from scipy import stats
 
 from rankbench import plan, statistics
 from rankbench.model import Comparison, Stop
-from rankbench.statistics import deciding, trimming
+from rankbench.statistics import deciding
 from rankbench.statistics.looks import price
 
 if TYPE_CHECKING:
@@ -24,32 +24,27 @@ OUTLOOK = deciding.Outlook(0.03, LOOKS)
 
 def compared(base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c") -> Comparison:
     """Return what `statistics.compare` says of log ratios with this mean and this standard deviation."""
-    error, freedom = scatter / math.sqrt(blocks), float(trimming.degrees(np.array([blocks]))[0])
+    error, freedom = scatter / math.sqrt(blocks), 4 + deciding.KEPT * (blocks - 5)
     priced = float(price(LOOKS, np.array([blocks]))[0])
     half = float(stats.t.isf(0.05 / priced / 2, freedom)) * error
-    p = min(1.0, priced * 2 * float(stats.t.sf(abs(math.log(ratio)) / error, freedom)))
+    beyond = (abs(math.log(ratio)) - math.log(1.03)) / error
+    p = min(1.0, priced * 2 * float(stats.t.sf(beyond, freedom)))
+    low, high = ratio * math.exp(-half), ratio * math.exp(half)
     return Comparison(
         case=case,
         base=base,
         other=other,
         blocks=blocks,
         ratio=ratio,
-        low=ratio * math.exp(-half),
-        high=ratio * math.exp(half),
+        low=low,
+        high=high,
+        error=error,
+        degrees=freedom,
         p_value=p,
         p_adjusted=p,
-        different=p <= 0.05 and max(ratio, 1 / ratio) > 1.03,
+        different=p <= 0.05,
+        alike=low >= 1 / 1.03 and high <= 1.03,
     )
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "settled"), [(1 / 1.03, 1.03, True), (1 / 1.031, 1.0, False), (1.0, 1.031, False)]
-)
-def test_the_threshold_is_the_same_upwards_and_downwards(low: float, high: float, settled: bool) -> None:
-    one = Comparison(
-        case="c", base="a", other="b", blocks=5, ratio=1, low=low, high=high, p_value=1, p_adjusted=1, different=False
-    )
-    assert deciding.settled(one, 0.03) is settled
 
 
 def test_who_is_slower_among_the_beaten_matters_to_no_answer() -> None:
@@ -83,18 +78,18 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     later = random.normal(true, scatter, (1500, last - 5)).sum(axis=1)
     means = (5 * math.log(ratio) + later) / last
     ends = [compared("a", "b", math.exp(mean), scatter, last) for mean in means]
-    share = np.mean([deciding.settled(one, 0.03) for one in ends])
+    share = np.mean([deciding.settled(one) for one in ends])
     (told,) = deciding.chance([compared("a", "b", ratio, scatter)], OUTLOOK)
     assert told == pytest.approx(share, abs=0.04)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "scatter", "look"), [(1.2, 0.1, 7), (1.0, 0.016, 7), (1.1, 0.1, 22), (1.02, 0.05, 60)]
+    ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 33), (1.02, 0.05, 60)]
 )
 def test_the_look_at_which_all_is_decided_is_told(ratio: float, scatter: float, look: int) -> None:
     (told,) = deciding.blocks_needed([compared("a", "b", ratio, scatter)], OUTLOOK)
     assert told == look
-    settled = [deciding.settled(compared("a", "b", ratio, scatter, number), 0.03) for number in LOOKS if number <= look]
+    settled = [deciding.settled(compared("a", "b", ratio, scatter, number)) for number in LOOKS if number <= look]
     assert settled == [*[False] * (len(settled) - 1), look < LOOKS[-1]]
 
 

@@ -79,13 +79,6 @@ def test_growth_is_compared_within_blocks() -> None:
     assert ratio.ratio == pytest.approx(1.1 / 4)
 
 
-def test_launches_in_unlike_states_say_nothing_of_growth() -> None:
-    campaign = record((2, 4), (1,))
-    apart = pl.DataFrame([(0, 1), (1, 0)], {"launch": pl.Int32, "launch_other": pl.Int32}, orient="row")
-    (growth,) = scaling.growths(figures(TIMES), campaign, scaling.scaled(campaign), apart)
-    assert growth.ratios[0].blocks == 3
-
-
 def test_without_figures_there_is_no_growth() -> None:
     campaign = record((2, 4), (1,))
     assert scaling.growths(figures({}), campaign, scaling.scaled(campaign)) == []

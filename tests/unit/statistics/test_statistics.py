@@ -12,7 +12,7 @@ from scipy import stats
 from rankbench import plan, statistics
 from rankbench.model import Stop
 from rankbench.statistics import median_interval
-from rankbench.statistics.looks import price
+from rankbench.statistics.looks import LEVEL, price
 from rankbench.statistics.medians import grouped_median
 
 if TYPE_CHECKING:
@@ -69,20 +69,55 @@ def test_a_ratio_is_paired_within_blocks() -> None:
     assert comparison.different
 
 
-def test_the_comparison_is_students_on_the_logarithms() -> None:
+def test_few_comparisons_of_few_blocks_are_students_on_the_logarithms() -> None:
     random = np.random.default_rng(3)
-    a, b = random.lognormal(7, 0.1, 8), random.lognormal(7.05, 0.1, 8)
+    a, b = random.lognormal(7, 0.1, 7), random.lognormal(7.05, 0.1, 7)
     (comparison,) = statistics.compare(_medians({"a": list(a), "b": list(b)}), [("a", "b")], threshold=0.0)
     expected = stats.ttest_rel(np.log(b), np.log(a))
     assert comparison.p_value == pytest.approx(expected.pvalue)
     assert np.log(comparison.low) == pytest.approx(expected.confidence_interval(0.95).low)
+    assert comparison.error == pytest.approx(np.std(np.log(b / a), ddof=1) / np.sqrt(7))
+    assert comparison.degrees == 6
 
 
-def test_a_difference_below_the_threshold_is_not_called_one() -> None:
-    times = {"a": [100.0, 101.0, 100.5, 100.2], "b": [102.0, 103.0, 102.5, 102.2]}
+@pytest.mark.parametrize(
+    ("ratio", "spread", "different", "alike"),
+    [
+        (1.02, 0.002, False, True),
+        (1.035, 0.02, False, False),  # Surely not 1, and not surely more than 3 %.
+        (1.06, 0.005, True, False),
+        (1 / 1.06, 0.005, True, False),
+        (1.0, 0.2, False, False),
+    ],
+)
+def test_there_are_three_outcomes(ratio: float, spread: float, different: bool, alike: bool) -> None:
+    noise = np.array([-1.0, 1.0, -0.5, 0.5, 0.1, -0.1])
+    times = {"a": [100.0] * 6, "b": list(100 * ratio * np.exp(spread * noise))}
     (comparison,) = statistics.compare(_medians(times), [("a", "b")], threshold=0.03)
-    assert comparison.p_adjusted < 0.01
-    assert not comparison.different
+    assert (comparison.different, comparison.alike) == (different, alike)
+    # Intervals agree with verdicts.
+    beyond = comparison.low > 1.03 or comparison.high < 1 / 1.03
+    assert beyond is different
+    assert (comparison.low >= 1 / 1.03 and comparison.high <= 1.03) is alike
+
+
+def test_the_control_is_judged_by_the_cutoff_of_the_others() -> None:
+    """A twin that looks different at 1.5 % is a false alarm where that was enough for others, and else is none."""
+    twin = list(100 * np.exp(0.04 + 0.03 * np.array([-1.0, 1.2, -0.7, 0.8, 0.2, -0.3])))
+    clear, same = [130.0, 130.1, 129.9, 130.2, 129.8, 130.0], [100.0, 103.0, 97.0, 101.0, 99.0, 100.0]
+    judged = []
+    for other in (clear, same):
+        frames = [
+            _medians({"a": [100.0] * 6, "twin": twin if number == 0 else same, "b": other}, case=f"c{number}")
+            for number in range(4)
+        ]
+        told = statistics.compare(pl.concat(frames), [("a", "b")], 0.0, control=[("a", "twin")])
+        (control,) = [one for one in told if one.other == "twin" and one.case == "c0"]
+        cutoff = max((one.p_value for one in told if one.other == "b" and one.different), default=0.05 / 4)
+        assert control.different is (control.p_value <= cutoff)
+        judged.append((cutoff, control.p_value))
+    assert judged[0][0] < judged[0][1] < 0.05
+    assert judged[1][0] == 0.05 / 4
 
 
 def test_two_blocks_never_make_a_difference() -> None:
@@ -157,12 +192,15 @@ def test_looking_more_than_once_is_paid_for() -> None:
 
 @pytest.mark.parametrize("stop", [Stop(), Stop(blocks_min=5, blocks_max=30), Stop(blocks_min=2, blocks_max=3)])
 def test_all_looks_together_err_no_more_than_one_may(stop: Stop) -> None:
-    """A p-value that is multiplied by f is at most 5 % with a chance of 5 % / f; the last look has half of all."""
+    """Random walks pass the bounds at any look in 5 %; the last look costs little, and looks once nothing."""
     looks = plan.looks(stop)
-    chances = 1 / price(looks, np.array(looks, float))
-    assert chances.sum() == pytest.approx(1)
-    assert chances[-1] == 0.5
-    assert list(price((), np.array([1.0, 60.0]))) == [1, 1]
+    levels = LEVEL / price(looks, np.array(looks))
+    walks = np.random.default_rng(1).normal(size=(40_000, looks[-1])).cumsum(axis=1)[:, np.array(looks) - 1]
+    p_values = 2 * stats.norm.sf(np.abs(walks) / np.sqrt(looks))
+    assert (p_values <= levels).any(axis=1).mean() == pytest.approx(0.05, abs=0.004)
+    assert levels[-1] > 0.025
+    assert list(price((), np.array([1, 60]))) == [1, 1]
+    assert price(looks, np.array([looks[-1] + 5])) == price(looks, np.array([looks[-1]]))
 
 
 def test_a_figure_below_the_clocks_step_is_left_out() -> None:

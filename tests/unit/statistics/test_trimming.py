@@ -1,4 +1,4 @@
-"""Comparisons from many blocks hold their level, and find differences through the noise of a few disturbed launches."""
+"""Comparisons hold their level, and find differences through the noise of a few disturbed launches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from rankbench import statistics
 from rankbench.statistics import trimming
@@ -30,35 +31,54 @@ def p_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
             "figure_ns": np.exp(both).ravel(),
         }
     ).with_columns(pl.col("case").cast(pl.String), launch=pl.col("block"))
-    found = {one.case: one.p_value for one in statistics.compare(figures, [("a", "b")], 0.03)}
+    found = {one.case: one.p_value for one in statistics.compare(figures, [("a", "b")], 0.0)}
     return np.array([found[str(case)] for case in range(cases)])
 
 
-@pytest.mark.parametrize("blocks", [5, 10, 15, 19, 30])
-def test_equal_candidates_are_called_different_as_seldom_as_is_said(blocks: int) -> None:
+def disturbed(random: np.random.Generator, shape: tuple[int, int], most: float) -> NDArray[np.float64]:
+    """Return log figures of launches of which one in ten takes two times to so many times as long."""
+    slow = (random.random(shape) < 0.1) * random.uniform(np.log(2), np.log(most), shape)
+    own: NDArray[np.float64] = random.normal(0, SCATTER, shape) + slow
+    return own
+
+
+@pytest.mark.parametrize("blocks", [3, 5, 6, 8, 10, 20, 40])
+def test_equal_candidates_are_called_different_no_more_often_than_is_said(blocks: int) -> None:
     found = p_values(np.random.default_rng(blocks).normal(0, SCATTER, (CAMPAIGNS, blocks)))
-    assert (found < 0.05).mean() == pytest.approx(0.05, abs=0.012)
-    assert (found < 0.005).mean() == pytest.approx(0.005, abs=0.004)
+    assert 0.02 < (found < 0.05).mean() < 0.062
+    assert (found < 0.005).mean() < 0.01
 
 
-def test_a_few_disturbed_launches_hide_little() -> None:
-    """One launch in ten is two to four times slower; the other candidate is slower by 10 % throughout."""
+@pytest.mark.parametrize("most", [4, 30_000])
+@pytest.mark.parametrize("blocks", [5, 10, 20])
+def test_that_holds_where_launches_are_disturbed(blocks: int, most: float) -> None:
+    random = np.random.default_rng(blocks)
+    shape = (CAMPAIGNS, blocks)
+    found = p_values(disturbed(random, shape, most) - disturbed(random, shape, most))
+    assert (found < 0.05).mean() < 0.062
+    assert (found < 0.005).mean() < 0.01
+
+
+@pytest.mark.parametrize(("blocks", "least"), [(6, 0.2), (10, 0.5), (20, 0.75)])
+def test_a_few_disturbed_launches_hide_little(blocks: int, least: float) -> None:
+    """The other candidate is slower by 10 % throughout: Student's t without trimming finds it in 25 % at most."""
     random = np.random.default_rng(3)
-
-    def launches() -> NDArray[np.float64]:
-        slow = random.random((CAMPAIGNS, 20)) < 0.1
-        own: NDArray[np.float64] = random.normal(0, SCATTER, slow.shape) + slow * np.log(
-            random.uniform(2, 4, slow.shape)
-        )
-        return own
-
-    logs = launches() - launches()
-    assert (p_values(logs) < 0.01).mean() <= 0.012
-    assert (p_values(logs + np.log(1.1)) < 0.01).mean() > 0.7
-    mean, spread = logs.mean(axis=1) + np.log(1.1), logs.std(axis=1, ddof=1)
-    assert (mean / spread * np.sqrt(20) > 2.86).mean() < 0.15  # So Student's t without trimming: 19 degrees, 1 %.
+    shape = (CAMPAIGNS, blocks)
+    logs = disturbed(random, shape, 4) - disturbed(random, shape, 4) + np.log(1.1)
+    assert (p_values(logs) < 0.05).mean() > least
+    assert (stats.ttest_1samp(logs, 0, axis=1).pvalue < 0.05).mean() < 0.25
 
 
-@pytest.mark.parametrize(("blocks", "degrees"), [(1, 1), (2, 1), (14, 13), (15, 7), (30, 16)])
-def test_degrees_of_freedom_are_fewer_where_launches_are_dropped(blocks: int, degrees: int) -> None:
-    assert trimming.degrees(np.array([float(blocks)])) == [degrees]
+def test_one_wild_launch_moves_the_ratio_little() -> None:
+    wild = trimming.centre([[0.2, 0.19, 0.21, 0.2, 9.0, 0.22, 0.18, 0.2]], fewest=5)
+    assert wild.mean[0] == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "fewest", "left"), [(1, 5, 1), (4, 5, 4), (5, 5, 3), (7, 8, 7), (10, 8, 6), (30, 8, 18)]
+)
+def test_a_fifth_is_dropped_at_each_end(blocks: int, fewest: int, left: int) -> None:
+    values = np.arange(float(blocks))
+    found = trimming.centre([list(values)], fewest)
+    assert (found.left[0], found.mean[0]) == (left, pytest.approx(values.mean()))
+    assert found.degrees[0] == max(left - 1, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
@@ -58,10 +59,21 @@ def test_all_that_cannot_be_told_from_the_fastest_win_with_it() -> None:
     assert (verdict.winners, verdict.margin) == (["a", "b"], 2.0)
 
 
-def test_what_only_another_winner_beats_is_a_winner_still() -> None:
-    """`a` ~ `b` and `a` ~ `c`, though `b` and `c` differ: nobody is told to be faster than `c` by the fastest."""
+def test_who_is_beaten_by_anybody_is_no_winner() -> None:
+    """`a` ~ `b` and `a` ~ `c`, though `b` and `c` differ."""
     verdict = judged({"a": 100, "b": 101, "c": 106}, {("b", "c")})
-    assert (verdict.winners, verdict.margin) == (["a", "b", "c"], 1.0)
+    assert (verdict.winners, verdict.margin) == (["a", "b"], 1.06)
+
+
+def test_several_winners_are_a_decision_where_they_are_alike() -> None:
+    pairs = [comparison("a", "b", 1.01, different=False), comparison("a", "c", 2.0, different=True)]
+    summaries = [summary("a", 100), summary("b", 101), summary("c", 200)]
+    unknown = judge_case(CASE, summaries, Pairs([*pairs, comparison("b", "c", 1.98, different=True)]))
+    alike = judge_case(CASE, summaries, Pairs([msgspec.structs.replace(pairs[0], alike=True), *pairs[1:]]))
+    assert (unknown.winners, unknown.decided, unknown.sign) == (["a", "b"], False, "~")
+    assert (alike.winners, alike.decided, alike.sign) == (["a", "b"], True, "=")
+    assert judge_case(CASE, summaries[:1], Pairs([])).decided
+    assert not judge_case(CASE, [], Pairs([])).decided
 
 
 def test_one_that_differs_is_no_winner_though_a_slower_one_is() -> None:

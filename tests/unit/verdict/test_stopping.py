@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
+import numpy as np
 import pytest
+from scipy import stats
 
 from rankbench.campaign import Decision
-from rankbench.model import Comparison, Look, Plan, Summary, Verdict
+from rankbench.model import Comparison, Look, Plan, Stop, Summary, Verdict
+from rankbench.plan import looks
 from rankbench.plan.reading import parse
+from rankbench.statistics.looks import price
 from rankbench.verdict.stopping import decide
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
 
 
 FIRST_LOOK = [1.0] * 5
+LOOKS = looks(Stop())
 
 
 def plan(until: str) -> Plan:
@@ -33,7 +39,10 @@ def comparison(low: float, high: float, different: bool) -> Comparison:
         high=high,
         p_value=0.5,
         p_adjusted=0.5,
+        error=math.log(high / low) / 2 / float(stats.t.isf(0.025 / float(price(LOOKS, np.array([5]))[0]), 4)),
+        degrees=4,
         different=different,
+        alike=low >= 1 / 1.03 and high <= 1.03,
     )
 
 
@@ -77,7 +86,7 @@ def never() -> Verdict:
 DIFFERENT = comparison(1.10, 1.30, different=True)
 ALIKE = comparison(0.98, 1.02, different=False)
 OPEN = comparison(0.99, 1.08, different=False)
-HOPELESS = msgspec.structs.replace(comparison(0.9, 1.12, different=False), blocks=22)
+HOPELESS = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
 
 
 def test_decided_stops_when_all_differ_or_are_alike() -> None:
@@ -89,10 +98,10 @@ def test_decided_stops_when_all_differ_or_are_alike() -> None:
 def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
     others = [msgspec.structs.replace(one, case=case) for case, one in (("d", OPEN), ("e", HOPELESS))]
     answer = decide(plan("decided"), figures(DIFFERENT, *others), FIRST_LOOK)
-    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 7 as it looks"
+    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 49 as it looks"
     assert answer == Decision(False, reason, answer.look)
     assert answer.look is not None
-    assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 7)
+    assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 49)
 
 
 def test_precision_counts_half_the_interval() -> None:

@@ -20,6 +20,16 @@ TITLES = {
     "Starts": "Starts",
     "State of the machine": "Zustand der Maschine",
     "Winner map": "Karte der Schnellsten",
+    "alike": ("gleich"),
+    "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure "
+    "and strength of colour: how many times as long the next one takes, or as much it needs. Grey: several, "
+    "the letters named or all of them; = where they are surely alike, ~ where it is not known. !: no figure "
+    "counts.": (
+        "Buchstabe und Farbe: der schnellste Kandidat, oder wo Speicher gemessen wurde, der sparsamste. Zahl "
+        "und Farbstärke: das Wievielfache an Zeit oder Speicher der nächste braucht. Grau: mehrere, die "
+        "genannten Buchstaben oder alle; = wo sie sicher gleich sind, ~ wo es nicht bekannt ist. !: kein Wert "
+        "zählt."
+    ),
 }
 HELPS = {
     "Mean over launches of what the tool printed, with a bar from the smallest to the largest launch. Bars that "
@@ -114,13 +124,6 @@ HELPS = {
         "Ein Balken verbindet beide. Läufe eines Blocks werden verglichen, wo sie auf einer Höhe stehen. Hohle nicht: "
         "Die Maschine hat sich verändert, während sie liefen."
     ),
-    "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure and "
-    "strength of colour: how many times as long the next one takes, or as much it needs. Grey: not distinguishable, "
-    "the letters named or, where it says ~, all of them. !: no figure counts.": (
-        "Buchstabe und Farbe: der schnellste Kandidat, oder wo Speicher gemessen wurde, der sparsamste. Zahl und "
-        "Farbstärke: das Wievielfache an Zeit oder Speicher der nächste braucht. Grau: nicht zu unterscheiden, "
-        "und zwar die genannten Buchstaben oder, wo ~ steht, alle. !: kein Wert zählt."
-    ),
 }
 CIRCUMSTANCES = {
     "{n:count rank} ({place})": "{n:count Rank|Ranks} ({place})",
@@ -175,7 +178,6 @@ CHARTS = {
     "after {end:time}, 90 % within {p90:time}": "nach {end:time}, 90 % innerhalb von {p90:time}",
     "{line}: time relative to {base}": "{line}: Zeit im Verhältnis zu {base}",
     "{line}: memory relative to {base}": "{line}: Speicher im Verhältnis zu {base}",
-    "{n}, {less} left out": "{n}, {less} ausgelassen",
     "{fate} from {first} nodes on": "ab {first} Knoten {fate}",
     "{fate} from {first} ranks on": "ab {first} Ranks {fate}",
     "{n:count node}": "{n:count Knoten|Knoten}",
@@ -189,7 +191,6 @@ CHARTS = {
     "Fastest candidate by operation and message size": "Schnellster Kandidat nach Operation und Nachrichtengröße",
     "Best candidate by operation and message size": "Bester Kandidat nach Operation und Nachrichtengröße",
     "none: no candidate has a figure that counts": "keiner: Kein Kandidat hat einen Wert, der zählt",
-    "not distinguishable": "nicht zu unterscheiden",
     "not known": "nicht bekannt",
     "unknown": "unbekannt",
     "failed": "gescheitert",

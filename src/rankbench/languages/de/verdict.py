@@ -13,19 +13,12 @@ CONCLUSION = {
     "No two candidates have figures for the same case, so there is nothing to compare.": (
         "Für keinen Fall haben zwei Kandidaten Werte, es gibt also nichts zu vergleichen."
     ),
-    "No candidate can be told to need less memory than another in any of {n:count case}.": (
-        "In keinem von {n:count Fall|Fällen} lässt sich sagen, dass ein Kandidat weniger Speicher braucht als ein "
-        "anderer."
-    ),
     "{best} needs least memory in {n} of {all:count case}; against it, {others:and} ({names:of geometric "
     "mean|geometric means}).": (
         "{best} braucht in {n} von {all:count Fall|Fällen} am wenigsten Speicher; im Verhältnis dazu {others:and} "
         "({names:of geometrisches Mittel|geometrische Mittel})."
     ),
     "{name} needs {mean:ratio}": "{name} {mean:ratio}",
-    "No candidate can be told to be faster than another in any of {n:count case}.": (
-        "In keinem von {n:count Fall|Fällen} lässt sich sagen, dass ein Kandidat schneller ist als ein anderer."
-    ),
     "{names:and} {n:of is the one|are the ones} to use: {front}.": (
         "{names:and} {n:of ist|sind} die beste Wahl: {front}."
     ),
@@ -50,12 +43,6 @@ CONCLUSION = {
         "{told}. Welcher von beiden die bessere Wahl ist, hängt davon ab, welche Aufrufe eine Anwendung macht."
     ),
     "fastest alone in {n} of {all:count case}": "allein am schnellsten in {n} von {all:count Fall|Fällen}",
-    "among the fastest in {n} of {all:count case}": "unter den Schnellsten in {n} von {all:count Fall|Fällen}",
-    "{front}, level with the fastest in {n} more": "{front}, gleichauf mit dem Schnellsten in {n} weiteren",
-    "{front}; in {n} no difference can be told": "{front}; in {n} ist kein Unterschied zu erkennen",
-    "{name} takes {mean:ratio} as long as {best} (geometric mean of {n:count case})": (
-        "{name} braucht {mean:ratio} so lange wie {best} (geometrisches Mittel über {n:count Fall|Fälle})"
-    ),
     "{name} takes {mean:ratio} the time of {best} (geometric mean of {n:count case})": (
         "{name} braucht nur {mean:ratio} so lange wie {best} (geometrisches Mittel über {n:count Fall|Fälle})"
     ),
@@ -66,7 +53,6 @@ CONCLUSION = {
     "{best} is fastest, or level with the fastest, in {n} of {all:count case}": (
         "{best} ist in {n} von {all:count Fall|Fällen} am schnellsten oder gleichauf mit dem Schnellsten"
     ),
-    "no difference can be told in {all:count case}": "in {all:count Fall|Fällen} ist kein Unterschied zu erkennen",
     "{winners:and} {n:of is|are} faster in {where}, by up to {margin:ratio}.": (
         "Bei {where} {n:of ist|sind} {winners:and} schneller (bis zu {margin:ratio})."
     ),
@@ -97,10 +83,6 @@ CONCLUSION = {
         "Was mit einem anderen Start gemessen wurde ({starts:and}), ist davon ausgenommen; der Bericht führt es "
         "getrennt auf."
     ),
-    "As a check, one candidate was measured twice under two names: {n} of {all:count case} called the two different.": (
-        "Zur Kontrolle wurde ein Kandidat zweimal unter zwei Namen gemessen: In {n} von {all:count Fall|Fällen} "
-        "galten die beiden als verschieden."
-    ),
     "This holds {where}, for {versions}, {settings}, {launches}": (
         "Das gilt {where}, für {versions}, {settings}, {launches}"
     ),
@@ -113,6 +95,84 @@ CONCLUSION = {
     "from {n:count launch} of each": "aus je {n:count Lauf|Läufen}",
     "{scope}; so few launches find large differences only": "{scope}; so wenige Läufe zeigen nur große Unterschiede",
     "these versions": "diese Versionen",
+    "As a check, one candidate was measured twice under two names: by the rule that judged the others, {n} of "
+    "{all:count case} called the two different (with 95 % confidence, {low:.0%} to {high:.0%} of such cases "
+    "do).": (
+        "Zur Kontrolle wurde ein Kandidat unter zwei Namen doppelt gemessen: Nach der Regel, die über die "
+        "anderen entschied, wären die beiden in {n} von {all:count Fall|Fällen} verschieden (mit 95 % "
+        "Sicherheit in {low:.0%} bis {high:.0%} solcher Fälle)."
+    ),
+    "It is not known who is fastest in any of {n:count case}.": (
+        "In keinem von {n:count Fall|Fällen} ist bekannt, wer am schnellsten ist."
+    ),
+    "It is not known who needs least memory in any of {n:count case}.": (
+        "In keinem von {n:count Fall|Fällen} ist bekannt, wer am wenigsten Speicher braucht."
+    ),
+    "Over all {n:count case} it is not known which of {name} and {best} takes longer: {name} takes "
+    "{mean:ratio} the time ({low:ratio} to {high:ratio})": (
+        "Über alle {n:count Fall|Fälle} ist nicht bekannt, ob {name} oder {best} länger braucht: {name} "
+        "braucht {mean:ratio} der Zeit ({low:ratio} bis {high:ratio})"
+    ),
+    "as fast as any, within {within:.0%}, in {n} of {all:count case}": (
+        "so schnell wie der Schnellste, auf {within:.0%} genau, in {n} von {all:count Fall|Fällen}"
+    ),
+    "it is not known who is fastest in any of {all:count case}": (
+        "in keinem von {all:count Fall|Fällen} ist bekannt, wer am schnellsten ist"
+    ),
+    "{front}, as fast as any, within {within:.0%}, in {n} more": (
+        "{front}, so schnell wie der Schnellste, auf {within:.0%} genau, in {n} weiteren"
+    ),
+    "{front}; in {n} it is not known who is fastest": ("{front}; in {n} ist nicht bekannt, wer am schnellsten ist"),
+    "{names:and} are alike: {front}.": ("{names:and} sind gleich: {front}."),
+    "{names:and} need equally much memory, within {within:.0%}, in {n} of {all:count case}.": (
+        "{names:and} brauchen gleich viel Speicher, auf {within:.0%} genau, in {n} von {all:count Fall|Fällen}."
+    ),
+    "{names:and} {n:of leads|lead} where it is known who does, which is too little to choose by: {front}.": (
+        "{names:and} {n:of liegt|liegen} vorn, wo bekannt ist, wer vorn liegt, was für eine Wahl zu wenig ist: {front}."
+    ),
+    "{name} takes as long as {best}, within {within:.0%} ({low:ratio} to {high:ratio}; geometric mean of "
+    "{n:count case})": (
+        "{name} braucht so lange wie {best}, auf {within:.0%} genau ({low:ratio} bis {high:ratio}; "
+        "geometrisches Mittel über {n:count Fall|Fälle})"
+    ),
+    "{name} takes {mean:ratio} as long as {best} ({low:ratio} to {high:ratio}; geometric mean of {n:count case})": (
+        "{name} braucht {mean:ratio} so lange wie {best} ({low:ratio} bis {high:ratio}; geometrisches Mittel "
+        "über {n:count Fall|Fälle})"
+    ),
+    "{name} takes {mean:ratio} the time of {best} ({low:ratio} to {high:ratio}; geometric mean of {n:count case})": (
+        "{name} braucht nur {mean:ratio} so lange wie {best} ({low:ratio} bis {high:ratio}; geometrisches "
+        "Mittel über {n:count Fall|Fälle})"
+    ),
+    "{told}; it has no figure in {n} more": ("{told}; in {n} weiteren hat er keinen Wert"),
+    "Just before its launches, handing a cache line from one CPU to another took {ratio:ratio} as long for "
+    "{far} as for {near}, in {n:count block}. What they differ in may be that.": (
+        "Kurz vor den Läufen dauerte es bei {far} {ratio:ratio} so lange wie bei {near}, eine Cache-Zeile von "
+        "einer CPU zu einer anderen zu geben, in {n:count Block|Blöcken}. Worin sie sich unterscheiden, kann "
+        "daran liegen."
+    ),
+    "Launches with too few rounds": ("Läufe mit zu wenigen Runden"),
+    "Of {n:count launch} so few rounds of a case count that its figure is kept and not compared, most often of "
+    "{name} in {case}: {most} of {all}.": (
+        "Von {n:count Lauf|Läufen} zählen so wenige Runden eines Falls, dass sein Wert aufgehoben und nicht "
+        "verglichen wird, am häufigsten von {name} in {case}: {most} von {all}."
+    ),
+    "One candidate met a better machine": ("Ein Kandidat traf auf eine bessere Maschine"),
+    "Run more blocks: their order is random, and what candidates meet becomes alike.": (
+        "Mehr Blöcke messen: Ihre Reihenfolge ist zufällig, und was Kandidaten antreffen, gleicht sich an."
+    ),
+    "Something else took the processors: use a quieter hour, or more time for each case (case_limit).": (
+        "Etwas anderes nahm die Prozessoren in Anspruch: zu einer ruhigeren Stunde messen oder jedem Fall mehr "
+        "Zeit geben (case_limit)."
+    ),
+    "too few of its rounds count: {n} of {all}": ("zu wenige seiner Runden zählen: {n} von {all}"),
+    "{levels} Candidates are compared within blocks all the same; what such changes do to them makes the "
+    "intervals wider.": (
+        "{levels} Kandidaten werden gleichwohl innerhalb der Blöcke verglichen; was solche Wechsel mit ihnen "
+        "machen, macht die Intervalle breiter."
+    ),
+    "{n} launches are left out: too few of their rounds count": (
+        "{n:count Lauf bleibt|Läufe bleiben} außer Betracht: Zu wenige Runden zählen"
+    ),
 }
 FIRST_SIZE = {
     "{candidate}: {first:time} at {size:size} where {next_size:size} takes {next:time} in the same launch "
@@ -492,18 +552,6 @@ STATE = {
     ),
     "no two CPUs were free at once": "nie waren zwei CPUs zugleich frei",
     "it was not measured": "er wurde nicht gemessen",
-    "That is too often for launches to be compared in like state: all are, and what the changes do to them makes the "
-    "intervals wider.": (
-        "Das ist zu oft, um Läufe in gleichem Zustand zu vergleichen: Alle werden verglichen, und was die Wechsel mit "
-        "ihnen machen, macht die Intervalle breiter."
-    ),
-    "Only launches in like state are compared, which leaves out {share:.0%} of the pairs.": (
-        "Verglichen werden nur Läufe in gleichem Zustand; dadurch entfallen {share:.0%} der Paare."
-    ),
-    "{n} of {all:count comparison} {n:of has|have} fewer than {fewest} pairs left and cannot be judged.": (
-        "Bei {n} von {all:count Vergleich|Vergleichen} bleiben weniger als {fewest} Paare; darüber lässt sich nicht "
-        "urteilen."
-    ),
     "The machine was not in one state": "Die Maschine war nicht durchweg im selben Zustand",
     "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware change how "
     "near two virtual CPUs are.": (

@@ -89,7 +89,7 @@ def _fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence
     worst = max(summaries, key=lambda one: sum(one.failures.get(status, 0) for status in BROKEN))
     told = {status: worst.failures[status] for status in BROKEN if status in worst.failures}
     failed = sum(told.values())
-    return Fate(placement, worst.launches + worst.uncertain + failed, failed, _saying(told, launches))
+    return Fate(placement, worst.launches + worst.left_out + failed, failed, _saying(told, launches))
 
 
 def _saying(told: dict[CaseStatus, int], launches: Sequence[Launch]) -> str:

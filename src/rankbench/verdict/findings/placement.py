@@ -17,7 +17,7 @@ import numpy as np
 from rankbench.language import say
 from rankbench.model import Finding
 from rankbench.quantities import format_rate
-from rankbench.statistics import FEWEST_BLOCKS, placements, states
+from rankbench.statistics import FEWEST_BLOCKS, placements
 from rankbench.statistics.places import CACHES
 from rankbench.verdict import measures, naming
 
@@ -117,7 +117,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             lines.setdefault(naming.line_key(one), {})[one.size_bytes] = key
     if not lines:
         return
-    effects = placements.placement_effects(evidence.figures, evidence.campaign, states.unlike(evidence.launches))
+    effects = placements.placement_effects(evidence.figures, evidence.campaign)
     ratios = {(one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects}
     for keys in lines.values():
         by_size = {size: same[keys[size]] for size in sorted(keys)}

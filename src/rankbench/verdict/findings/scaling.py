@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.language import say
 from rankbench.model import Finding
 from rankbench.quantities import format_ratio
-from rankbench.statistics import scaling, states
+from rankbench.statistics import scaling
 from rankbench.verdict import naming
 from rankbench.verdict.evidence import either, listed
 from rankbench.verdict.reigns import Reign, clear, of, reigns_of, surely
@@ -149,7 +149,7 @@ def steep(evidence: Evidence, lines: Mapping[str, Cases]) -> Iterator[Finding]:
     """Yield candidates whose time grows with the nodes, and surely more than that of most others."""
     cases = {line: {place: one.case for place, one in found.items()} for line, found in lines.items()}
     found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
-    for growth in scaling.growths(evidence.figures, evidence.campaign, cases, states.unlike(evidence.launches)):
+    for growth in scaling.growths(evidence.figures, evidence.campaign, cases):
         for name, factor in growth.factor.items():
             beyond = [ratio for one in growth.ratios if (ratio := of(one, name)) and surely(ratio)]
             if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:

@@ -21,7 +21,7 @@ TITLES_SHOWN = 3
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield what is not known of starts as a warning, and what is known, and thus part of the time, as a note."""
     own = [one for one in evidence.summaries if one.candidate in evidence.names]
-    if unknown := [one for one in own if one.doubt]:
+    if unknown := [one for one in own if one.doubt and one.uncertain]:
         yield _unknown(evidence, unknown)
     main = {one.case.key for one in evidence.main if evidence.campaign.scheduled(one.case)}
     if apart := [one for one in own if one.case in main and one.skew_ns > START_BOUND * one.typical_ns > 0]:

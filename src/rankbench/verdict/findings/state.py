@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.statistics import FEWEST_BLOCKS, states
+from rankbench.statistics import compare, states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.model import Comparison, Launch
+    from rankbench.model import Launch
     from rankbench.statistics.states import Met
     from rankbench.verdict.evidence import Evidence
 
@@ -24,42 +27,62 @@ STOLEN = 0.02
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
     met = states.met(evidence.launches)
-    yield from _unlike(evidence, met)
+    yield from _unlike(met)
+    yield from _favoured(evidence, met)
     yield from _stolen(evidence)
     yield from _unknown(met)
 
 
-def _unlike(evidence: Evidence, met: Sequence[Met]) -> Iterator[Finding]:
+def _unlike(met: Sequence[Met]) -> Iterator[Finding]:
     groups = states.groups(met)
     changing = sum(one.changing for one in met)
     if len(groups) < 2 and not changing:
         return
-    lost = [one for one in [*evidence.comparisons, *evidence.control] if _lost(one)]
     yield Finding(
         kind="state",
         title=say("The machine was not in one state"),
-        text=" ".join([_levels(groups, changing), *_restless(met), *_left_out(evidence, len(lost))]),
+        text=say(
+            "{levels} Candidates are compared within blocks all the same; what such changes do to them makes the "
+            "intervals wider.",
+            levels=_levels(groups, changing),
+        ),
         advice=say(
             "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware "
             "change how near two virtual CPUs are."
         ),
-        cases=list(dict.fromkeys(one.case for one in lost)),
-        severity="warning" if lost or states.restless(met) else "note",
+        cases=[],
+        severity="note",
     )
 
 
-def _restless(met: Sequence[Met]) -> Iterator[str]:
-    """Say that no launch had a state of its own."""
-    if states.restless(met):
-        yield say(
-            "That is too often for launches to be compared in like state: all are, and what the changes do to them "
-            "makes the intervals wider."
-        )
-
-
-def _lost(comparison: Comparison) -> bool:
-    """Return whether a comparison cannot be judged only because too few launches met like states."""
-    return comparison.blocks < FEWEST_BLOCKS <= comparison.blocks + comparison.left_out
+def _favoured(evidence: Evidence, met: Sequence[Met]) -> Iterator[Finding]:
+    """Tell of candidates that met unlike machines before they began, which a random order makes unlikely."""
+    rows = [
+        ("state", one.launch.candidate, one.launch.block, one.launch.number, states.mean(one.before))
+        for one in met
+        if one.before
+    ]
+    schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
+    figures = pl.DataFrame(rows, schema, orient="row")
+    figures = figures.group_by("case", "candidate", "block").agg(pl.col("figure_ns").mean(), pl.col("launch").first())
+    for one in compare(figures, list(combinations(evidence.names, 2)), states.ALIKE - 1):
+        if one.different:
+            near, far = (one.base, one.other) if one.ratio > 1 else (one.other, one.base)
+            yield Finding(
+                kind="state",
+                title=say("One candidate met a better machine"),
+                text=say(
+                    "Just before its launches, handing a cache line from one CPU to another took {ratio:ratio} as long "
+                    "for {far} as for {near}, in {n:count block}. What they differ in may be that.",
+                    ratio=max(one.ratio, 1 / one.ratio),
+                    far=far,
+                    near=near,
+                    n=one.blocks,
+                ),
+                advice=say("Run more blocks: their order is random, and what candidates meet becomes alike."),
+                cases=[],
+                severity="warning",
+            )
 
 
 def _levels(groups: Sequence[Sequence[Met]], changing: int) -> str:
@@ -74,22 +97,6 @@ def _levels(groups: Sequence[Sequence[Met]], changing: int) -> str:
         levels=levels,
         n=changing,
     )
-
-
-def _left_out(evidence: Evidence, lost: int) -> Iterator[str]:
-    """Say what the comparisons lose by it."""
-    comparisons = [*evidence.comparisons, *evidence.control]
-    left_out = sum(one.left_out for one in comparisons)
-    if left_out:
-        share = left_out / sum(one.blocks + one.left_out for one in comparisons)
-        yield say("Only launches in like state are compared, which leaves out {share:.0%} of the pairs.", share=share)
-    if lost:
-        yield say(
-            "{n} of {all:count comparison} {n:of has|have} fewer than {fewest} pairs left and cannot be judged.",
-            n=lost,
-            all=len(comparisons),
-            fewest=FEWEST_BLOCKS,
-        )
 
 
 def _stolen(evidence: Evidence) -> Iterator[Finding]:
