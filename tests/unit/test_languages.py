@@ -94,10 +94,10 @@ def test_a_conclusion_in_german_word_for_word(tmp_path: Path) -> None:
         made = verdicts.evaluate(tmp_path, factors, control=True)
     assert [sentence.text for sentence in made.verdict.conclusion] == [
         "beta ist die beste Wahl: allein am schnellsten in 9 von 9 Fällen.",
-        "alpha braucht 1,50× so lange wie beta (1,50× bis 1,50×; geometrisches Mittel über 9 Fälle), schlimmstenfalls 1,50× "
-        "(pingpong, 8 B).",
-        "gamma braucht 3,00× so lange wie beta (3,00× bis 3,00×; geometrisches Mittel über 9 Fälle), schlimmstenfalls 3,00× "
-        "(pingpong, 8 B).",
+        "alpha braucht 1,50× so lange wie beta (1,50× bis 1,50×; geometrisches Mittel über 9 Fälle), "
+        "schlimmstenfalls 1,50× (pingpong, 8 B).",
+        "gamma braucht 3,00× so lange wie beta (3,00× bis 3,00×; geometrisches Mittel über 9 Fälle), "
+        "schlimmstenfalls 3,00× (pingpong, 8 B).",
         "Zur Kontrolle wurde ein Kandidat unter zwei Namen doppelt gemessen: Nach der Regel, die über die anderen "
         "entschied, wären die beiden in 0 von 9 Fällen verschieden (mit 95 % Sicherheit in 0% bis 34% solcher Fälle).",
         "Das gilt auf dieser Maschine (Example 9000, 2 Kerne), für alpha 1.0, beta 1.0 und gamma 1.0, mit "

@@ -23,7 +23,7 @@ from rankbench.model import RankbenchError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Library, RankFact
+    from rankbench.model import Library, RankFact, Verdict
 
 Prefixes = Annotated[list[Path] | None, typer.Option(help="A folder with an MPI library's bin/mpicc; repeatable.")]
 Modules = Annotated[
@@ -95,6 +95,12 @@ def placed(ranks: Sequence[RankFact]) -> str:
     cpus = {host: " ".join(str(rank.cpu) for rank in ranks if rank.host == host) for host in hosts}
     places = ", ".join(f"{host} (CPU{'s' * (len(cpus[host].split()) > 1)} {cpus[host]})" for host in hosts)
     return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
+
+
+def answer(verdict: Verdict) -> list[str]:
+    """Return the conclusion sentence by sentence, and the findings that are failures or warnings."""
+    grave = [found.text for found in verdict.findings if found.severity != "note"]
+    return [sentence.text for sentence in verdict.conclusion] + grave
 
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so

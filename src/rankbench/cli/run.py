@@ -21,7 +21,7 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Progress, Wanted
-from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, console, home
+from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, answer, console, home
 from rankbench.model import CaseStatus, RankbenchError
 from rankbench.verdict import evaluation, measures, naming
 from rankbench.verdict.stopping import decide
@@ -41,7 +41,6 @@ REFRESH_PER_S = 1
 BAR_WIDTH = 40
 FIGURES_SHOWN = 12
 FAILURES_SHOWN = 4
-SENTENCES_SHOWN = 3
 FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
 """What a candidate did wrong, and not the plan or the machine."""
 
@@ -113,8 +112,8 @@ def conclude(store: Store, decision: Decision) -> None:
     for failure in failures(store):
         tell(failure)
     tell("")
-    for sentence in verdict.conclusion[:SENTENCES_SHOWN]:
-        tell(sentence.text)
+    for line in answer(verdict):
+        tell(line)
     tell("")
     tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
 

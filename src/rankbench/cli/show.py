@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import Language, console
+from rankbench.cli import Language, answer, console
 from rankbench.cli.status import current
 from rankbench.language import ENGLISH, say, spoken
 from rankbench.model import RankbenchError
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 ORDER = 40
 Kind = TypeVar("Kind")
-SENTENCES_SHOWN = 3
 WIDEST = 999
 Threshold = Annotated[str, typer.Option(help="From what difference on it matters, if not the plan's: 1%, 3%.")]
 LEAST_COVERAGE = 0.75
@@ -156,11 +155,11 @@ def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], siz
 
 
 def show_answer(whole: Picture) -> None:
-    """Print the question and the first sentences of its answer."""
+    """Print the question, its answer, and what to be careful with."""
     if whole.campaign.plan.question:
         console.print(Text(whole.campaign.plan.question, "bold"))
-    for sentence in whole.verdict.conclusion[:SENTENCES_SHOWN]:
-        console.print(Text(sentence.text))
+    for line in answer(whole.verdict):
+        console.print(Text(line))
 
 
 def show_figures(picked: Picture) -> None:

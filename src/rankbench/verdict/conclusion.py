@@ -299,7 +299,11 @@ def _distance(best: str, name: str, found: Overall, cases: int, within: float) -
     """Say how long a candidate takes over all cases against the best one."""
     told = {"name": name, "best": best, "n": cases, "mean": found.mean, "low": found.low, "high": found.high}
     if not found.low:
-        return say("{name} takes {mean:ratio} the time of {best} (geometric mean of {n:count case})", **told)
+        return say(
+            "{name} takes {mean:ratio} as long as {best} (geometric mean of {n:count case}; no interval from so few "
+            "launches)",
+            **told,
+        )
     if found.low >= 1 / (1 + within) and found.high <= 1 + within:
         return say(
             "{name} takes as long as {best}, within {within:.0%} ({low:ratio} to {high:ratio}; geometric mean of "

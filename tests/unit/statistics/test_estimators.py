@@ -143,3 +143,20 @@ def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> 
     apart = of_launch([100.0] * 4, error_ns=600.0)
     assert statistics.launch_figures(apart)["uncertain"].to_list() == [True]
     assert statistics.launch_figures(apart, by_ranks=["c"])["uncertain"].to_list() == [False]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "discarded", "few"),
+    [
+        (500, 0, False),
+        (500, 449, False),
+        (500, 451, True),
+        (30, 20, False),
+        (30, 21, True),
+        (5, 2, False),
+        (5, 3, True),
+    ],
+)
+def test_a_launch_of_few_valid_rounds_is_told(rounds: int, discarded: int, few: bool) -> None:
+    figures = statistics.launch_figures(of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded))
+    assert figures["few"].to_list() == [few]

@@ -43,8 +43,10 @@ CONCLUSION = {
         "{told}. Welcher von beiden die bessere Wahl ist, hängt davon ab, welche Aufrufe eine Anwendung macht."
     ),
     "fastest alone in {n} of {all:count case}": "allein am schnellsten in {n} von {all:count Fall|Fällen}",
-    "{name} takes {mean:ratio} the time of {best} (geometric mean of {n:count case})": (
-        "{name} braucht nur {mean:ratio} so lange wie {best} (geometrisches Mittel über {n:count Fall|Fälle})"
+    "{name} takes {mean:ratio} as long as {best} (geometric mean of {n:count case}; no interval from so few "
+    "launches)": (
+        "{name} braucht {mean:ratio} so lange wie {best} (geometrisches Mittel über {n:count Fall|Fälle}; aus so "
+        "wenigen Läufen ohne Intervall)"
     ),
     "{told}, at worst {ratio:ratio} ({case})": "{told}, schlimmstenfalls {ratio:ratio} ({case})",
     "Inside one node, {inside}; across nodes, {across}.": (
