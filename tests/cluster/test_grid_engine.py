@@ -82,6 +82,7 @@ def left(engine: Engine, node: str) -> str:
     return engine.nodes.on(node, ["sh", "-c", "grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline || true"])
 
 
+@pytest.mark.thorough
 def test_from_submit_to_a_finished_campaign(engine: Engine, home: Path) -> None:
     """Each library within a node and over two, whose network is used; refused where a job cannot have nodes alone."""
     folder = engine.nodes.folder / "my campaigns" / "2 nodes"

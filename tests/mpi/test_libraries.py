@@ -67,14 +67,6 @@ def test_ranks_sit_on_a_core_each(family: str, home: Path, reach: list[Library],
     assert (found.works, found.reason, len(found.ranks)) == (True, "", ranks)
 
 
-@pytest.mark.parametrize("family", WHEELS)
-def test_binary_is_linked_to_its_own_library(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
-    library = wheel(family, reach)
-    found = doctor.check(library, build.build(library, home), PAIR, tmp_path)
-    assert {Path(rank.libmpi).is_relative_to(library.prefix) for rank in found.ranks} == {True}
-    assert library.abi.startswith("libmpi.so.")
-
-
 @pytest.mark.parametrize(
     ("family", "foreign", "reason"),
     [

@@ -23,6 +23,7 @@ from rankbench import campaign, launch, plan
 from rankbench.campaign import Progress, Wanted
 from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, answer, console, home
 from rankbench.model import CaseStatus, RankbenchError
+from rankbench.statistics import deciding
 from rankbench.verdict import evaluation, measures, naming
 from rankbench.verdict.stopping import decide
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rankbench.campaign import Decision
-    from rankbench.model import Campaign, Case, CaseResult, Launch, Look
+    from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Verdict
     from rankbench.store import Store
 
 ORDER = 30
@@ -114,8 +115,22 @@ def conclude(store: Store, decision: Decision) -> None:
     tell("")
     for line in answer(verdict):
         tell(line)
+    if more := prospect(store, verdict):
+        tell(more)
     tell("")
     tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
+
+
+def prospect(store: Store, verdict: Verdict) -> str:
+    """Say what as many blocks again would likely decide."""
+    planned = store.campaign.plan
+    outlook = deciding.Outlook(planned.threshold, [2 * verdict.blocks], planned.confidence)
+    undecided, likely = deciding.prospect(verdict.comparisons, outlook)
+    if not undecided:
+        return ""
+    spent_s = sum(one.duration_s for one in store.launches())
+    open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
+    return f"as many blocks again ({spent_s:.0f} s of launches) would decide about {likely:.0f} of {open_}"
 
 
 def failures(store: Store) -> list[str]:

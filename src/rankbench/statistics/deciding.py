@@ -19,7 +19,7 @@ from rankbench.statistics.looks import price
 from rankbench.statistics.trimming import SHARE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,14 +67,7 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
     ordered = sorted(comparisons, key=lambda one: one.case)
     chances, needed = chance(ordered, outlook), blocks_needed(ordered, outlook)
     last = 0
-    for case, places in groupby(range(len(ordered)), key=lambda place: ordered[place].case):
-        own = list(places)
-        beaten = {slower(ordered[place]) for place in own if ordered[place].different}
-        unsettled = [
-            place
-            for place in own
-            if not settled(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
-        ]
+    for case, own, unsettled in by_case(ordered):
         hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
         if hopeful:
             chosen = hopeful if drop else own
@@ -84,6 +77,32 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
         else:
             (found.given_up if unsettled else found.decided).append(case)
     return found._replace(blocks=last)
+
+
+def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, float]:
+    """Return how many cases are not decided, and how many of these the outlook's last look would decide, on average.
+
+    A case is taken to be decided as likely as the least likely of its comparisons that matter.
+    """
+    if not comparisons:
+        return 0, 0.0
+    ordered = sorted(comparisons, key=lambda one: one.case)
+    chances = chance(ordered, outlook)
+    likely = [min(chances[place] for place in unsettled) for _, _, unsettled in by_case(ordered) if unsettled]
+    return len(likely), float(sum(likely))
+
+
+def by_case(ordered: Sequence[Comparison]) -> Iterator[tuple[str, list[int], list[int]]]:
+    """Yield each case with the places of its comparisons, and of those that are open and matter to who is fastest."""
+    for case, places in groupby(range(len(ordered)), key=lambda place: ordered[place].case):
+        own = list(places)
+        beaten = {slower(ordered[place]) for place in own if ordered[place].different}
+        unsettled = [
+            place
+            for place in own
+            if not settled(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
+        ]
+        yield case, own, unsettled
 
 
 def slower(comparison: Comparison) -> str:

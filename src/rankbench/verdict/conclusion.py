@@ -156,9 +156,7 @@ def _answer(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterato
     if rival := _rival(evidence, best, judged):
         yield from _two_measures(evidence, equals, rival, front, _keys(alone + level))
         return
-    if len(equals) == len(evidence.names) > 1:
-        text = say("{names:and} are alike: {front}.", names=equals, front=front)
-    elif 2 * len(alone + level) <= len(told):
+    if 2 * len(alone + level) <= len(told):
         text = say("No candidate leads throughout; {names:and} most often: {front}.", names=equals, front=front)
     elif 2 * len(told) < len(judged):
         text = say(
@@ -167,6 +165,8 @@ def _answer(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterato
             n=len(equals),
             front=front,
         )
+    elif len(equals) == len(evidence.names):
+        text = say("{names:and} are alike: {front}.", names=equals, front=front)
     else:
         text = say(
             "{names:and} {n:of is the one|are the ones} to use: {front}.", names=equals, n=len(equals), front=front
@@ -356,12 +356,15 @@ def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Sen
     """Say where another candidate is faster than the best, the largest margins first."""
 
     def ahead(verdict: CaseVerdict) -> tuple[str, ...]:
-        return tuple(name for name in evidence.names if name in verdict.winners and best in verdict.ranking)
+        key = verdict.case.key
+        return tuple(
+            name for name in evidence.names if name in verdict.winners and evidence.pairs.slower(key, name, best)
+        )
 
     runs = []
     for title, verdicts in evidence.lines():
         for winners, group in groupby((one for one in verdicts if one.case.key in judged), key=ahead):
-            if winners and best not in winners:
+            if winners:
                 runs.append((list(group), title, winners))
     runs.sort(key=lambda run: -max(_behind(evidence, one, best) for one in run[0]))
     for verdicts, title, winners in runs[:MOST_EXCEPTIONS]:

@@ -83,6 +83,18 @@ def test_the_chance_to_be_decided_is_the_share_of_campaigns_that_are(ratio: floa
     assert told == pytest.approx(share, abs=0.04)
 
 
+def test_what_as_many_blocks_again_would_decide_is_told() -> None:
+    outlook = deciding.Outlook(0.03, [10])
+    decided, hopeless = compared("a", "b", 1.5, 0.02, case="c"), compared("a", "b", 1.03, 0.02, case="d")
+    likely = compared("a", "b", 1.2, 0.09, case="e")
+    assert not likely.different
+    assert deciding.prospect([decided], outlook) == (0, 0.0)
+    assert deciding.prospect([], outlook) == (0, 0.0)
+    undecided, more = deciding.prospect([decided, hopeless, likely], outlook)
+    assert undecided == 2
+    assert 0.6 < more < 1.2
+
+
 @pytest.mark.parametrize(
     ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 33), (1.02, 0.05, 60)]
 )

@@ -15,7 +15,7 @@ from rankbench.statistics import trimming
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CAMPAIGNS = 4000
+CAMPAIGNS = 2000
 SCATTER = 0.05
 
 
@@ -42,7 +42,7 @@ def disturbed(random: np.random.Generator, shape: tuple[int, int], most: float) 
     return own
 
 
-@pytest.mark.parametrize("blocks", [3, 5, 6, 8, 10, 20, 40])
+@pytest.mark.parametrize("blocks", [3, 5, 8, 20])
 def test_equal_candidates_are_called_different_no_more_often_than_is_said(blocks: int) -> None:
     found = p_values(np.random.default_rng(blocks).normal(0, SCATTER, (CAMPAIGNS, blocks)))
     assert 0.02 < (found < 0.05).mean() < 0.062
@@ -50,7 +50,7 @@ def test_equal_candidates_are_called_different_no_more_often_than_is_said(blocks
 
 
 @pytest.mark.parametrize("most", [4, 30_000])
-@pytest.mark.parametrize("blocks", [5, 10, 20])
+@pytest.mark.parametrize("blocks", [5, 20])
 def test_that_holds_where_launches_are_disturbed(blocks: int, most: float) -> None:
     random = np.random.default_rng(blocks)
     shape = (CAMPAIGNS, blocks)
