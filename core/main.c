@@ -10,6 +10,7 @@
 #include "core.h"
 #include "facts.h"
 #include "job.h"
+#include "near.h"
 #include "registry.h"
 #include "sample.h"
 #include "source.h"
@@ -75,15 +76,16 @@ static void warm_connections(const struct world *world) {
     }
 }
 
-static int run_cases(const struct world *world, const struct job *job, FILE *stream) {
+static int run_cases(const struct world *world, const struct job *job, struct near *near, FILE *stream) {
     const bool leads = world->all.rank == 0;
     int worst = 0;
     warm_connections(world);
     for (int i = 0; i < job->cases; i++) {
-        if (leads && stream)
-            write_begin(stream, i);
         int number = i;
         tree_broadcast_patient(&world->all, &number, sizeof number);
+        const double hop_ns = near_ns(near, world);
+        if (leads && stream)
+            write_begin(stream, i, hop_ns);
         const struct teller teller = {*job->stream != '\0', stream, i};
         watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
         struct result result = run_case(world, &job->wanted[i], &teller);
@@ -136,12 +138,13 @@ static void merge_most_talk(void *into, const void *from, int bytes) {
         mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
 }
 
-static void tell_end(const struct world *world, const struct job *job, FILE *stream) {
+static void tell_end(const struct world *world, const struct job *job, struct near *near, FILE *stream) {
     const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
     struct talk most = mine;
     tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
+    const double hop_ns = near_ns(near, world);
     if (stream)
-        write_end(stream, job->cases, &mine, &most);
+        write_end(stream, job->cases, hop_ns, &mine, &most);
 }
 
 /* The time source that was asked for, if every rank can use it; `auto` always finds one. */
@@ -161,10 +164,10 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
 }
 
 static int run_what_is_wanted(struct world *world, const struct job *job, const struct rank_fact *mine,
-                              const struct launch_fact *launch, FILE *stream) {
+                              const struct launch_fact *launch, struct near *near, FILE *stream) {
     if (job->check)
         return report_check(world, mine, launch);
-    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, stream);
+    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, near, stream);
 }
 
 static int run_job(struct world *world, const struct job *job, FILE *stream) {
@@ -186,8 +189,10 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     world->last_level_cache_bytes = launch.last_level_cache_bytes;
     know_neighbours(world, &mine, &launch);
     tell_facts(job, world, &mine, &launch, stream);
-    int worst = run_what_is_wanted(world, job, &mine, &launch, stream);
-    tell_end(world, job, stream);
+    struct near *near = open_near(world, mine.host);
+    int worst = run_what_is_wanted(world, job, &mine, &launch, near, stream);
+    tell_end(world, job, near, stream);
+    close_near(near);
     tree_broadcast_patient(&world->all, &worst, sizeof worst);
     leave_source(world);
     return worst;

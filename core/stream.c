@@ -61,7 +61,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":6,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":7,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -84,8 +84,8 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
     end_record(stream);
 }
 
-void write_begin(FILE *stream, int index) {
-    fprintf(stream, "{\"record\":\"begin\",\"case\":%d", index);
+void write_begin(FILE *stream, int index, double hop_ns) {
+    fprintf(stream, "{\"record\":\"begin\",\"case\":%d,\"hop_ns\":%.1f", index, hop_ns);
     end_record(stream);
 }
 
@@ -222,8 +222,8 @@ void end_result(FILE *stream) {
 }
 
 /* What the core's own talk cost: at rank 0, and at the rank where it was most. */
-void write_end(FILE *stream, int cases, const struct talk *first, const struct talk *most) {
-    fprintf(stream, "{\"record\":\"end\",\"cases\":%d", cases);
+void write_end(FILE *stream, int cases, double hop_ns, const struct talk *first, const struct talk *most) {
+    fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
     fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
     fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);
     fprintf(stream, ",\"rank_0_memory_bytes\":%lld,\"most_memory_bytes\":%lld", (long long)first->memory_bytes,

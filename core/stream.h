@@ -14,11 +14,12 @@ struct talk {
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
 void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
-void write_begin(FILE *stream, int index);
+/* What a hop from rank to rank took just before (near.h). */
+void write_begin(FILE *stream, int index, double hop_ns);
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
 void end_result(FILE *stream);
-void write_end(FILE *stream, int cases, const struct talk *first, const struct talk *most);
+void write_end(FILE *stream, int cases, double hop_ns, const struct talk *first, const struct talk *most);
 void write_string(FILE *out, const char *text);
 void write_text(FILE *stream, const char *key, const char *text);
 void end_record(FILE *stream);

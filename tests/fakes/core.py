@@ -139,7 +139,7 @@ def times(case: dict[str, str], told: dict[str, Any]) -> list[float]:
 def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, Any]) -> bool:
     """Run one case; return whether its data were right."""
     name = f"{case['operation']}.{case['bytes']}"
-    stream.write(record="begin", case=index)
+    stream.write(record="begin", case=index, hop_ns=0.0)
     time.sleep(told["pause_s"])
     stream.begun[name] = stream.begun.get(name, 0) + 1
     if name in told["crash"] and stream.begun[name] > told["survives"]:
@@ -238,5 +238,5 @@ def main(prefix: str, version: str, words: list[str]) -> int:
     if "--check" in options:
         print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
     right = [run_case(stream, index, case, told) for index, case in enumerate(cases)]
-    stream.write(record="end", cases=len(cases))
+    stream.write(record="end", cases=len(cases), hop_ns=0.0)
     return 0 if all(right) else 3

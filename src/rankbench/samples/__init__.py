@@ -25,11 +25,11 @@ from rankbench.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from rankbench.model import Case, Plan
 
-FORMAT = 6
+FORMAT = 7
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
 
@@ -68,6 +68,7 @@ class _Rank(Line, frozen=True, kw_only=True, tag="rank"):
 
 class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
     case: int
+    hop_ns: float = 0.0
 
 
 class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
@@ -102,6 +103,7 @@ class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
 
 class _End(Line, frozen=True, kw_only=True, tag="end"):
     cases: int
+    hop_ns: float = 0.0
 
 
 Head = _Launch | _Rank | _End
@@ -202,11 +204,11 @@ def _facts(path: Path, line: _Launch) -> LaunchFacts:
     return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
 
 
-def _result(path: Path, line: _CaseLine, cases: Sequence[Case]) -> CaseResult:
+def _result(path: Path, line: _CaseLine, cases: Sequence[Case], hops: Sequence[float]) -> CaseResult:
     if not 0 <= line.case < len(cases):
         raise RankbenchError(f"{path}: has a case {line.case}, but its job has only {len(cases)} cases")
-    values = {name: getattr(line, name) for name in CaseResult.__struct_fields__ if name not in {"case", "printed"}}
-    return CaseResult(case=cases[line.case], **values)
+    values = {name: getattr(line, name) for name in CaseResult.__struct_fields__ if name not in {"case", "hop_ns", "printed"}}
+    return CaseResult(case=cases[line.case], hop_ns=_mean_of_known(hops), **values)
 
 
 def read(path: Path, cases: Sequence[Case]) -> Stream:
@@ -225,8 +227,9 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
     open_cases = set(begun) - {line.case for line in ended}
     found: dict[str, list[CaseResult]] = {}
+    around = _around(lines)
     for line in ended:
-        result = _result(path, line, cases)
+        result = _result(path, line, cases, around[line.case])
         found.setdefault(result.case.key, []).append(result)
     return Stream(
         facts=next((_facts(path, line) for line in lines if isinstance(line, _Launch)), None),
@@ -240,6 +243,22 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
         complete=not damage and any(isinstance(line, _End) for line in lines),
         damage=damage,
     )
+
+
+def _around(lines: Sequence[Line]) -> dict[int, list[float]]:
+    """Return, by case, what a hop took just before it and, before the next one, just after it."""
+    marks = [line for line in lines if isinstance(line, _Begin | _End)]
+    return {
+        line.case: [line.hop_ns, *(after.hop_ns for after in marks[place : place + 1])]
+        for place, line in enumerate(marks, 1)
+        if isinstance(line, _Begin)
+    }
+
+
+def _mean_of_known(values: Iterable[float]) -> float:
+    """Return the mean of what is not 0, 0 if all are."""
+    known = [value for value in values if value]
+    return sum(known) / len(known) if known else 0.0
 
 
 def together(parts: Sequence[CaseResult]) -> CaseResult:
@@ -257,6 +276,7 @@ def together(parts: Sequence[CaseResult]) -> CaseResult:
     sums = {name: sum(getattr(part, name) for part in parts) for name in SUMS}
     most = {name: max((getattr(part, name) for part in parts), key=abs) for name in EXTREMES}
     means = {name: sum(getattr(part, name) for part in parts) / len(parts) for name in MEANS}
+    means["hop_ns"] = _mean_of_known(part.hop_ns for part in parts)
     moved = "; ".join(dict.fromkeys(part.moved for part in parts if part.moved))
     stopped = ", ".join(dict.fromkeys(part.stopped for part in parts if part.stopped))
     return msgspec.structs.replace(first, series=series, moved=moved, stopped=stopped, **sums, **most, **means)

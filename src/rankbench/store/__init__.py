@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 7
+FORMAT = 8
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -62,6 +62,7 @@ CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "stopped": pl.String,
     "calls": pl.Int32,
     "cost_ns": pl.Float64,
+    "hop_ns": pl.Float64,
     "first_window_ns": pl.Float64,
     "last_window_ns": pl.Float64,
     "active_ranks": pl.Int32,
@@ -111,13 +112,15 @@ _SINCE_6 = {
     "last_window_ns": pl.lit(0.0),
 }
 _SINCE_7 = {"error_ns": pl.col("bound_ns")}
+_SINCE_8 = {"hop_ns": pl.lit(0.0)}
 _LACKING = {
-    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7,
-    2: _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7,
-    3: _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7,
-    4: _SINCE_5 | _SINCE_6 | _SINCE_7,
-    5: _SINCE_6 | _SINCE_7,
-    6: _SINCE_7,
+    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
+    2: _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
+    3: _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
+    4: _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
+    5: _SINCE_6 | _SINCE_7 | _SINCE_8,
+    6: _SINCE_7 | _SINCE_8,
+    7: _SINCE_8,
 }
 """What the columns would hold that campaigns of older formats lack; what nobody measured then is null."""
 _UNTIL_3 = {"migrated": pl.Boolean}

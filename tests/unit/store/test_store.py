@@ -166,8 +166,14 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
 CASES_6 = ("calls", "cost_ns", "first_window_ns", "last_window_ns")
 
 
-def make_format_6(folder: Path) -> None:
+def make_format_7(folder: Path) -> None:
     """Turn a campaign into what the rankbench before this one would have written."""
+    rewrite(folder, lambda record: record.update(format=7), ("hop_ns",), ())
+
+
+def make_format_6(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 6 would have written."""
+    make_format_7(folder)
     rewrite(folder, lambda record: record.update(format=6), (), ("error_ns",))
 
 
@@ -320,7 +326,7 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
     assert_frame_equal(again.samples().collect(), samples)
 
 
-@pytest.mark.parametrize(("number", "make"), [(4, make_format_4), (5, make_format_5), (6, make_format_6)])
+@pytest.mark.parametrize(("number", "make"), [(4, make_format_4), (5, make_format_5), (6, make_format_6), (7, make_format_7)])
 def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
     made: Store, number: int, make: Callable[[Path], None]
 ) -> None:
