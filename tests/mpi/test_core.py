@@ -206,6 +206,29 @@ def test_every_operation_in_every_form_delivers_right_data(core: Core, ranks: in
     assert found == {case for case in core.wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
+def test_a_hop_between_ranks_is_told_with_each_case(core: Core, tmp_path: Path) -> None:
+    """It is known unless a rank had no CPU, as on a busy machine; ranks that share CPUs do not even try."""
+    case = {"operation": "allreduce", "bytes": 8, "start": "none", "samples": 2, "limit_s": 60}
+    known = False
+    for _ in range(20):
+        core.job(tmp_path, 2, [case] * 8)
+        hops = hops_of(tmp_path / "stream")
+        assert len(hops) == 9
+        assert all(hop == 0 or 1 < hop < 1e6 for hop in hops)
+        known = known or any(hops)
+        if known:
+            break
+    assert known
+    core.job(tmp_path, 2 * len(os.sched_getaffinity(0)), [case], "--probe")
+    assert hops_of(tmp_path / "stream") == [0, 0]
+
+
+def hops_of(stream: Path) -> list[float]:
+    """Return what a hop took before each case and after the last."""
+    records = map(json.loads, stream.read_text().splitlines())
+    return [one["hop_ns"] for one in records if one["record"] in {"begin", "end"}]
+
+
 @ONE_LIBRARY
 def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> None:
     short = {"start": "none", "samples": 2, "limit_s": 60}

@@ -109,8 +109,10 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     0: not known.
     """
     hop_ns: float = 0.0
-    """What handing a cache line from one rank to the next of its host took without MPI, the mean of just before and just
-    after; 0: not known."""
+    """What handing a cache line from one rank to the next of its host took without MPI: the mean of before and after.
+
+    0: not known.
+    """
     first_window_ns: float = 0.0
     last_window_ns: float = 0.0
     """How far apart rounds were planned, at first and in the end; 0: the start plans none."""

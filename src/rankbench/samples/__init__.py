@@ -207,7 +207,9 @@ def _facts(path: Path, line: _Launch) -> LaunchFacts:
 def _result(path: Path, line: _CaseLine, cases: Sequence[Case], hops: Sequence[float]) -> CaseResult:
     if not 0 <= line.case < len(cases):
         raise RankbenchError(f"{path}: has a case {line.case}, but its job has only {len(cases)} cases")
-    values = {name: getattr(line, name) for name in CaseResult.__struct_fields__ if name not in {"case", "hop_ns", "printed"}}
+    values = {
+        name: getattr(line, name) for name in CaseResult.__struct_fields__ if name not in {"case", "hop_ns", "printed"}
+    }
     return CaseResult(case=cases[line.case], hop_ns=_mean_of_known(hops), **values)
 
 

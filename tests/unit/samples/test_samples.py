@@ -44,7 +44,7 @@ LAUNCH_1 = (
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":6,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
+    '{"record":"launch","format":7,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
     '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
@@ -83,6 +83,19 @@ def _read(tmp_path: Path, text: str) -> Stream:
     path = tmp_path / "stream"
     path.write_text(text)
     return samples.read(path, CASES)
+
+
+@pytest.mark.parametrize(
+    ("hops", "told"),
+    [((50, 60, 200), (55, 130)), ((0, 60, 0), (60, 60)), ((50, 0, 0), (50, 0)), ((50, 60, None), (55, 60))],
+)
+def test_a_hop_is_the_mean_of_what_is_known_before_and_after(
+    tmp_path: Path, hops: tuple[float | None, ...], told: tuple[float, ...]
+) -> None:
+    text = WHOLE
+    for name, hop in zip(('"begin","case":0', '"begin","case":1', '"end","cases":2'), hops, strict=True):
+        text = text.replace(name, f'{name},"hop_ns":{hop}') if hop is not None else text.replace(END, "")
+    assert tuple(result.hop_ns for result in _read(tmp_path, text).results) == told
 
 
 def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
@@ -146,11 +159,11 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":6', '"format":7'), "stream format 7, this rankbench reads format 6"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 6"),
+        (WHOLE.replace('"format":7', '"format":8'), "stream format 8, this rankbench reads format 7"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 7"),
         (
-            LAUNCH.replace('"format":6', '"format":2') + RANK + OF_FORMAT_2,
-            "stream format 2, this rankbench reads format 6",
+            LAUNCH.replace('"format":7', '"format":2') + RANK + OF_FORMAT_2,
+            "stream format 2, this rankbench reads format 7",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],

@@ -326,7 +326,9 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
     assert_frame_equal(again.samples().collect(), samples)
 
 
-@pytest.mark.parametrize(("number", "make"), [(4, make_format_4), (5, make_format_5), (6, make_format_6), (7, make_format_7)])
+@pytest.mark.parametrize(
+    ("number", "make"), [(4, make_format_4), (5, make_format_5), (6, make_format_6), (7, make_format_7)]
+)
 def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
     made: Store, number: int, make: Callable[[Path], None]
 ) -> None:
@@ -529,7 +531,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 8, "new": 1}', "format 8, this rankbench reads formats 1 to 7; use the one that wrote it"),
+        (b'{"format": 9, "new": 1}', "format 9, this rankbench reads formats 1 to 8; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:
