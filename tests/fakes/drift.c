@@ -1,6 +1,6 @@
 /* Preloaded: gives ranks of a launch clocks that run fast. Rank r reads, instead of t,
  *
- *     t + shift + (m - origin) * ppm / 10^6,    m being CLOCK_MONOTONIC at that moment,
+ *     t + shift + (m - origin) * ppm / 10^6,    m being CLOCK_MONOTONIC_RAW at that moment,
  *
  * where DRIFT_PPM and DRIFT_SHIFT_NS list the ranks' ppm and shifts, divided by commas (0 for ranks beyond the list), and
  * DRIFT_ORIGIN_NS is the moment from which clocks part. So whoever launched the ranks knows what each reads at any time. */
@@ -44,18 +44,18 @@ static void advance(struct timespec *time, int64_t by_ns) {
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
-    struct timespec monotonic;
+    struct timespec raw;
     if (!real_reader)
         set_up();
     const int code = real_reader(clock, now);
     const int is_time = clock >= 0 && clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID;
     if (code != 0 || !is_time || (speed == 0 && shift_ns == 0))
         return code;
-    if (clock == CLOCK_MONOTONIC)
-        monotonic = *now;
+    if (clock == CLOCK_MONOTONIC_RAW)
+        raw = *now;
     else
-        real_reader(CLOCK_MONOTONIC, &monotonic);
-    advance(now, llrint(shift_ns + (double)(to_ns(&monotonic) - origin_ns) * speed));
+        real_reader(CLOCK_MONOTONIC_RAW, &raw);
+    advance(now, llrint(shift_ns + (double)(to_ns(&raw) - origin_ns) * speed));
     return 0;
 }
 

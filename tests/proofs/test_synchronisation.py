@@ -137,7 +137,7 @@ PPM = (0, 80, -55)
 
 def drifting() -> list[Clock]:
     """Return clocks that told the same some seconds before now and have parted since."""
-    origin_ns = time.monotonic_ns() - 5_000_000_000
+    origin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) - 5_000_000_000
     return [Clock(ahead_ns=0, ppm=ppm, origin_ns=origin_ns) for ppm in PPM]
 
 

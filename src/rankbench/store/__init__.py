@@ -126,6 +126,7 @@ _LACKING = {
 _UNTIL_3 = {"migrated": pl.Boolean}
 """Columns that only campaigns before format 4 have."""
 _MOVED_SINCE = 4
+_ROWS_AT_ONCE = 100_000
 
 
 class Store:
@@ -329,13 +330,17 @@ class _Told(NamedTuple):
 
 
 def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl.LazyFrame:
-    """Return the samples of a launch. What is equal in all of a case is joined to them while they are written."""
+    """Return the samples of a launch. What is equal in all of a case is joined to them while they are written.
+
+    The join is made of slices: of a million rows at once it would need ten times their memory.
+    """
     parts = [one.columns() for one in told]
     if not parts:
         return pl.LazyFrame(schema=SAMPLE_COLUMNS)
-    own = pl.LazyFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    own = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
     cases = pl.LazyFrame(heads, _CASE_OF_LAUNCH).with_row_index("number")
-    joined = own.join(cases, on="number", how="left", maintain_order="left")
+    slices = (own.lazy().slice(first, _ROWS_AT_ONCE) for first in range(0, len(own), _ROWS_AT_ONCE))
+    joined = pl.concat(part.join(cases, on="number", how="left", maintain_order="left") for part in slices)
     return joined.with_columns(pl.col("skew_ns").fill_nan(None)).select(list(SAMPLE_COLUMNS))
 
 

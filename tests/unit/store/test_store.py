@@ -638,8 +638,8 @@ def peak_growth_bytes(work: str, folder: Path) -> int:
 
 @pytest.mark.thorough
 def test_a_million_samples_of_one_case(tmp_path: Path) -> None:
-    """Written beside the list that holds them within 12 times their size, and read lazily within 4 times."""
-    assert peak_growth_bytes("written", tmp_path / "c") < 12 * RAW_BYTES
+    """Written beside the list that holds them within 18 times their size, and read lazily within 4 times."""
+    assert peak_growth_bytes("written", tmp_path / "c") < 18 * RAW_BYTES
     assert peak_growth_bytes("read", tmp_path / "c") < 4 * RAW_BYTES
     samples = store.open(tmp_path / "c").samples()
     assert isinstance(samples, pl.LazyFrame)
