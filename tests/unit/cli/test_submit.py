@@ -105,6 +105,7 @@ def test_a_launch_that_hangs_is_ended(tmp_path: Path) -> None:
     assert [row[2:4] for row in found] == [("bcast.blocking.8.byte.1x2.window", "hung")]
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_cancelled_goes_on_where_it_was(tmp_path: Path) -> None:
     here = site(tmp_path, "slurm", pause_s=2.0)
     assert here.submit().printed.splitlines()[-2:] == [
