@@ -174,7 +174,8 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
 # --- compilers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", [thorough("mpich"), thorough("openmpi"), "intel-mpi"])
+@pytest.mark.parametrize("family", ["mpich", "openmpi", "intel-mpi"])
+@pytest.mark.thorough
 def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     base = wheel(family, reach)
     made = [libraries.meant(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")]
