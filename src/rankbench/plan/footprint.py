@@ -18,6 +18,9 @@ MOMENT_BYTES, SAMPLE_BYTES = 40, 56
 STREAM_BYTES, STORED_BYTES, READ_BYTES = 8, 5, 90
 """Of a sample and series: as text in the stream, in Parquet, and as numbers while it is read; about."""
 
+ROWS_JUDGED, JUDGED_BYTES = 2_000_000, 250
+"""Rows of samples that are judged at once, and what each takes, about."""
+
 
 class Footprint(NamedTuple):
     """What one launch of a candidate, with all its cases, takes at most, and all launches leave."""
@@ -31,6 +34,8 @@ class Footprint(NamedTuple):
     """Memory of rankbench, beside the core."""
     stored_bytes: tuple[int, int]
     """Disk after the fewest and the most blocks."""
+    judged_bytes: int
+    """Memory of rankbench for all of them at most, which it reads by launches, or by candidates' cases."""
 
     def __str__(self) -> str:
         """Spell it in one line."""
@@ -38,7 +43,8 @@ class Footprint(NamedTuple):
         return (
             f"up to {self.samples} samples a case: a launch takes {format_memory(self.rank_bytes)} of memory on "
             f"rank 0, {format_memory(self.read_bytes)} to read and {format_memory(self.stream_bytes)} of disk; "
-            f"all leave {least if least == most else f'{least} to {most}'}"
+            f"all leave {least if least == most else f'{least} to {most}'}, and take up to "
+            f"{format_memory(self.judged_bytes)} of memory to judge"
         )
 
 
@@ -52,6 +58,7 @@ def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]
     for case in cases:
         launch = (case.placement, case.launch_group)
         kept[launch] = kept.get(launch, 0) + samples * series(plan, case, known[case.operation])
+    rows = [samples * max(1, series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases]
     candidates = len(plan.candidates) + plan.control
     all_bytes = candidates * STORED_BYTES * sum(kept.values())
     most = max(kept.values(), default=0)
@@ -61,6 +68,7 @@ def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]
         stream_bytes=STREAM_BYTES * most,
         read_bytes=READ_BYTES * most,
         stored_bytes=(plan.stop.blocks_min * all_bytes, plan.stop.blocks_max * all_bytes),
+        judged_bytes=JUDGED_BYTES * min(candidates * sum(rows), max(ROWS_JUDGED, *rows)),
     )
 
 

@@ -13,6 +13,7 @@ import polars as pl
 import scipy
 
 from rankbench.statistics.medians import TIED, grouped_median
+from rankbench.statistics.parts import by_launch
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,6 +38,10 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
     from a `common` start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` tells whether
     too few rounds count to judge the figure. A median on a step of the clock is interpolated within it.
     """
+    return pl.concat([_launch_figures(part, estimator, by_ranks) for part in by_launch(samples)]).sort(LAUNCH)
+
+
+def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[str]) -> pl.DataFrame:
     time, rounds, valid = pl.col("time_ns"), pl.col("rounds"), samples.filter(~pl.col("discarded"))
     needed = pl.max_horizontal(LEAST_SHARE * rounds, pl.min_horizontal(FEWEST, rounds / 2))
     far = pl.col("error_ns") > START_BOUND * pl.col("middle_ns")
@@ -52,7 +57,6 @@ def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: C
             pl.len().alias("valid"),
         )
         .join(samples.group_by(LAUNCH).agg(pl.len().alias("rounds")), on=LAUNCH)
-        .sort(LAUNCH)
         .with_columns(common=~pl.col("case").is_in(list(by_ranks)), few=pl.col("valid") < needed)
         .with_columns(uncertain=far & pl.col("common"))
         .collect()

@@ -27,6 +27,7 @@ import scipy
 
 from rankbench.language import say
 from rankbench.quantities import marked
+from rankbench.statistics.parts import by_launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +151,9 @@ def modes_by_launch(samples: pl.LazyFrame, key: Sequence[str]) -> dict[tuple[str
     Of each launch the first samples tell, STRETCH of them at most: they follow each other, as bursts need it.
     """
     counted = samples.filter(~pl.col("discarded"))
-    launches = counted.group_by(*key, "launch").agg(pl.col("time_ns").head(STRETCH)).sort(*key, "launch").collect()
+    first = pl.col("time_ns").head(STRETCH)
+    stretches = [part.group_by(*key, "launch").agg(first).collect() for part in by_launch(counted)]
+    launches = pl.concat(stretches).sort(*key, "launch")
     return {
         tuple(map(str, name)): modes_of_launches([times.to_numpy() for times in part["time_ns"]])
         for name, part in launches.partition_by(list(key), as_dict=True, maintain_order=True).items()

@@ -20,6 +20,7 @@ import scipy
 from rankbench.language import say
 from rankbench.statistics.estimators import LAUNCH, launch_figures
 from rankbench.statistics.modes import modes_by_launch
+from rankbench.statistics.parts import by_case
 from rankbench.statistics.summaries import LEVEL, median_interval
 
 if TYPE_CHECKING:
@@ -233,21 +234,18 @@ def _grids(cases: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
-    """Return the median of every launch's ring. Cases are read one by one: a million rounds of all have no room."""
-    parts = []
-    for case in cases:
-        of_case = own.filter(pl.col("case") == case)
-        for edge in of_case.select(pl.col("series").unique().sort()).collect()["series"]:
-            figures = launch_figures(of_case.filter(pl.col("series") == edge))
-            parts.append(figures.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)))
-    return pl.concat(parts)
+    """Return the median of every launch's ring."""
+    chosen = own.filter(pl.col("case").is_in(list(cases)))
+    edges = chosen.select(pl.col("series").unique().sort()).collect()["series"]
+    figures = ((edge, launch_figures(chosen.filter(pl.col("series") == edge))) for edge in edges)
+    return pl.concat(one.select(*LAUNCH, "figure_ns", edge=pl.lit(edge, pl.Int32)) for edge, one in figures)
 
 
 def _pooled(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
     """Return what is taken over all samples of a ring."""
     time = pl.col("time_ns").filter(~pl.col("discarded"))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
-    told = own.group_by("case", "candidate", EDGE).agg(
+    what = (
         time.len().cast(pl.Int64).alias("samples"),
         pl.col("discarded").sum().cast(pl.Int64),
         time.min().alias("min_ns"),
@@ -256,7 +254,8 @@ def _pooled(own: pl.LazyFrame, cases: Iterable[str]) -> pl.DataFrame:
         time.max().alias("max_ns"),
         *quantiles,
     )
-    return pl.concat([told.filter(pl.col("case") == case).collect() for case in cases])
+    chosen = own.filter(pl.col("case").is_in(list(cases)))
+    return pl.concat([part.group_by("case", "candidate", EDGE).agg(what).collect() for part in by_case(chosen)])
 
 
 def _typical(figures: Iterable[float], confidence: float) -> dict[str, float]:

@@ -12,6 +12,7 @@ import scipy
 from rankbench.language import say
 from rankbench.model import CaseStatus, Summary
 from rankbench.statistics import estimators
+from rankbench.statistics.parts import by_case
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,8 +55,8 @@ def summarise(
         tried.lazy()
         .join(_launches(figures, told).lazy(), on=KEY, how="left")
         .join(_beside(cases, told).lazy(), on=KEY, how="left")
-        .join(_discarded(samples, told), on=KEY, how="left")
-        .join(_pooled(samples, told), on=KEY, how="left")
+        .join(pl.concat([_discarded(part, told).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
+        .join(pl.concat([_pooled(part, told).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
         .collect()
     )
     # A left join of lazy frames need not keep the order; the plan's is wanted.

@@ -68,12 +68,6 @@ class Evaluation:
         )
 
     @cached_property
-    def valid(self) -> dict[str, pl.DataFrame]:
-        """Samples that count, by case: candidate and time_ns."""
-        counted = self.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns").collect()
-        return {str(key): frame for (key,), frame in counted.partition_by("case", as_dict=True).items()}
-
-    @cached_property
     def usual(self) -> dict[str, Case]:
         """By the key of every case, the one that is like it but has the usual start."""
         return usual_starts(self.campaign)

@@ -45,8 +45,18 @@ def amount(mib: float) -> str:
 def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
     """Two candidates and the control's twin, 5 to 60 blocks, two placements of 3 series of 10^6 samples of 5 bytes."""
     assert told('operations = ["ring"]\nplacements = ["1x4", "1x16"]\n[options]\ngrid = "2x2"').endswith(
-        "; all leave 429 MiB to 5.03 GiB"
+        "; all leave 429 MiB to 5.03 GiB, and take up to 27.9 GiB of memory to judge"
     )
+
+
+@pytest.mark.parametrize(("samples", "blocks", "memory"), [(1000, 1, "732 KiB"), (100_000, 16, "477 MiB")])
+def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: str) -> None:
+    """Of two candidates and the twin 1000 samples each are one part; of 1.6 million each every one is a part."""
+    text = f'operations = ["barrier"]\nplacements = ["1x4"]\nsamples = {samples}\nstop = {{ blocks = {blocks} }}'
+    parsed = plan.parse(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
+    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
+    told = str(plan.footprint(parsed, cases, fakes.description().operations))
+    assert told.endswith(f" up to {memory} of memory to judge")
 
 
 @pytest.mark.parametrize(

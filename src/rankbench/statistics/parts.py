@@ -1,0 +1,55 @@
+"""A store's samples part by part: what is worked out for each launch or candidate needs no others in memory.
+
+A million rounds of each of many cases have no room at once: polars takes some hundred bytes for each row that it
+groups. A campaign of fewer rows than ROWS_JUDGED is one part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import polars as pl
+
+from rankbench.plan.footprint import ROWS_JUDGED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+
+
+def by_launch(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
+    """Yield the samples in the order of their launches: so many rows at once, or one launch."""
+    sizes: list[tuple[int, int]] = samples.group_by("launch").len().sort("launch").collect().rows()
+    for launches in _batches(sizes, rows):
+        yield (
+            samples.filter(pl.col("launch").is_between(launches[0], launches[-1]))
+            if len(launches) < len(sizes)
+            else samples
+        )
+
+
+def by_case(samples: pl.LazyFrame, rows: int = ROWS_JUDGED) -> Iterator[pl.LazyFrame]:
+    """Yield the samples in the order of their cases: so many rows at once, or a candidate's of one case."""
+    sizes = samples.group_by("case", "candidate").len().sort("case", "candidate").collect()
+    of_case: list[tuple[str, int]] = sizes.group_by("case", maintain_order=True).agg(pl.col("len").sum()).rows()
+    for cases in _batches(of_case, rows):
+        chosen = samples.filter(pl.col("case").is_in(cases)) if len(cases) < len(of_case) else samples
+        own = sizes.filter(pl.col("case").is_in(cases))
+        if own["len"].sum() <= rows:
+            yield chosen
+        else:
+            yield from (chosen.filter(pl.col("candidate") == name) for name in own["candidate"])
+
+
+def _batches(sizes: list[tuple[T, int]], rows: int) -> Iterator[list[T]]:
+    """Yield neighbours that have so many rows together at most, or alone; of nothing, one batch of nothing."""
+    batch: list[T] = []
+    held = 0
+    for name, length in sizes:
+        if batch and held + length > rows:
+            yield batch
+            batch, held = [], 0
+        batch.append(name)
+        held += length
+    yield batch
