@@ -3,7 +3,8 @@
 A ring's rounds are timed by its first rank, at the edge of the grid, so that one case has a distribution for each edge
 rank. What a hop costs is the slope of the typical round time over the number of hops, block by block, since all cases
 of a block met the machine in the same minutes; its interval is Student's over blocks. A ring of one hop is a rank that
-sends to itself, which takes another way through a library: it is left out where there are two lengths without it. Cases
+sends to itself, which takes another way through a library: it is left out. Of one length alone, what a hop takes is the
+round divided by its hops, so that what a round takes besides is in it. Cases
 with more ranks on a node than the node has cores never share a line with others unless the result says so; nor do cases
 of one node share one with cases of several.
 """
@@ -25,6 +26,8 @@ from rankbench.statistics.summaries import LEVEL, median_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from rankbench.model import Campaign, Case
     from rankbench.statistics.modes import Repeated
@@ -58,10 +61,10 @@ class HopCost(NamedTuple):
         """Return in words what the figure rests on."""
         return say(
             "line through {hops:and} hops"
-            if len(self.hops) != 2
-            else "difference between {hops:and} hops; one hop is a rank to itself"
-            if SELF in self.hops
-            else "difference between {hops:and} hops",
+            if len(self.hops) > 2
+            else "difference between {hops:and} hops"
+            if len(self.hops) == 2
+            else "round of {hops:and} hops, divided by them",
             hops=list(map(str, self.hops)),
         )
 
@@ -146,7 +149,7 @@ def about(campaign: Campaign, case: Case) -> dict[str, object]:
 def hop_costs(
     campaign: Campaign, rank_samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
 ) -> list[HopCost]:
-    """Return what one more hop costs each candidate, line by line; nothing where there is one length of ring only."""
+    """Return what one more hop costs each candidate, line by line; nothing where ranks send to themselves only."""
     grids = _grids(cases)
     if grids.is_empty():
         return []
@@ -194,20 +197,24 @@ def _costs(
 
 
 def _lengths(rounds: pl.DataFrame, keys: Sequence[str]) -> int:
-    return rounds.filter(pl.col("case").is_in(keys))["hops"].n_unique()
+    return rounds.filter(pl.col("case").is_in(keys), pl.col("hops") != SELF)["hops"].n_unique()
 
 
 def _cost(rounds: pl.DataFrame) -> tuple[list[int], set[str], list[float]] | None:
-    """Return lengths, cases and the slope of each block that has two lengths or more; nothing where no block has."""
-    lengths = sorted(set(rounds["hops"]))
-    counting = [hops for hops in lengths if hops != SELF] if len(lengths) > 2 or SELF not in lengths else lengths
-    kept = rounds.filter(pl.col("hops").is_in(counting))
-    slopes = [
-        float(np.polyfit(block["hops"].to_numpy(), block["figure_ns"].to_numpy(), 1)[0])
+    """Return lengths, cases and the cost of a hop in each block that has all lengths; nothing where no block has."""
+    kept = rounds.filter(pl.col("hops") != SELF)
+    lengths = sorted(set(kept["hops"]))
+    costs = [
+        _slope(block["hops"].to_numpy(), block["figure_ns"].to_numpy())
         for block in kept.partition_by("block", maintain_order=True)
-        if block["hops"].n_unique() == len(counting) > 1
+        if block["hops"].n_unique() == len(lengths)
     ]
-    return (counting, set(kept["case"]), slopes) if slopes else None
+    return (lengths, set(kept["case"]), costs) if costs else None
+
+
+def _slope(hops: NDArray[np.float64], times_ns: NDArray[np.float64]) -> float:
+    """Return the slope of the line through several lengths; of one length, that of the line through nothing and it."""
+    return float(np.polyfit(hops, times_ns, 1)[0] if len(set(hops)) > 1 else np.mean(times_ns / hops))
 
 
 def _half(slopes: Sequence[float], confidence: float) -> float:

@@ -71,7 +71,8 @@ def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path:
 @pytest.mark.parametrize(
     ("placements", "basis"),
     [
-        (((1, 1), (1, 4)), "difference between 1 and 2 hops; one hop is a rank to itself"),
+        (((1, 1), (1, 4)), "round of 2 hops, divided by them"),
+        (((1, 9),), "round of 3 hops, divided by them"),
         (((1, 4), (1, 16)), "difference between 2 and 4 hops"),
         (((1, 1), (1, 4), (1, 9), (1, 16)), "line through 2, 3 and 4 hops"),
     ],
@@ -80,8 +81,15 @@ def test_what_the_cost_rests_on_is_told(tmp_path: Path, placements: Sequence[tup
     assert {one.basis for one in costs(torus.make(tmp_path / "made", placements))} == {basis}
 
 
-def test_one_length_of_ring_tells_no_cost(tmp_path: Path) -> None:
-    assert costs(torus.make(tmp_path / "made", ((1, 4),))) == []
+def test_of_one_length_a_hop_is_its_share_of_the_round(tmp_path: Path) -> None:
+    """The fakes' rounds take 100 ns besides their hops."""
+    alpha, _ = costs(torus.make(tmp_path / "made", ((1, 1), (2, 2))))
+    assert alpha.cost_ns == pytest.approx(400 + 100 / 2, rel=0.05)
+    assert alpha.low_ns < alpha.cost_ns < alpha.high_ns
+
+
+def test_a_rank_to_itself_tells_no_cost(tmp_path: Path) -> None:
+    assert costs(torus.make(tmp_path / "made", ((1, 1),))) == []
 
 
 def test_short_cores_are_told_apart(tmp_path: Path) -> None:

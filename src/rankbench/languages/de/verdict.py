@@ -1160,9 +1160,7 @@ THEN_AND_NOW = {
 }
 RINGS = {
     "line through {hops:and} hops": "Gerade durch {hops:and} Hops",
-    "difference between {hops:and} hops; one hop is a rank to itself": (
-        "Differenz zwischen {hops:and} Hops; ein Hop führt vom Rank zu sich selbst"
-    ),
+    "round of {hops:and} hops, divided by them": "Runde von {hops:and} Hops, geteilt durch ihre Zahl",
     "difference between {hops:and} hops": "Differenz zwischen {hops:and} Hops",
 }
 WORDS: dict[str, str] = {
