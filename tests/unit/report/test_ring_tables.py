@@ -100,13 +100,19 @@ def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: Eval
     rows = texts(tables(made)["ring 4 B: what one more hop costs"])
     assert [[row[0], row[1], row[2], row[5], row[6]] for row in rows] == [
         [name, way, where, basis, "6"]
+        for where, bases in (
+            (
+                "inside a node",
+                (
+                    "difference between 2 and 3 hops",
+                    "line through 2, 3 and 4 hops; more ranks than cores: waiting is measured",
+                ),
+            ),
+            ("between nodes", ("round of 2 hops, divided by them",)),
+        )
         for way in ("right", "down")
         for name in ("alpha", "beta")
-        for where, basis in (
-            ("inside a node", "difference between 2 and 3 hops"),
-            ("inside a node", "line through 2, 3 and 4 hops; more ranks than cores: waiting is measured"),
-            ("between nodes", "round of 2 hops, divided by them"),
-        )
+        for basis in bases
     ]
     inside = [row for row in rows if row[2] == "inside a node"]
     assert all(row[3].startswith(("39", "40", "41") if row[0] == "alpha" else ("7", "8")) for row in inside)
