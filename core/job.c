@@ -518,6 +518,7 @@ static const struct flag options[] = {
     {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
     {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
     {"--job", "FILE", NULL, "read the cases from a job file, which rank 0 alone must see"},
+    {"--turns", "PLACE/LAUNCHES:FILE", NULL, "measure in turn with launches that run meanwhile; FILE is theirs too, of zeros"},
     {"--threads", NULL, NULL, "tell MPI that several threads will call it; a job with cases of threads needs it"},
     {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
     {"--quiet", NULL, NULL, "print no table"},
@@ -583,6 +584,7 @@ static bool take_value(struct job *job, struct arguments *given, const struct fl
         {"--job", job->file, sizeof job->file},
         {"--stream", job->stream, sizeof job->stream},
         {"--cpus", job->cpus, sizeof job->cpus},
+        {"--turns", job->turns, sizeof job->turns},
         {"--clock", job->source, sizeof job->source},
         {"--sync", job->synchronisation, sizeof job->synchronisation}};
     double number = 1;

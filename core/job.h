@@ -40,6 +40,8 @@ struct job {
     /* Where cases are read from; empty: they were told on the command line. */
     char file[LINE_BYTES];
     char stream[LINE_BYTES];
+    /* With which other launches it measures in turn; empty: it is alone. */
+    char turns[LINE_BYTES];
     char source[NAME_BYTES];
     char synchronisation[NAME_BYTES];
     bool describe;

@@ -21,6 +21,7 @@
 #include "study.h"
 #include "table.h"
 #include "tree.h"
+#include "turns.h"
 #include "watchdog.h"
 #include "world.h"
 
@@ -76,12 +77,22 @@ static void warm_connections(const struct world *world) {
     }
 }
 
-static int run_cases(const struct world *world, const struct job *job, struct near *near, FILE *stream) {
+/* All ranks have ended their part of a turn before another launch begins its own. */
+static void end_turn(const struct world *world, struct turns *turns) {
+    if (turns)
+        dissemination_barrier(&world->all);
+    if (world->all.rank == 0)
+        pass_turn(turns);
+}
+
+static int run_cases(const struct world *world, const struct job *job, struct near *near, struct turns *turns, FILE *stream) {
     const bool leads = world->all.rank == 0;
     int worst = 0;
     warm_connections(world);
     for (int i = 0; i < job->cases; i++) {
         int number = i;
+        end_turn(world, turns);
+        await_turn(turns);
         tree_broadcast_patient(&world->all, &number, sizeof number);
         const double hop_ns = near_ns(near, world);
         if (leads && stream)
@@ -138,13 +149,23 @@ static void merge_most_talk(void *into, const void *from, int bytes) {
         mine[i] = theirs[i] > mine[i] ? theirs[i] : mine[i];
 }
 
-static void tell_end(const struct world *world, const struct job *job, struct near *near, FILE *stream) {
+static void merge_rest(void *into, const void *from, int bytes) {
+    (void)bytes;
+    struct rest *mine = into;
+    const struct rest *theirs = from;
+    mine->waited_ns += theirs->waited_ns;
+    mine->busy_ns += theirs->busy_ns;
+}
+
+static void tell_end(const struct world *world, const struct job *job, struct near *near, const struct turns *turns, FILE *stream) {
     const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
     struct talk most = mine;
     tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
+    struct rest rest = rested(turns);
+    tree_combine_patient(&world->all, &rest, sizeof rest, merge_rest);
     const double hop_ns = near_ns(near, world);
     if (stream)
-        write_end(stream, job->cases, hop_ns, &mine, &most);
+        write_end(stream, job->cases, hop_ns, &rest, &mine, &most);
 }
 
 /* The time source that was asked for, if every rank can use it; `auto` always finds one. */
@@ -164,13 +185,13 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
 }
 
 static int run_what_is_wanted(struct world *world, const struct job *job, const struct rank_fact *mine,
-                              const struct launch_fact *launch, struct near *near, FILE *stream) {
+                              const struct launch_fact *launch, struct near *near, struct turns *turns, FILE *stream) {
     if (job->check)
         return report_check(world, mine, launch);
-    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, near, stream);
+    return job->study ? study_clocks(world, job, stream) : run_cases(world, job, near, turns, stream);
 }
 
-static int run_job(struct world *world, const struct job *job, FILE *stream) {
+static int run_job(struct world *world, const struct job *job, struct turns *turns, FILE *stream) {
     char error[LINE_BYTES];
     struct source_fact sources[MOST_SOURCES];
     read_sources(&world->all, sources);
@@ -190,8 +211,8 @@ static int run_job(struct world *world, const struct job *job, FILE *stream) {
     know_neighbours(world, &mine, &launch);
     tell_facts(job, world, &mine, &launch, stream);
     struct near *near = open_near(world, mine.host);
-    int worst = run_what_is_wanted(world, job, &mine, &launch, near, stream);
-    tell_end(world, job, near, stream);
+    int worst = run_what_is_wanted(world, job, &mine, &launch, near, turns, stream);
+    tell_end(world, job, near, turns, stream);
     close_near(near);
     tree_broadcast_patient(&world->all, &worst, sizeof worst);
     leave_source(world);
@@ -223,6 +244,16 @@ static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BY
     return *stream != NULL;
 }
 
+static int run_in_turn(struct world *world, const struct job *job, struct turns *turns, FILE *stream) {
+    const bool leads = world->all.rank == 0;
+    arrive(turns, leads);
+    await_turn(turns);
+    const int worst = run_job(world, job, turns, stream);
+    end_turn(world, turns);
+    leave_turns(turns, leads);
+    return worst;
+}
+
 static int run_under_mpi(struct job *job, bool good, const char *said) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
@@ -231,11 +262,17 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     struct world world = make_world();
+    struct turns *turns = NULL;
     snprintf(error, sizeof error, "%s", said);
     if (world.all.rank == 0 && good)
         good = read_job(job, error) && open_stream(job, &stream, error);
-    if (share_job(&world.all, job, good))
-        worst = run_job(&world, job, stream);
+    good = share_job(&world.all, job, good);
+    if (good && *job->turns) {
+        snprintf(error, sizeof error, "--turns %.300s: not to be used on every host", job->turns);
+        good = tree_agree(&world.all, (turns = open_turns(job->turns, stream, error)) != NULL);
+    }
+    if (good)
+        worst = run_in_turn(&world, job, turns, stream);
     else if (world.all.rank == 0)
         fprintf(stderr, "rankbench-core: %s\n", error);
     MPI_Finalize();

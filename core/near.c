@@ -53,23 +53,12 @@ static int shared_file(const struct team *team) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static void merge_all(void *into, const void *from, int bytes) {
-    (void)bytes;
-    *(bool *)into = *(bool *)into && *(const bool *)from;
-}
-
-static bool all_agree(const struct team *team, bool mine) {
-    tree_combine(team, &mine, sizeof mine, merge_all);
-    tree_broadcast(team, &mine, sizeof mine);
-    return mine;
-}
-
 static struct page *map_page(const struct team *team) {
     const int file = shared_file(team);
     void *page = MAP_FAILED;
     if (file >= 0)
         page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const bool shared = all_agree(team, page != MAP_FAILED);
+    const bool shared = tree_agree(team, page != MAP_FAILED);
     /* Rank 0's is open until all have mapped it. */
     if (file >= 0)
         close(file);
@@ -82,7 +71,7 @@ struct near *open_near(const struct world *world, const char *host) {
     struct clock *alike = make_clock(&world->all, host, 0);
     const struct team *team = &alike->readers;
     struct page *page = NULL;
-    if (all_agree(team, !world->yields) && team->ranks > 1)
+    if (tree_agree(team, !world->yields) && team->ranks > 1)
         page = map_page(team);
     struct near *near = page ? malloc(sizeof *near) : NULL;
     if (!near) {

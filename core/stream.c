@@ -222,8 +222,9 @@ void end_result(FILE *stream) {
 }
 
 /* What the core's own talk cost: at rank 0, and at the rank where it was most. */
-void write_end(FILE *stream, int cases, double hop_ns, const struct talk *first, const struct talk *most) {
+void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most) {
     fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
+    fprintf(stream, ",\"waited_s\":%.6f,\"busy_s\":%.6f", 1e-9 * (double)rest->waited_ns, 1e-9 * (double)rest->busy_ns);
     fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
     fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);
     fprintf(stream, ",\"rank_0_memory_bytes\":%lld,\"most_memory_bytes\":%lld", (long long)first->memory_bytes,

@@ -4,6 +4,7 @@
 
 #include "case.h"
 #include "facts.h"
+#include "turns.h"
 
 /* The core's own talk, and the memory of its process. */
 struct talk {
@@ -19,7 +20,7 @@ void write_begin(FILE *stream, int index, double hop_ns);
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
 void end_result(FILE *stream);
-void write_end(FILE *stream, int cases, double hop_ns, const struct talk *first, const struct talk *most);
+void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most);
 void write_string(FILE *out, const char *text);
 void write_text(FILE *stream, const char *key, const char *text);
 void end_record(FILE *stream);

@@ -104,6 +104,17 @@ void tree_combine_patient(const struct team *team, void *data, int bytes, merge_
     combine(team, data, bytes, merge, receive_bytes_patiently);
 }
 
+static void merge_all(void *into, const void *from, int bytes) {
+    (void)bytes;
+    *(bool *)into = *(bool *)into && *(const bool *)from;
+}
+
+bool tree_agree(const struct team *team, bool mine) {
+    tree_combine(team, &mine, sizeof mine, merge_all);
+    tree_broadcast(team, &mine, sizeof mine);
+    return mine;
+}
+
 /* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
 static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
     const int below = lowest_bit(team), last = team->ranks - team->rank, those = below < last ? below : last;

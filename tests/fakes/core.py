@@ -38,6 +38,8 @@ USUAL: dict[str, Any] = {
     "moved": {},  # which rank left its CPU during a case: {"allreduce.8": "rank 1 from CPU 1 to CPU 0"}
     "exchange_ns": 50.0,  # between its two CPUs, as it tells the state of the machine; 0: it cannot tell a state
     "state_s": 0.0,  # how long it takes to tell it
+    "waited_s": 0.0,  # that its ranks waited for their turns
+    "busy_s": 0.0,  # CPU time that they used meanwhile
 }
 
 
@@ -238,5 +240,5 @@ def main(prefix: str, version: str, words: list[str]) -> int:
     if "--check" in options:
         print(f"MPICH Version: {version}\none world of {ranks} ranks, data right")
     right = [run_case(stream, index, case, told) for index, case in enumerate(cases)]
-    stream.write(record="end", cases=len(cases), hop_ns=0.0)
+    stream.write(record="end", cases=len(cases), hop_ns=0.0, waited_s=told["waited_s"], busy_s=told["busy_s"])
     return 0 if all(right) else 3

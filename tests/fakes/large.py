@@ -110,6 +110,8 @@ class Large:
             skew_ns=pl.lit(20.0),
             bound_ns=pl.lit(0.0),
             error_ns=pl.lit(0.0),
+            visit=pl.lit(0, pl.Int16),
+            visit_hop_ns=pl.lit(0.0, pl.Float32),
         )
 
     def launches(self) -> list[Launch]:

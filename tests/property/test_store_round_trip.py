@@ -26,6 +26,7 @@ from rankbench.model import (
     RankFact,
     Series,
     State,
+    Visit,
 )
 
 MEMORIES = [Memory(), Memory(cache="cold", root=ROTATING)]
@@ -41,6 +42,12 @@ CASES = [
 COUNTS = st.integers(0, 2**63 - 1)
 SMALL = st.integers(-(2**31), 2**31 - 1)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def some_visits(samples: int) -> st.SearchStrategy[list[Visit]]:
+    """Return visits that took so many samples, the first of them nothing but one."""
+    lengths = [0, min(1, samples), max(0, samples - 1)]
+    return st.just([Visit(length, float(number)) for number, length in enumerate(lengths)])
 
 
 @st.composite
@@ -59,6 +66,7 @@ def many_series(draw: st.DrawFn) -> Series:
         skew_ns=draw(spans | st.just([])),
         bound_ns=draw(spans | st.just([])),
         error_ns=draw(spans | st.just([])),
+        visits=draw(st.just([]) | some_visits(len(time_ns))),
     )
 
 
@@ -144,6 +152,12 @@ def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[Cas
             ]
 
 
+def visit_of(series: Series, index: int) -> tuple[int, float]:
+    """Return which visit took a sample, and what a hop took then."""
+    owners = [(number, one.hop_ns) for number, one in enumerate(series.visits) for _ in range(one.samples)]
+    return owners[index] if owners else (0, 0.0)
+
+
 def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     """Return the row of a case, spelt out without the store's help."""
     return (
@@ -162,7 +176,7 @@ def sample_rows(launch: Launch, results: list[CaseResult], *, by_rank: bool) -> 
     """Return the rows of a launch's samples, its cases' own or those of single ranks."""
     return [
         (
-            *(*head(launch, result), series.rank, index, time_ns),
+            *(*head(launch, result), series.rank, index, *visit_of(series, index), time_ns),
             *(series.last_rank[index] if series.last_rank else series.rank, index in series.late),
             *(index in series.overrun, discarded(result, index), by_rank),
             *(series.skew_ns[index] if series.skew_ns else None, series.bound_ns[index] if series.bound_ns else 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,7 @@ from rankbench.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rankbench.campaign.foreign import Program
@@ -81,39 +83,75 @@ class Circumstances(NamedTuple):
     folder: str = ""
     evidence: str = ""
     """What happened to the machine meanwhile that may have ended it."""
+    together: int = 1
+    """How many launches ran at the same time and measured in turn, this one included."""
 
 
 def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
     """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts."""
-    job, stream, output = prepared(order, folder)
-    program = [str(order.binary), *flags(order.turn.group), "--job", str(job), "--stream", str(stream), "--quiet"]
-    command = line(order, program, folder)
-    before, unknown_before = state(order)
+    (made,) = _made([order], folder, lambda orders, steps: [perform(orders[0], steps[0])])
+    return made
+
+
+def make_together(orders: Sequence[Order], folder: Path) -> list[tuple[Launch, list[CaseResult]]]:
+    """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
+    with closing(launch.Turns(len(orders))) as turns:
+
+        def performed(orders: Sequence[Order], steps: Sequence[Step]) -> list[Ending]:
+            outcomes = launch.run_together(steps, turns.ended)
+            return [ended(order, step, outcome) for order, step, outcome in zip(orders, steps, outcomes, strict=True)]
+
+        return _made(orders, folder, performed, turns)
+
+
+def _made(
+    orders: Sequence[Order],
+    folder: Path,
+    performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending]],
+    turns: launch.Turns | None = None,
+) -> list[tuple[Launch, list[CaseResult]]]:
+    steps = [
+        _step(order, folder / str(place) if turns else folder, turns.arguments(place) if turns else [])
+        for place, order in enumerate(orders)
+    ]
+    before, unknown_before = state(orders[0])
     around = endings.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
-    ending = perform(
-        order,
-        Step(
-            command=command, output=output, watch=output if order.program else stream, limit_s=order.plan.launch_limit_s
-        ),
-    )
+    found = performed(orders, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
-    after, unknown_after = state(order)
-    log = tail(output)
-    code = ending.outcome.exit_code if ending.outcome and not order.program else None
-    if why := endings.unwritten(code, log):
-        raise RankbenchError(f"{stream}: cannot be written ({why}); what was stored before is safe")
-    circumstances = Circumstances(
-        started=started.isoformat(timespec="milliseconds"),
-        load=load,
-        stolen_s=stolen_s,
-        before=before,
-        after=after,
-        state_reason=unknown_before or unknown_after,
-        environment=environment(command),
-        evidence=endings.evidence(around, endings.surroundings(folder)),
+    after, unknown_after = state(orders[0])
+    evidence = endings.evidence(around, endings.surroundings(folder))
+    made = []
+    for order, step, ending in zip(orders, steps, found, strict=True):
+        log = tail(step.output)
+        code = ending.outcome.exit_code if ending.outcome and not order.program else None
+        if why := endings.unwritten(code, log):
+            raise RankbenchError(f"{step.watch}: cannot be written ({why}); what was stored before is safe")
+        circumstances = Circumstances(
+            started=started.isoformat(timespec="milliseconds"),
+            load=load,
+            stolen_s=stolen_s / len(orders),
+            before=before,
+            after=after,
+            state_reason=unknown_before or unknown_after,
+            environment=environment(step.command),
+            evidence=evidence,
+            together=len(orders),
+        )
+        made.append(recorded(order, step.command, ending, circumstances, log))
+    return made
+
+
+def _step(order: Order, folder: Path, turns: list[str]) -> Step:
+    """Return how a launch is made."""
+    job, stream, output = prepared(order, folder)
+    core = [str(order.binary), *flags(order.turn.group), *turns, "--job", str(job), "--stream", str(stream), "--quiet"]
+    return Step(
+        command=line(order, core, folder),
+        output=output,
+        watch=output if order.program else stream,
+        limit_s=order.plan.launch_limit_s,
     )
-    return recorded(order, command, ending, circumstances, log)
 
 
 def line(order: Order, core: list[str], folder: Path) -> CommandLine:
@@ -142,7 +180,10 @@ def recorded(
         status=ending.status,
         reason="; ".join(filter(None, [ending.reason, meaning, "" if well else around.evidence])),
         started=around.started,
-        duration_s=ending.outcome.duration_s if ending.outcome else 0.0,
+        duration_s=ending.outcome.duration_s / around.together if ending.outcome else 0.0,
+        together=around.together,
+        waited_s=ending.stream.waited_s,
+        busy_s=ending.stream.busy_s,
         exit_code=code,
         command=command.arguments,
         environment=around.environment,
@@ -190,10 +231,14 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
 
 def perform(order: Order, step: Step) -> Ending:
     """Run the step and say how it ended."""
-    try:
-        outcome = launch.run(step)
-    except RankbenchError as error:
-        return Ending(LaunchStatus.REFUSED, str(error), None, EMPTY)
+    (outcome,) = launch.run_together([step])
+    return ended(order, step, outcome)
+
+
+def ended(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending:
+    """Return how a step ended that ran, or was refused."""
+    if isinstance(outcome, RankbenchError):
+        return Ending(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
     if order.program:
         return foreign.classed(order, order.program.operation, outcome, step.output, tail(step.output))
     return classed(order, outcome, step.watch, tail(step.output))

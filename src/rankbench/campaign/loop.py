@@ -18,10 +18,11 @@ from rankbench import plan
 from rankbench.campaign import launching
 from rankbench.campaign.examination import Refusal
 from rankbench.campaign.history import History, Turn
+from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.campaign.foreign import Programs
@@ -81,19 +82,72 @@ class Loop:
         """Give every candidate its turn in every placement, with the cases that are not decided yet."""
         self.wanted = wanted(self.campaign, self.store.looks(), number)
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
-        for position, name in enumerate(plan.block_order(self.campaign.seed, number, list(candidates))):
+        order = plan.block_order(self.campaign.seed, number, list(candidates))
+        for placement in self.campaign.plan.placements:
+            self.together(number, [candidates[name] for name in order], placement)
+        for position, name in enumerate(order):
             for placement in self.campaign.plan.placements:
                 if refusal := self.refused.get((name, placement.name)):
                     self.record_refusal(Turn(number, name, placement.name), position, refusal)
                 else:
                     self.turns(number, position, candidates[name], placement)
 
-    def turns(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
-        """Give every launch group of the placement's cases a turn of its own."""
+    def together(self, block: int, candidates: Sequence[Candidate], placement: Placement) -> None:
+        """Launch candidates at the same time that measure the same cases of a placement, each once; in their order.
+
+        What they leave, since one of them crashed or cannot take part, is measured by launches of its own.
+        """
+        if not self.campaign.plan.together or placement.nodes > 1:
+            return
+        alike: dict[tuple[str, ...], list[tuple[launching.Order, list[Case]]]] = {}
+        for position, candidate in enumerate(candidates):
+            if (candidate.name, placement.name) in {*self.refused, *self.history.restless}:
+                continue
+            for turn, cases in self.groups(block, candidate, placement):
+                left = self.hopeful(turn, self.history.left(turn, cases))
+                if left and not self.history.launches[turn] and self.may_share(candidate, placement, left):
+                    order = self.order(turn, position, candidate, placement, left)
+                    alike.setdefault(tuple(case.key for case in left), []).append((order, cases))
+        for asked in alike.values():
+            if 1 < len(asked) <= MOST_LAUNCHES:
+                self.launch_together(*zip(*asked, strict=True))
+
+    def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
+        """Return whether a launch of these cases tells the same while others are there, asleep.
+
+        Memory, and what happens once in a launch, are a matter of the whole launch; ranks that share cores wait for
+        each other; programs of foreign tools know nothing of turns.
+        """
+        return not (
+            self.campaign.oversubscribed(placement.ranks_per_node)
+            or any(case.quantity == "memory" or case.operation in self.campaign.once for case in cases)
+            or any((candidate.library, case.operation) in self.programs for case in cases)
+            or any((candidate.library, case.operation) in self.without for case in cases)
+        )
+
+    def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
+        """Make launches at the same time, and store them one after the other, each with rows for all of its cases."""
+        for order in orders:
+            self.watch.starts(order.turn, len(order.cases))
+        made = launching.make_together(orders, self.store.folder / "work")
+        for order, own, (one, results) in zip(orders, cases, made, strict=True):
+            numbered = msgspec.structs.replace(one, number=self.history.last_number + 1)
+            self.settle(numbered, results, order.turn, own, order.cases)
+
+    def groups(self, block: int, candidate: Candidate, placement: Placement) -> Iterator[tuple[Turn, list[Case]]]:
+        """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""
         left = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
         order = plan.case_order(self.campaign.seed, block, left)
         for group, alike in groupby(order, lambda case: case.launch_group):
-            cases, turn = list(alike), Turn(block, candidate.name, placement.name, group)
+            yield Turn(block, candidate.name, placement.name, group), list(alike)
+
+    def hopeful(self, turn: Turn, cases: Sequence[Case]) -> list[Case]:
+        """Return the cases that are to be tried in a turn."""
+        return [case for case in cases if not self.history.hopeless(turn, case)]
+
+    def turns(self, block: int, position: int, candidate: Candidate, placement: Placement) -> None:
+        """Give every launch group of the placement's cases a turn of its own."""
+        for turn, cases in self.groups(block, candidate, placement):
             if reason := self.without.get((candidate.library, cases[0].operation)):
                 self.record_lack(turn, position, cases, reason)
             else:
@@ -103,24 +157,29 @@ class Loop:
         self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: Sequence[Case]
     ) -> None:
         """Launch until every case of the turn has a row, a few times at most where launches die."""
-        given_up = {case.key: reason for case in cases if (reason := self.history.hopeless(turn, case))}
-        while left := [case for case in self.history.left(turn, cases) if case.key not in given_up]:
-            launch, results = self.launch(turn, position, candidate, placement, left)
-            if self.history.launches[turn] + 1 >= LAUNCHES_A_TURN or not results:
-                reached = {result.case.key for result in results}
-                why = f"the launch {launch.status}: {launch.reason}"
-                results += [untried(case, CaseStatus.NOT_RUN, why) for case in left if case.key not in reached]
-            if not self.history.launches[turn]:
-                hopeless = (case for case in cases if case.key in given_up)
-                results += [untried(case, CaseStatus.NOT_RUN, given_up[case.key]) for case in hopeless]
-            self.keep(launch, results)
+        while left := self.hopeful(turn, self.history.left(turn, cases)):
+            self.watch.starts(turn, len(left))
+            order = self.order(turn, position, candidate, placement, left)
+            self.settle(*launching.make(order, self.store.folder / "work"), turn, cases, left)
 
-    def launch(
+    def settle(
+        self, launch: Launch, results: list[CaseResult], turn: Turn, cases: Sequence[Case], left: Sequence[Case]
+    ) -> None:
+        """Store a launch of what was left of a turn's cases, with rows for those that will not be tried."""
+        if self.history.launches[turn] + 1 >= LAUNCHES_A_TURN or not results:
+            reached = {result.case.key for result in results}
+            why = f"the launch {launch.status}: {launch.reason}"
+            results += [untried(case, CaseStatus.NOT_RUN, why) for case in left if case.key not in reached]
+        if not self.history.launches[turn]:
+            given_up = ((case, self.history.hopeless(turn, case)) for case in cases)
+            results += [untried(case, CaseStatus.NOT_RUN, reason) for case, reason in given_up if reason]
+        self.keep(launch, results)
+
+    def order(
         self, turn: Turn, position: int, candidate: Candidate, placement: Placement, cases: list[Case]
-    ) -> tuple[Launch, list[CaseResult]]:
-        """Make one launch of some cases."""
-        self.watch.starts(turn, len(cases))
-        order = launching.Order(
+    ) -> launching.Order:
+        """Return what a launch of some cases needs."""
+        return launching.Order(
             number=self.history.last_number + 1,
             turn=turn,
             position=position,
@@ -133,7 +192,6 @@ class Loop:
             program=self.programs.get((candidate.library, cases[0].operation)),
             once=self.campaign.once,
         )
-        return launching.make(order, self.store.folder / "work")
 
     def cases(self, placement: Placement) -> list[Case]:
         """Return the cases of a placement."""

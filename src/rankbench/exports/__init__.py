@@ -21,6 +21,7 @@ import polars as pl
 from rankbench import exports, plots, units
 from rankbench.model import RankbenchError, Record
 from rankbench.report import csv_frames
+from rankbench.statistics.estimators import VISITS
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def tables(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     )
     key = ["case", "candidate"]
     with_values = summary.join(told, on=key, how="left", maintain_order="left")
-    figures = cases.join(evaluation.figures.drop("common"), on="case", maintain_order="left_right")
+    figures = cases.join(evaluation.figures.drop("common", *VISITS), on="case", maintain_order="left_right")
     named = {"": with_values, "launches": figures}
     owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
     return {**owned, **found}

@@ -72,17 +72,18 @@ def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
 
 
 def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float) -> bool:
-    """Wait until the command ends or rankbench wants it to; return whether the watched file stopped growing before."""
+    """Wait until the command ends or rankbench wants it to; return whether the watched file stopped changing before."""
     poll = select.poll()
     with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
-    grown, size = time.monotonic(), -1
+    changed, state = time.monotonic(), (-1, 0)
     while not poll.poll(1000 * min(LOOK_S, limit_s / 4)) and child.poll() is None:
-        now = watch.stat().st_size if watch.exists() else 0
-        if now != size:
-            grown, size = time.monotonic(), now
-        if time.monotonic() - grown > limit_s:
+        facts = watch.stat() if watch.exists() else None
+        now = (facts.st_size, facts.st_mtime_ns) if facts else (0, 0)
+        if now != state:
+            changed, state = time.monotonic(), now
+        if time.monotonic() - changed > limit_s:
             return True
     return False
 

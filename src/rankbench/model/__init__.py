@@ -31,6 +31,7 @@ from rankbench.model.launches import (
     Series,
     SourceFact,
     Stream,
+    Visit,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import Cpu, Exchange, Machine, State
@@ -101,4 +102,5 @@ __all__ = [
     "SuiteSpec",
     "Summary",
     "Verdict",
+    "Visit",
 ]

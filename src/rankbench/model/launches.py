@@ -145,6 +145,15 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         return next(iter(over_all or self.series), None)
 
 
+class Visit(msgspec.Struct, frozen=True):
+    """One of the times that a launch came to a case."""
+
+    samples: int
+    """How many it took; of a visit that counts for nothing, 0."""
+    hop_ns: float = 0.0
+    """What handing a cache line to the next rank of its host took, mean of just before and just after; 0: not known."""
+
+
 class Series(msgspec.Struct, frozen=True, kw_only=True):
     """The samples of one measuring rank, or of all (`ALL_RANKS`: the maximum over ranks)."""
 
@@ -163,6 +172,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     """How far two ranks' clocks may have differed at most, per sample; empty: not at all."""
     error_ns: list[float] = []
     """How far they likely differed, at most in 19 of 20 cases; empty: not at all."""
+    visits: list[Visit] = []
+    """The visits of the case that took the samples, in their order; empty: there was one."""
 
     def discarded(self, *, overruns: bool) -> set[int]:
         """Return the indexes of samples that do not count, with or without those that lasted too long."""
@@ -180,6 +191,9 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """The case that had begun and did not end."""
     complete: bool
     """Whether the core said that it had finished."""
+    waited_s: float = 0.0
+    busy_s: float = 0.0
+    """What ranks waited for their turns, and what CPU time their processes used meanwhile, all ranks together."""
     damage: str = ""
     """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
 
@@ -192,6 +206,10 @@ class LaunchStatus(enum.StrEnum):
     HUNG = "hung"
     REFUSED = "refused"
     """The launcher or the core would not start, or what started was not what was asked for."""
+
+
+RESTLESS = 0.05
+"""Share of a CPU that a rank which waits for its turn may use; one with a thread that never rests uses all of it."""
 
 
 class Launch(Record, frozen=True):
@@ -209,6 +227,7 @@ class Launch(Record, frozen=True):
     started: str
     """ISO 8601, UTC."""
     duration_s: float
+    """Of launches that ran at the same time, each one's share."""
     exit_code: int | None
     command: list[str]
     environment: dict[str, str]
@@ -227,5 +246,15 @@ class Launch(Record, frozen=True):
     """The scheduler's number of the job that made it."""
     folder: str = ""
     """Where a job script left it, below the campaign's folder."""
+    together: int = 1
+    """How many launches ran at the same time and measured in turn, this one included."""
+    waited_s: float = 0.0
+    busy_s: float = 0.0
+    """What its ranks waited for their turns, and what CPU time their processes used meanwhile, all together."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
+
+    @property
+    def restless(self) -> bool:
+        """Return whether its processes disturbed the launches whose turn it was."""
+        return self.busy_s > RESTLESS * self.waited_s

@@ -23,9 +23,9 @@ class Step(Record, frozen=True):
     output: Path
     """Takes standard output and error."""
     watch: Path
-    """A file that grows while the step makes progress."""
+    """A file that changes, in length or by its time of change, while the step makes progress."""
     limit_s: float
-    """Longest time without growth of `watch` before the step is ended."""
+    """Longest time without a change of `watch` before the step is ended."""
 
 
 class Outcome(Record, frozen=True):

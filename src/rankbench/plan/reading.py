@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
         "pairs", "placements", "hosts", "remote_shell", "binding", "oversubscribe", "start", "memory", "samples",
-        "case_limit", "launch_limit", "every_rank", "each_call", "clock", "synchronisation", "estimator", "confidence",
-        "stop", "control", "threshold", "calls", "seed", "job", "suite", "suites")  # fmt: skip
+        "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation", "estimator",
+        "confidence", "stop", "control", "threshold", "calls", "seed", "job", "suite", "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
 """Where the programs of a foreign tool can be, one of these."""
 USUAL = "usual"
@@ -104,6 +104,7 @@ def parse(
         case_limit_s=case_limit_s,
         launch_limit_s=launch_limit_s(values.get("launch_limit"), case_limit_s),
         every_rank=value("every_rank", False).switch(),  # noqa: FBT003 - a default as TOML has it
+        together=value("together", True).switch(),  # noqa: FBT003 - a default as TOML has it
         each_call=value("each_call", False).switch(),  # noqa: FBT003 - a default as TOML has it
         clock=value("clock", "auto").text(),
         synchronisation=value("synchronisation", "tree").text(),

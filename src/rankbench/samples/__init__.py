@@ -22,6 +22,7 @@ from rankbench.model import (
     Series,
     SourceFact,
     Stream,
+    Visit,
 )
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
 class _End(Line, frozen=True, kw_only=True, tag="end"):
     cases: int
     hop_ns: float = 0.0
+    waited_s: float = 0.0
+    busy_s: float = 0.0
 
 
 Head = _Launch | _Rank | _End
@@ -227,6 +230,7 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     """Return what the lines of a stream tell, as far as they are of a job."""
     begun = [line.case for line in lines if isinstance(line, _Begin)]
     ended = [line for line in lines if isinstance(line, _CaseLine)]
+    ends = [line for line in lines if isinstance(line, _End)]
     open_cases = set(begun) - {line.case for line in ended}
     found: dict[str, list[CaseResult]] = {}
     around = _around(lines)
@@ -242,8 +246,10 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
         ],
         results=[together(parts) for parts in found.values()],
         unfinished=cases[max(open_cases)] if open_cases else None,
-        complete=not damage and any(isinstance(line, _End) for line in lines),
+        complete=not damage and bool(ends),
         damage=damage,
+        waited_s=sum(line.waited_s for line in ends),
+        busy_s=sum(line.busy_s for line in ends),
     )
 
 
@@ -269,18 +275,18 @@ def together(parts: Sequence[CaseResult]) -> CaseResult:
     A pass that did not end well is what became of the case; but where only no round of it began in time, since the
     machine was busy elsewhere, the other passes are the case.
     """
-    parts = [part for part in parts if not _came_too_late(part)] or parts[:1]
-    first = parts[0]
-    ended = next((part for part in parts if part.status != CaseStatus.OK), first)
-    if len(parts) == 1 or ended.status != CaseStatus.OK:
+    counting = [part for part in parts if not _came_too_late(part)] or parts[:1]
+    first = counting[0]
+    ended = next((part for part in counting if part.status != CaseStatus.OK), None)
+    if ended:
         return ended
-    series = [_joined(every) for every in zip(*(part.series for part in parts), strict=True)]
-    sums = {name: sum(getattr(part, name) for part in parts) for name in SUMS}
-    most = {name: max((getattr(part, name) for part in parts), key=abs) for name in EXTREMES}
-    means = {name: sum(getattr(part, name) for part in parts) / len(parts) for name in MEANS}
-    means["hop_ns"] = _mean_of_known(part.hop_ns for part in parts)
-    moved = "; ".join(dict.fromkeys(part.moved for part in parts if part.moved))
-    stopped = ", ".join(dict.fromkeys(part.stopped for part in parts if part.stopped))
+    series = [_joined(parts, place) for place in range(len(first.series))]
+    sums = {name: sum(getattr(part, name) for part in counting) for name in SUMS}
+    most = {name: max((getattr(part, name) for part in counting), key=abs) for name in EXTREMES}
+    means = {name: sum(getattr(part, name) for part in counting) / len(counting) for name in MEANS}
+    means["hop_ns"] = _mean_of_known(part.hop_ns for part in counting)
+    moved = "; ".join(dict.fromkeys(part.moved for part in counting if part.moved))
+    stopped = ", ".join(dict.fromkeys(part.stopped for part in counting if part.stopped))
     return msgspec.structs.replace(first, series=series, moved=moved, stopped=stopped, **sums, **most, **means)
 
 
@@ -297,15 +303,20 @@ EXTREMES = ("sync_bound_ns", "drift_ns", "cost_ns", "last_window_ns")
 MEANS = ("pure_ns", "compute_ns", "spread_ns")
 
 
-def _joined(parts: Sequence[Series]) -> Series:
-    """Return the series of one rank over the passes; places of late samples count on."""
-    begins = [0, *accumulate(len(part.time_ns) for part in parts)]
-    lists = {name: [value for part in parts for value in getattr(part, name)] for name in PER_SAMPLE}
+def _joined(parts: Sequence[CaseResult], place: int) -> Series:
+    """Return one of the case's series over all passes; places of late samples count on. Who came too late adds none."""
+    own = [[] if _came_too_late(part) else [part.series[place]] for part in parts]
+    counting = [series for some in own for series in some]
+    begins = [0, *accumulate(len(series.time_ns) for series in counting)]
+    lists = {name: [value for series in counting for value in getattr(series, name)] for name in PER_SAMPLE}
     places = {
-        name: [begin + place for begin, part in zip(begins, parts, strict=False) for place in getattr(part, name)]
+        name: [begin + at for begin, series in zip(begins, counting, strict=False) for at in getattr(series, name)]
         for name in ("late", "overrun")
     }
-    return Series(rank=parts[0].rank, **lists, **places)
+    visits = [
+        Visit(sum(len(series.time_ns) for series in some), part.hop_ns) for part, some in zip(parts, own, strict=True)
+    ]
+    return Series(rank=counting[0].rank, visits=visits, **lists, **places)
 
 
 PER_SAMPLE = ("time_ns", "last_rank", "skew_ns", "bound_ns", "error_ns")

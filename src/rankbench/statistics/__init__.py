@@ -19,6 +19,7 @@ from rankbench.statistics import trimming
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.looks import price
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderated
+from rankbench.statistics.pairing import paired_logs
 from rankbench.statistics.summaries import LEVEL, median_interval, summarise
 
 if TYPE_CHECKING:
@@ -59,11 +60,9 @@ def compare(
 
     A campaign that may end after each of several numbers of blocks, its `looks`, has several chances to be misled:
     p-values are multiplied and intervals widened to match (`looks.price`). `confidence` is that of the intervals; who
-    differs is not a matter of it. Launches whose figure is below the clock's step are left out: a ratio to nothing says
-    nothing.
+    differs is not a matter of it.
     """
-    launches = figures.filter(pl.col("figure_ns") > 0)
-    tables = [_paired(launches, base, other) for base, other in (*pairs, *control)]
+    tables = [_paired(figures, base, other) for base, other in (*pairs, *control)]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
@@ -76,13 +75,12 @@ def compare(
     ]
 
 
-def _paired(launches: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
-    """Return one row per case: the log ratios other / base of the blocks that have both."""
-    one, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
-    ratios = one.join(two, on=["case", "block"], suffix="_other", maintain_order="left")
+def _paired(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
+    """Return one row per case: the log ratios other / base of its blocks."""
     return (
-        ratios.group_by("case", maintain_order=True)
-        .agg((pl.col("figure_ns_other") / pl.col("figure_ns")).log().alias("logs"))
+        paired_logs(figures, base, other)
+        .group_by("case", maintain_order=True)
+        .agg(logs="log")
         .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
     )
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LAUNCH = ["case", "candidate", "block", "launch"]
+VISITS = ["visit", "visit_ns", "visit_hop_ns"]
 FEWEST, LEAST_SHARE = 10, 0.1
 """A launch's figure counts if so many of its rounds do, of few rounds half, and so large a share of many."""
 START_BOUND = 0.05
@@ -32,11 +33,12 @@ QUARTER = 4
 def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
-    `figure_ns` is what the estimator makes of them, `middle_ns` their median. `skew_ns` and `skew_p90_ns` tell how far
-    apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
-    and likely did; `uncertain` whether the latter is too much to judge the figure. That matters where times are counted
-    from a `common` start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` tells whether
-    too few rounds count to judge the figure. A median on a step of the clock is interpolated within it.
+    `figure_ns` is what the estimator makes of them, `middle_ns` their median; VISITS are lists: the launch's visits of
+    the case, the figure of each, and what a hop took then. `skew_ns` and `skew_p90_ns` tell how far apart ranks began,
+    as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most, and likely did;
+    `uncertain` whether the latter is too much to judge the figure. That matters where times are counted from a `common`
+    start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` tells whether too few rounds
+    count to judge the figure. A median on a step of the clock is interpolated within it.
     """
     return pl.concat([_launch_figures(part, estimator, by_ranks) for part in by_launch(samples)]).sort(LAUNCH)
 
@@ -61,7 +63,19 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
         .with_columns(uncertain=far & pl.col("common"))
         .collect()
     )
-    return (_finer(plain, valid) if estimator == "median" else plain).drop("tied", "valid", "rounds")
+    finer = _finer(plain, valid, LAUNCH) if estimator == "median" else plain
+    visits = _visits(valid, estimator)
+    return finer.join(visits, on=LAUNCH, how="left", maintain_order="left").drop("tied", "valid", "rounds")
+
+
+def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:
+    """Return for every launch the visits of a case that have samples which count, and the figure of each."""
+    key, time = [*LAUNCH, "visit"], pl.col("time_ns")
+    tied = (time == time.median()).mean().alias("tied")
+    hop = pl.col("visit_hop_ns").first()
+    plain = valid.group_by(key).agg(estimate(estimator).alias("figure_ns"), tied, hop).collect()
+    finer = _finer(plain, valid, key) if estimator == "median" else plain
+    return finer.sort(key).rename({"figure_ns": "visit_ns"}).group_by(LAUNCH, maintain_order=True).agg(VISITS)
 
 
 def estimate(estimator: str) -> pl.Expr:
@@ -92,14 +106,14 @@ def students_half(spread_ns: float, count: int, confidence: float) -> float:
     )
 
 
-def _finer(plain: pl.DataFrame, valid: pl.LazyFrame) -> pl.DataFrame:
-    """Return launches with their medians interpolated where the clock's step makes many samples equal."""
+def _finer(plain: pl.DataFrame, valid: pl.LazyFrame, key: list[str]) -> pl.DataFrame:
+    """Return launches, or visits, with their medians interpolated where the clock's step makes many samples equal."""
     tied = plain.filter(pl.col("tied") > TIED)
     if tied.is_empty():
         return plain
-    finer = valid.join(tied.lazy(), on=LAUNCH, how="semi").group_by(LAUNCH).agg(pl.col("time_ns")).collect()
+    finer = valid.join(tied.lazy(), on=key, how="semi").group_by(key).agg(pl.col("time_ns")).collect()
     finer = finer.with_columns(
         pl.Series("finer_ns", [grouped_median(times.to_numpy()) for times in finer["time_ns"]], dtype=pl.Float64)
     )
-    joined = plain.join(finer.drop("time_ns"), on=LAUNCH, how="left", maintain_order="left")
+    joined = plain.join(finer.drop("time_ns"), on=key, how="left", maintain_order="left")
     return joined.with_columns(pl.coalesce("finer_ns", "figure_ns").alias("figure_ns")).drop("finer_ns")

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series
+from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 8
+FORMAT = 9
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -80,6 +80,8 @@ CASE_COLUMNS = _CASE_OF_LAUNCH | {
 SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "series": pl.Int32,
     "index": pl.Int32,
+    "visit": pl.Int16,
+    "visit_hop_ns": pl.Float32,
     "time_ns": pl.Float64,
     "last_rank": pl.Int32,
     "late": pl.Boolean,
@@ -90,39 +92,37 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "bound_ns": pl.Float32,
     "error_ns": pl.Float32,
 }
-_SINCE_3 = {
-    "options": pl.lit(""),
-    "pure_ns": pl.lit(0.0),
-    "compute_ns": pl.lit(0.0),
-    "growth_bytes": pl.lit(0, pl.Int64),
-    "spread_ns": pl.lit(0.0),
+_SINCE = {
+    2: {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)},
+    3: {
+        "options": pl.lit(""),
+        "pure_ns": pl.lit(0.0),
+        "compute_ns": pl.lit(0.0),
+        "growth_bytes": pl.lit(0, pl.Int64),
+        "spread_ns": pl.lit(0.0),
+    },
+    4: {
+        "moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit("")),
+        "grid": pl.lit(""),
+        "order": pl.lit(""),
+        "hops": pl.lit(0, pl.Int32),
+    },
+    5: {"printed": pl.lit("")},
+    6: {
+        "calls": pl.lit(1, pl.Int32),
+        "cost_ns": pl.lit(0.0),
+        "first_window_ns": pl.lit(0.0),
+        "last_window_ns": pl.lit(0.0),
+    },
+    7: {"error_ns": pl.col("bound_ns")},
+    8: {"hop_ns": pl.lit(0.0)},
+    9: {"visit": pl.lit(0, pl.Int16), "visit_hop_ns": pl.lit(0.0, pl.Float32)},
 }
-_SINCE_2 = {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)}
-_SINCE_4 = {
-    "moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit("")),
-    "grid": pl.lit(""),
-    "order": pl.lit(""),
-    "hops": pl.lit(0, pl.Int32),
-}
-_SINCE_5 = {"printed": pl.lit("")}
-_SINCE_6 = {
-    "calls": pl.lit(1, pl.Int32),
-    "cost_ns": pl.lit(0.0),
-    "first_window_ns": pl.lit(0.0),
-    "last_window_ns": pl.lit(0.0),
-}
-_SINCE_7 = {"error_ns": pl.col("bound_ns")}
-_SINCE_8 = {"hop_ns": pl.lit(0.0)}
+"""What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
 _LACKING = {
-    1: _SINCE_2 | _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
-    2: _SINCE_3 | _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
-    3: _SINCE_4 | _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
-    4: _SINCE_5 | _SINCE_6 | _SINCE_7 | _SINCE_8,
-    5: _SINCE_6 | _SINCE_7 | _SINCE_8,
-    6: _SINCE_7 | _SINCE_8,
-    7: _SINCE_8,
+    old: {name: value for since, columns in _SINCE.items() if since > old for name, value in columns.items()}
+    for old in range(1, FORMAT)
 }
-"""What the columns would hold that campaigns of older formats lack; what nobody measured then is null."""
 _UNTIL_3 = {"migrated": pl.Boolean}
 """Columns that only campaigns before format 4 have."""
 _MOVED_SINCE = 4
@@ -313,10 +313,14 @@ class _Told(NamedTuple):
         """Return what is its own of each sample; the skew is NaN where it is not known."""
         count = len(self.series.time_ns)
         index, marks = np.arange(count, dtype=np.int32), self.series
+        visits = marks.visits or [Visit(count)]
+        lengths = [visit.samples for visit in visits]
         return {
             "number": np.full(count, self.case, np.uint32),
             "series": np.full(count, marks.rank, np.int32),
             "index": index,
+            "visit": np.repeat(np.arange(len(visits), dtype=np.int16), lengths),
+            "visit_hop_ns": np.repeat(np.array([visit.hop_ns for visit in visits], np.float32), lengths),
             "time_ns": np.asarray(marks.time_ns, float),
             "last_rank": np.asarray(marks.last_rank or np.full(count, marks.rank), np.int32),
             "late": np.isin(index, marks.late),

@@ -12,9 +12,10 @@ import scipy
 from rankbench.language import say
 from rankbench.model import Sentence
 from rankbench.statistics import LEVEL
+from rankbench.statistics.pairing import paired_logs
 from rankbench.verdict import mix
 from rankbench.verdict.evidence import Evidence, listed, sized
-from rankbench.verdict.overall import Overall, overall, paired_logs
+from rankbench.verdict.overall import Overall, overall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -227,7 +228,7 @@ def _two_measures(
 
 def _by_block(evidence: Evidence, best: str, rival: Rival) -> list[float]:
     """Return the mean of the logarithms of both ones' ratios in each block in which they share cases."""
-    logs = paired_logs(evidence, best, rival.name, list(rival.logs))
+    logs = paired_logs(evidence.figures.filter(pl.col("case").is_in(list(rival.logs))), best, rival.name)
     return list(logs.group_by("block").agg(pl.col("log").mean())["log"])
 
 

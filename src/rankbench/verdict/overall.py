@@ -13,6 +13,7 @@ import polars as pl
 import scipy
 
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
+from rankbench.statistics.pairing import paired_logs
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -36,7 +37,7 @@ def overall(evidence: Evidence, base: str, other: str, cases: Collection[str]) -
     """
     typical = {key: math.log(evidence.ratio(key, base, other)) for key in cases}
     middle = sum(typical.values()) / len(typical)
-    logs = paired_logs(evidence, base, other, cases)
+    logs = paired_logs(evidence.figures.filter(pl.col("case").is_in(list(cases))), base, other)
     off = pl.col("log") - pl.col("case").replace_strict(typical, return_dtype=pl.Float64)
     per_block = logs.group_by("block").agg(off.mean().alias("off"), pl.len())
     blocks = per_block.filter(2 * pl.col("len") >= pl.col("len").max())["off"].to_list()
@@ -47,13 +48,3 @@ def overall(evidence: Evidence, base: str, other: str, cases: Collection[str]) -
     error = max(float(centre.scatter[0]), FINEST_SPREAD) / math.sqrt(centre.left[0])
     half = float(scipy.stats.t.isf((1 - evidence.campaign.plan.confidence) / 2, centre.degrees[0])) * error
     return Overall(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
-
-
-def paired_logs(evidence: Evidence, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
-    """Return the log ratios of the figures of two candidates: case, block and log."""
-    figures = evidence.figures.filter(pl.col("case").is_in(list(cases)), pl.col("figure_ns") > 0)
-    one, two = (
-        figures.filter(pl.col("candidate") == name).select("case", "block", log=pl.col("figure_ns").log())
-        for name in (base, other)
-    )
-    return one.join(two, on=["case", "block"]).select("case", "block", log=pl.col("log_right") - pl.col("log"))

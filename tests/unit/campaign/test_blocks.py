@@ -34,6 +34,7 @@ seed = 7
 [stop]
 blocks = 2
 """
+ALONE = f"together = false{PLAN}"
 
 
 @pytest.fixture
@@ -483,10 +484,11 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     prepared = prepare(tmp_path)
     work = tmp_path / "results/work"
-    (work / "job.txt").symlink_to("/dev/full")
+    (work / "0").mkdir()
+    (work / "0/job.txt").symlink_to("/dev/full")
     with pytest.raises(RankbenchError) as error:
         campaign.run(prepared, go_on, Progress(prepared.store.campaign))
-    assert str(error.value) == f"{work}: cannot be written (No space left on device); mend that and run again"
+    assert str(error.value) == f"{work / '0'}: cannot be written (No space left on device); mend that and run again"
 
 
 @pytest.mark.usefixtures("libraries")
@@ -517,7 +519,7 @@ def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libr
     behave(libraries["9.2"], exchange_ns=210.0)
     found = {
         launch.candidate: (exchanges(launch.before), exchanges(launch.after), launch.state_reason)
-        for launch in run(tmp_path).launches()
+        for launch in run(tmp_path, ALONE).launches()
     }
     assert found == {
         "mpich-9.1": ([50.0], [50.0], ""),
@@ -528,7 +530,7 @@ def test_the_state_of_the_machine_is_kept_with_every_launch(tmp_path: Path, libr
 
 def test_a_state_that_cannot_be_measured_costs_no_launch(tmp_path: Path, libraries: dict[str, Path]) -> None:
     behave(libraries["9.2"], exchange_ns=0)
-    prepared = prepare(tmp_path)
+    prepared = prepare(tmp_path, ALONE)
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
     why = f"{prepared.binaries['mpich-9.2']} --state: tells no state: fake core: told to know no state"
@@ -546,7 +548,7 @@ def test_a_process_left_behind_is_ended(tmp_path: Path, libraries: dict[str, Pat
 
 
 def test_a_damaged_stream_is_told_by_file_and_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
-    prepared = prepare(tmp_path)
+    prepared = prepare(tmp_path, ALONE)
     stream = tmp_path / "results/work/stream.jsonl"
     launcher = libraries["9.2"] / "bin/mpiexec"
     launcher.write_text(f"#!/bin/sh\necho '{{{{' > {stream}\n")
@@ -604,6 +606,7 @@ sizes = "8,64"
 samples = 5
 case_limit = "100ms"
 control = false
+together = false
 seed = 7
 [stop]
 blocks = 1

@@ -271,9 +271,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("[stop]\nblocs = 3", f"stop.blocs: unknown key; {BLOCKS}"),
         ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: question, candidates, candidate, compilers, "
          "operations, forms, sizes, datatypes, options, pairs, placements, hosts, remote_shell, binding, "
-         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, clock, "
-         "synchronisation, "
-         "estimator, confidence, stop, control, threshold, calls, seed, job, suite, suites)"),
+         "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, together, "
+         "clock, synchronisation, estimator, confidence, stop, control, threshold, calls, seed, job, suite, suites)"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),

@@ -24,6 +24,7 @@ from rankbench.model import (
     Series,
     SourceFact,
     Stream,
+    Visit,
 )
 
 CASES = [
@@ -319,6 +320,7 @@ def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:
             skew_ns=[3, 4, 3, 4],
             bound_ns=[5, 6, 5, 6],
             error_ns=[1, 2, 1, 2],
+            visits=[Visit(2), Visit(2)],
         )
     ]
 

@@ -560,6 +560,15 @@ STATE = {
         "Mehr Blöcke messen, zu einer ruhigeren Stunde oder auf einer eigenen Maschine: Andere Gäste derselben "
         "Hardware verändern, wie nah zwei virtuelle CPUs einander sind."
     ),
+    "One candidate did not rest while others measured": "Ein Kandidat ruhte nicht, während andere maßen",
+    "While ranks of {name} waited for their turn, their processes used {share:.0%} of a CPU each, as progress "
+    "threads do. In {n:count launch} that disturbed what the other candidates measured.": (
+        "Während Ranks von {name} warteten, bis sie an der Reihe waren, brauchten ihre Prozesse je {share:.0%} einer "
+        "CPU, wie es Fortschrittsthreads tun. In {n:count Lauf|Läufen} störte das, was die anderen Kandidaten maßen."
+    ),
+    "Its later launches were made alone. Set together = false in the plan, or switch such threads off.": (
+        "Seine späteren Läufe waren allein. Im Plan together = false setzen, oder diese Threads abschalten."
+    ),
     "The hypervisor took CPU time": "Der Hypervisor hat CPU-Zeit weggenommen",
     "In {n} of {all:count launch} the hypervisor took more than {stolen:.0%} of the ranks' CPU time, at most "
     "{worst:.1%} (launch {number}, {name}).": (

@@ -28,6 +28,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
     met = states.met(evidence.launches)
     yield from _unlike(met)
+    yield from _restless(evidence)
     yield from _favoured(evidence, met)
     yield from _stolen(evidence)
     yield from _unknown(met)
@@ -122,6 +123,29 @@ def _stolen(evidence: Evidence) -> Iterator[Finding]:
         cases=[],
         severity="warning",
     )
+
+
+def _restless(evidence: Evidence) -> Iterator[Finding]:
+    """Tell of candidates whose processes did not rest while other launches had their turn."""
+    launches = [launch for launch in evidence.launches if launch.restless]
+    for name in dict.fromkeys(launch.candidate for launch in launches):
+        own = [launch for launch in launches if launch.candidate == name]
+        yield Finding(
+            kind="state",
+            title=say("One candidate did not rest while others measured"),
+            text=say(
+                "While ranks of {name} waited for their turn, their processes used {share:.0%} of a CPU each, as "
+                "progress threads do. In {n:count launch} that disturbed what the other candidates measured.",
+                name=name,
+                share=sum(one.busy_s for one in own) / sum(one.waited_s for one in own),
+                n=len(own),
+            ),
+            advice=say(
+                "Its later launches were made alone. Set together = false in the plan, or switch such threads off."
+            ),
+            cases=[],
+            severity="warning",
+        )
 
 
 def _share(launch: Launch) -> float:

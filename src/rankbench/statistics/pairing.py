@@ -1,0 +1,45 @@
+"""The log ratios of two candidates' figures, of which each block has one in every case. Pure."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def paired_logs(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
+    """Return the log ratios other / base of the blocks that have figures of both: case, block and log.
+
+    That of a block is the median of the ratios of single visits: launches that measure in turn make the first, the
+    second ... visit of a case within milliseconds, and a machine that changes from visit to visit changes for both.
+    Where there is only one visit, or visits are not known, it is the ratio of the launches' figures. Figures below the
+    clock's step are left out: a ratio to nothing says nothing.
+    """
+    key = ["case", "block"]
+    launches = figures.filter(pl.col("figure_ns") > 0)
+    one, two = (launches.filter(pl.col("candidate") == name) for name in (base, other))
+    ratios = one.join(two, on=key, suffix="_other", maintain_order="left").with_columns(log=_log_ratio("figure_ns"))
+    if "visit_ns" in launches.columns:
+        ratios = ratios.join(_of_visits(one, two), on=key, how="left", maintain_order="left")
+        ratios = ratios.with_columns(log=pl.coalesce("of_visits", "log"))
+    return ratios.select(*key, "log")
+
+
+def visit_logs(one: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
+    """Return the log ratios of the visits that launches of both made: case, block, visit, log, and both `hop_ns`."""
+    key = ["case", "block", "visit"]
+    lists = ["visit", "visit_ns", "visit_hop_ns"]
+    mine, theirs = (of.select("case", "block", *lists).explode(lists) for of in (one, two))
+    return (
+        mine.join(theirs, on=key, suffix="_other", maintain_order="left")
+        .filter(pl.col("visit_ns") > 0, pl.col("visit_ns_other") > 0)
+        .select(*key, log=_log_ratio("visit_ns"), hop_ns="visit_hop_ns", hop_ns_other="visit_hop_ns_other")
+    )
+
+
+def _of_visits(one: pl.DataFrame, two: pl.DataFrame) -> pl.DataFrame:
+    """Return the median log ratio of each block's visits, of blocks in which both made several."""
+    found = visit_logs(one, two).group_by("case", "block")
+    return found.agg(pl.col("log").median().alias("of_visits"), pl.len()).filter(pl.col("len") > 1).drop("len")
+
+
+def _log_ratio(figure: str) -> pl.Expr:
+    return (pl.col(f"{figure}_other") / pl.col(figure)).log()

@@ -1,0 +1,96 @@
+"""Launches of a block that run at the same time: what is stored of them, and what becomes of those that end badly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes.library import behave
+from unit.campaign.test_blocks import PLAN, assert_sound, go_on, libraries, prepare, run, statuses
+
+from rankbench import campaign, plan
+from rankbench.campaign import Progress
+from rankbench.model import CaseStatus, Launch, LaunchStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["libraries"]
+
+NAMES = ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"]
+
+
+def places(launches: list[Launch]) -> list[str]:
+    """Return the place in turn that each core was told, with the number of all."""
+    found = []
+    for launch in launches:
+        told = launch.command[launch.command.index("--turns") + 1] if "--turns" in launch.command else ""
+        found.append(told.partition(":")[0])
+    return found
+
+
+@pytest.mark.usefixtures("libraries")
+def test_launches_of_a_block_take_turns_in_the_order_of_the_block(tmp_path: Path) -> None:
+    store = run(tmp_path)
+    assert_sound(store, blocks=2)
+    for block in (1, 2):
+        launches = [launch for launch in store.launches() if launch.block == block]
+        assert [launch.candidate for launch in launches] == plan.block_order(7, block, NAMES)
+        assert places(launches) == ["0/3", "1/3", "2/3"]
+        assert {launch.together for launch in launches} == {3}
+        assert len({launch.started for launch in launches}) == 1
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_plan_can_have_each_launch_alone(tmp_path: Path) -> None:
+    store = run(tmp_path, f"together = false{PLAN}")
+    assert_sound(store, blocks=2)
+    assert places(store.launches()) == [""] * 6
+    assert {launch.together for launch in store.launches()} == {1}
+
+
+def test_what_a_launch_that_crashed_left_is_measured_by_a_launch_of_its_own(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
+    behave(libraries["9.2"], crash=["allreduce.64"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=1)
+    assert statuses(prepared.store, "mpich-9.2", "allreduce.blocking.64.") == ["crashed"]
+    crashed = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    others = [launch for launch in prepared.store.launches() if launch.candidate != "mpich-9.2"]
+    assert {(launch.status, launch.together) for launch in others} == {(LaunchStatus.OK, 3)}
+    assert [launch.together for launch in crashed[:1]] == [3]
+    assert {launch.together for launch in crashed[1:]} <= {1}
+
+
+def test_a_launch_that_hangs_hangs_alone(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
+    behave(libraries["9.2"], hang=["bcast.64"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=1)
+    assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.64.") == ["hung"]
+    assert set(statuses(prepared.store, "mpich-9.1", "")) == {CaseStatus.OK}
+
+
+def test_a_candidate_that_does_not_rest_is_launched_alone_from_then_on(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    behave(libraries["9.2"], waited_s=1.0, busy_s=0.9)
+    store = run(tmp_path)
+    assert_sound(store, blocks=2)
+    own = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(launch.block, launch.together, launch.restless) for launch in own] == [(1, 3, True), (2, 1, True)]
+    assert {launch.together for launch in store.launches() if launch.block == 2} == {1, 2}
+
+
+def test_programs_of_a_launch_are_restless_from_a_twentieth_on() -> None:
+    launch = msgspec.convert(
+        {"number": 1, "block": 1, "position": 0, "candidate": "a", "placement": "p", "status": "ok", "reason": "",
+         "started": "", "duration_s": 1, "exit_code": 0, "command": [], "environment": {}, "facts": None, "ranks": [],
+         "load_before": 0, "stolen_s": 0, "waited_s": 2.0, "busy_s": 0.1},
+        Launch,
+    )  # fmt: skip
+    assert not launch.restless
+    assert msgspec.structs.replace(launch, busy_s=0.11).restless

@@ -1,0 +1,64 @@
+"""Ratios of launches that measured in turn, against known truth."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from rankbench.statistics.pairing import paired_logs, visit_logs
+
+
+def launch(
+    candidate: str, block: int, figure_ns: float, visits: dict[int, float], hop_ns: float = 50.0
+) -> dict[str, object]:
+    return {
+        "case": "c",
+        "candidate": candidate,
+        "block": block,
+        "launch": block,
+        "figure_ns": figure_ns,
+        "visit": list(visits),
+        "visit_ns": list(visits.values()),
+        "visit_hop_ns": [hop_ns] * len(visits),
+    }
+
+
+def logs(*launches: dict[str, object]) -> list[float]:
+    return paired_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
+
+
+def test_a_block_tells_the_median_ratio_of_its_visits() -> None:
+    """The machine is four times slower in the second visit, which the ratio of the launches' medians is misled by."""
+    one = launch("a", 1, 100.0, {0: 100.0, 1: 400.0, 2: 100.0})
+    two = launch("b", 1, 420.0, {0: 105.0, 1: 420.0, 2: 420.0})
+    assert logs(one, two) == [pytest.approx(math.log(1.05))]
+
+
+def test_visits_are_paired_by_their_number() -> None:
+    """A visit that one of them lost has no pair."""
+    one = launch("a", 1, 100.0, {0: 100.0, 2: 300.0, 3: 100.0})
+    two = launch("b", 1, 100.0, {0: 110.0, 1: 9.0, 2: 330.0, 3: 110.0})
+    assert logs(one, two) == [pytest.approx(math.log(1.1))]
+
+
+def test_of_a_single_visit_the_launches_figures_are_compared() -> None:
+    assert logs(launch("a", 1, 100.0, {0: 90.0}), launch("b", 1, 120.0, {0: 180.0})) == [pytest.approx(math.log(1.2))]
+
+
+def test_figures_below_the_clocks_step_say_nothing() -> None:
+    blocks = [launch("a", 1, 0.0, {0: 0.0, 1: 0.0}), launch("b", 1, 1.0, {0: 1.0, 1: 1.0})]
+    blocks += [launch("a", 2, 1.0, {0: 0.0, 1: 1.0, 2: 1.0}), launch("b", 2, 2.0, {0: 9.0, 1: 2.0, 2: 2.0})]
+    assert logs(*blocks) == [pytest.approx(math.log(2))]
+
+
+def test_visits_tell_what_a_hop_took() -> None:
+    one, two = (
+        pl.DataFrame([launch(name, 1, 100.0, {0: time, 1: time}, hop)])
+        for name, time, hop in (("a", 100.0, 50.0), ("b", 200.0, 200.0))
+    )
+    assert visit_logs(one, two).rows() == [
+        ("c", 1, 0, pytest.approx(math.log(2)), 50.0, 200.0),
+        ("c", 1, 1, pytest.approx(math.log(2)), 50.0, 200.0),
+    ]
