@@ -97,6 +97,8 @@ static bool check_stop(const struct wanted *wanted, char error[LINE_BYTES]) {
         return fail(error, "%s: samples must be 1 to %d, and tries not below 0", wanted->operation, MOST_SAMPLES);
     if (stop->rse < 0 || stop->interval < 0 || stop->least < 1)
         return fail(error, "%s: rse and interval must not be below 0, and least not below 1", wanted->operation);
+    if (stop->fill_s < 0)
+        return fail(error, "%s: fill_s must not be below 0", wanted->operation);
     if (!(stop->limit_s > 0))
         return fail(error, "%s: limit_s must be more than 0", wanted->operation);
     return true;
@@ -177,6 +179,7 @@ static const struct field fields[] = {
     FIELD("rse", REAL, stop.rse),
     FIELD("interval", REAL, stop.interval),
     FIELD("least", WHOLE, stop.least),
+    FIELD("fill_s", REAL, stop.fill_s),
     FIELD("limit_s", REAL, stop.limit_s),
 };
 
@@ -511,6 +514,7 @@ static const struct flag options[] = {
     {"--rse", "SHARE", "rse", "or when the relative standard error of the mean is at most this"},
     {"--interval", "SHARE", "interval", "or when half the 95 % interval of the median is at most this share of it"},
     {"--least", "N", "least", "valid samples before --rse or --interval may end a case (10)"},
+    {"--fill", "SECONDS", "fill_s", "go on beyond --samples, up to 5 times as many, for so long (0)"},
     {"--limit", "SECONDS", "limit_s", "or after this time (1)"},
     {"--ranks", NULL, NULL, "write every rank's samples to the stream, not only the maximum over ranks"},
     {"--each", NULL, NULL, "time each call singly, also where several to a reading of the clock would be more exact"},

@@ -7,7 +7,7 @@
 #include "choices.h"
 #include "core.h"
 
-enum { MOST_SAMPLES = 100000000 };
+enum { MOST_SAMPLES = 100000000, MOST_FILL = 5 };
 
 /* When a case has enough samples: at whichever comes first. What is 0 does not count. */
 struct stop {
@@ -16,6 +16,8 @@ struct stop {
     double rse;
     double interval;
     int64_t least;
+    /* Beyond the samples, up to MOST_FILL times as many, until the case has been timed for so long. */
+    double fill_s;
     double limit_s;
 };
 

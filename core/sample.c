@@ -179,14 +179,14 @@ static void learn(const struct start *start, struct control *control, const stru
 
 /* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
 static int rounds_ahead(const struct timing *timing, const struct control *control, const struct measurement *so_far,
-                        double left_ns) {
+                        double timed_ns, double left_ns) {
     const struct agenda *agenda = &control->agenda;
     const double round_ns = timing->start->scheduled && !timing->start->agrees
                                 ? (double)agenda->window_ns
                                 : control->estimate_ns * agenda->repeats + (double)agenda->slack_ns;
     int rounds = control->rounds;
     if (timing->start->rounds == 0) {
-        rounds = limit((double)(timing->stop->samples - so_far->valid), 1, rounds);
+        rounds = limit((double)(needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
         rounds = limit(left_ns / (round_ns + 1), 1, rounds);
     }
     return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
@@ -199,9 +199,10 @@ static bool is_renewal_due(const struct timing *timing, const struct control *co
 
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
     struct agenda *agenda = &control->agenda;
-    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - (double)(steady_ns() - control->began_ns);
+    const double timed_ns = (double)(steady_ns() - control->began_ns);
+    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - timed_ns;
     const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, agenda->repeats);
-    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, step_ns);
+    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
     if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
         agenda->stopped = STOPPED_TIME;
     agenda->rounds = 0;
@@ -213,7 +214,7 @@ static void decide(const struct timing *timing, struct control *control, const s
         agenda->step = STEP_RENEW;
     else if (agenda->step == STEP_STAGE && timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns))
         agenda->step = STEP_SYNCHRONISE;
-    agenda->rounds = rounds_ahead(timing, control, so_far, left_ns);
+    agenda->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
     agenda->window_ns = on_a_step(timing, agenda->window_ns);
     agenda->slack_ns = on_a_step(timing, agenda->slack_ns);
     agenda->first_ns = on_a_step(timing, now_ns + control->margin_ns + agenda->lead * agenda->window_ns);

@@ -60,12 +60,16 @@ static bool narrow_enough(struct stopping *stopping, const struct stop *stop, co
 }
 
 int64_t most_tries(const struct stop *stop) {
-    return stop->tries > 0 ? stop->tries : TRIES_PER_SAMPLE * stop->samples + SPARE_TRIES;
+    return stop->tries > 0 ? stop->tries : TRIES_PER_SAMPLE * needed_samples(stop, 0) + SPARE_TRIES;
+}
+
+int64_t needed_samples(const struct stop *stop, double timed_ns) {
+    return timed_ns < 1e9 * stop->fill_s ? MOST_FILL * stop->samples : stop->samples;
 }
 
 enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const struct start *start,
-                      const struct measurement *so_far, double step_ns) {
-    if (so_far->valid >= stop->samples)
+                      const struct measurement *so_far, double timed_ns, double step_ns) {
+    if (so_far->valid >= needed_samples(stop, timed_ns))
         return STOPPED_SAMPLES;
     if (so_far->taken >= most_tries(stop))
         return STOPPED_TRIES;

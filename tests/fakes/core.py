@@ -44,7 +44,8 @@ USUAL: dict[str, Any] = {
 
 
 KEYS = ("operation", "form", "bytes", "datatype", "start", "cache", "buffers", "pages", "alignment", "root", "samples",
-        "tries", "rse", "interval", "least", "limit_s", "clock", "sync", "ranks", "calls", "patience")  # fmt: skip
+        "tries", "rse", "interval", "least", "fill_s", "limit_s", "clock", "sync", "ranks", "calls",
+        "patience")  # fmt: skip
 """Of a job, all but those that choose an operation's options."""
 
 

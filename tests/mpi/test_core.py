@@ -230,6 +230,15 @@ def hops_of(stream: Path) -> list[float]:
 
 
 @ONE_LIBRARY
+def test_a_short_call_fills_its_time_with_up_to_five_times_the_samples(core: Core, tmp_path: Path) -> None:
+    case = {"operation": "empty", "samples": 20, "limit_s": 60}
+    plain, filled, briefly = core.job(tmp_path, 2, [case, case | {"fill_s": 50}, case | {"fill_s": 1e-9}])
+    assert [record["valid"] for record in (plain, filled)] == [20, 100]
+    assert 20 <= briefly["valid"] < 100
+    assert {record["stopped"] for record in (plain, filled, briefly)} == {"samples"}
+
+
+@ONE_LIBRARY
 def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> None:
     short = {"start": "none", "samples": 2, "limit_s": 60}
     cases = [{**case, **short} for form in FORMS for case in cases_of(core.operations(form, 2), form, [1024])]

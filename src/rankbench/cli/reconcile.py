@@ -11,7 +11,7 @@ from rich.text import Text
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Wanted, foreign
 from rankbench.cli import Modules, Prefixes, chosen, columns, console, home
-from rankbench.cli.run import enough, shown, tell
+from rankbench.cli.run import shown, stopping, tell
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_size
 from rankbench.verdict import reconciling
@@ -90,7 +90,7 @@ def reconcile(
     planned = plan.parse(text, str(folder / "plan.toml"), launch.machine())
     prepared = campaign.prepare(Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ()), tell)
     with shown(prepared.store.campaign) as watch:
-        campaign.run(prepared, enough, watch)
+        campaign.run(prepared, stopping(prepared.store), watch)
     explain(prepared.store)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from rankbench.campaign import Decision
+    from rankbench.campaign import Decide, Decision
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Verdict
     from rankbench.store import Store
 
@@ -42,6 +43,8 @@ REFRESH_PER_S = 1
 BAR_WIDTH = 40
 FIGURES_SHOWN = 12
 FAILURES_SHOWN = 4
+MORE_S = 60.0
+"""The time whose worth is told at the end."""
 FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
 """What a candidate did wrong, and not the plan or the machine."""
 
@@ -70,7 +73,7 @@ def run(
     try:
         prepared = campaign.prepare(Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed), tell)
         with shown(prepared.store.campaign) as watch:
-            decision = campaign.run(prepared, enough, watch)
+            decision = campaign.run(prepared, stopping(prepared.store), watch)
     except KeyboardInterrupt:
         tell(f"stopped; what was measured is kept. Go on with: {shlex.join(['rankbench', *sys.argv[1:]])}")
         raise typer.Exit(130) from None
@@ -91,12 +94,23 @@ def tell(text: str) -> None:
     console.print(text, soft_wrap=True, markup=False)
 
 
-def enough(store: Store) -> Decision:
-    """Return whether the plan's stopping rule is met by what is stored."""
-    seconds: dict[int, float] = {}
-    for one in store.launches():
-        seconds[one.block] = seconds.get(one.block, 0.0) + one.duration_s
-    return decide(store.campaign.plan, lambda: evaluation.evaluate(store).verdict, list(seconds.values()))
+def stopping(opened: Store) -> Decide:
+    """Return what tells whether the plan's stopping rule is met by what is stored.
+
+    What blocks take is told by the clock from now on, everything between launches included; of earlier runs by what
+    their launches took.
+    """
+    before_s: dict[int, float] = {}
+    for one in opened.launches():
+        before_s[one.block] = before_s.get(one.block, 0.0) + one.duration_s
+    began_s = time.monotonic()
+
+    def enough(store: Store) -> Decision:
+        own = len({one.block for one in store.launches()} - before_s.keys())
+        own_s = [(time.monotonic() - began_s) / own] * own if own else []
+        return decide(store.campaign.plan, lambda: evaluation.evaluate(store), [*before_s.values(), *own_s])
+
+    return enough
 
 
 def conclude(store: Store, decision: Decision) -> None:
@@ -122,15 +136,18 @@ def conclude(store: Store, decision: Decision) -> None:
 
 
 def prospect(store: Store, verdict: Verdict) -> str:
-    """Say what as many blocks again would likely decide."""
+    """Say what another minute would likely decide."""
     planned = store.campaign.plan
-    outlook = deciding.Outlook(planned.threshold, [2 * verdict.blocks], planned.confidence)
+    spent_s = sum(one.duration_s for one in store.launches())
+    blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
+    outlook = deciding.Outlook(planned.threshold, [verdict.blocks + blocks], planned.confidence, bool(planned.baseline))
     undecided, likely = deciding.prospect(verdict.comparisons, outlook)
     if not undecided:
         return ""
-    spent_s = sum(one.duration_s for one in store.launches())
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
-    return f"as many blocks again ({spent_s:.0f} s of launches) would decide about {likely:.0f} of {open_}"
+    more = "1 block" if blocks == 1 else f"{blocks} blocks"
+    took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
+    return f"{took} ({more}) would decide about {likely:.0f} of {open_}"
 
 
 def failures(store: Store) -> list[str]:

@@ -132,7 +132,7 @@ def decided(opened: Store, blocks: int) -> Decision:
     for launch in opened.launches():
         if launch.block <= blocks:
             seconds[launch.block - 1] += launch.duration_s
-    decision = decide(opened.campaign.plan, lambda: evaluation.evaluate(opened).verdict, seconds)
+    decision = decide(opened.campaign.plan, lambda: evaluation.evaluate(opened), seconds)
     most = opened.campaign.plan.stop.blocks_max
     return decision._replace(stop=True, reason=f"the plan's {most} blocks are done") if blocks >= most else decision
 

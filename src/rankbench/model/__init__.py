@@ -36,12 +36,25 @@ from rankbench.model.launches import (
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import Cpu, Exchange, Machine, State
 from rankbench.model.operations import Amount, Datatype, Description, Foreign, Meaning, Named, Operation, Option, Start
-from rankbench.model.plans import Calls, CandidateSpec, Case, Job, Memory, Placement, Plan, Sampling, Stop, SuiteSpec
+from rankbench.model.plans import (
+    FILLED,
+    Calls,
+    CandidateSpec,
+    Case,
+    Job,
+    Memory,
+    Placement,
+    Plan,
+    Sampling,
+    Stop,
+    SuiteSpec,
+)
 from rankbench.model.steps import CommandLine, Outcome, Step
 from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Sentence, Summary, Verdict
 
 __all__ = [
     "ALL_RANKS",
+    "FILLED",
     "FORMS",
     "ROTATING",
     "THREADS",

@@ -45,6 +45,13 @@ class Campaign(Record, frozen=True):
     """Of a campaign that was not run but read: the files, in the order in which they were named."""
 
     @property
+    def baseline(self) -> str:
+        """The name of the candidate that all others are compared with; empty: none, the question is who is fastest."""
+        both = zip(self.plan.candidates, self.candidates, strict=False)
+        named = (one.name for spec, one in both if self.plan.baseline in {spec.library, one.name})
+        return next(named, "") if self.plan.baseline else ""
+
+    @property
     def once(self) -> frozenset[str]:
         """Return the operations that happen once in a launch."""
         return frozenset(operation.name for operation in self.operations if operation.once)

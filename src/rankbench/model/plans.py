@@ -87,9 +87,13 @@ class Stop(Record, frozen=True):
     blocks_min: int = 5
     blocks_max: int = 60
     until: str = "decided"
-    """`decided`, `blocks`, `precision N%` or `time Nm`."""
+    """`decided`, `answered`, `blocks`, `precision N%` or `time Nm`."""
     drop: bool = False
     """With `decided`: whether candidates leave the cases that they cannot win any more."""
+
+
+FILLED = 5
+"""Times the samples wanted that a case takes at most where it may fill a time."""
 
 
 class Sampling(Record, frozen=True):
@@ -105,6 +109,8 @@ class Sampling(Record, frozen=True):
     """Enough once half the 95 % interval of the median is at most this share of it; 0 is off."""
     least: int = 10
     """Valid samples before `rse` or `interval` may stop."""
+    fill_s: float = 0.0
+    """Beyond `good`, up to FILLED times as many are taken while the case has been timed for less."""
     passes: int = 1
     """How often a launch goes over its cases, each time for a part of the samples: so it sees more than a moment."""
 
@@ -206,6 +212,8 @@ class Plan(Record, frozen=True):
     """Whether the candidates' launches of a block run at the same time and measure in turn, where they can."""
     each_call: bool = False
     """Whether each call is timed singly, however short it is beside a reading of the clock."""
+    baseline: str = ""
+    """The candidate that all others are compared with, as `candidates` names it; empty: who is fastest is asked."""
     estimator: str = "median"
     """Of a launch: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`."""
     confidence: float = 0.95

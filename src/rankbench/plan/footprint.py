@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.model import FILLED
 from rankbench.plan.options import dimensions_of, extents_of
 from rankbench.quantities import format_memory
 
@@ -51,7 +52,7 @@ class Footprint(NamedTuple):
 def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]) -> Footprint:
     """Return what the samples of a plan's cases take, by the most that each case may have."""
     known = {operation.name: operation for operation in operations}
-    samples = plan.sampling.tries or plan.sampling.good
+    samples = plan.sampling.tries or plan.sampling.good * (FILLED if plan.sampling.fill_s else 1)
     whole = any(case.quantity == "memory" or known[case.operation].once for case in cases)
     at_once = samples if whole else math.ceil(samples / plan.sampling.passes)
     kept: dict[tuple[str, str], int] = {}

@@ -17,7 +17,7 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s" or "2m"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
-UNTIL_HELP = '"decided", "blocks", "precision 2%" or "time 30m"'
+UNTIL_HELP = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
@@ -113,9 +113,9 @@ def confidence(raw: object) -> float:
 
 
 def until(raw: object) -> Until:
-    """Return the stopping rule of `decided`, `blocks`, `precision 2%` or `time 30m`."""
+    """Return the stopping rule of `decided`, `answered`, `blocks`, `precision 2%` or `time 30m`."""
     rule, _, amount = str(raw).partition(" ")
-    if rule in {"decided", "blocks"} and not amount:
+    if rule in {"decided", "answered", "blocks"} and not amount:
         return Until(rule)
     if rule == "precision":
         return Until(rule, share(amount))

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
         "pairs", "placements", "hosts", "remote_shell", "binding", "oversubscribe", "start", "memory", "samples",
         "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation", "estimator",
-        "confidence", "stop", "control", "threshold", "calls", "seed", "job", "suite", "suites")  # fmt: skip
+        "confidence", "stop", "baseline", "control", "threshold", "calls", "seed", "job", "suite",
+        "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
 """Where the programs of a foreign tool can be, one of these."""
 USUAL = "usual"
@@ -100,7 +101,7 @@ def parse(
         job=jobs.fitting(asked, placements) if scheduled else asked,
         starts=measuring.names(value("start", "auto"), "start"),
         memory=measuring.memory(value("memory", {})),
-        sampling=measuring.sampling(value("samples", 100)),
+        sampling=measuring.sampling(values["samples"]) if "samples" in values else measuring.USUAL_SAMPLING,
         case_limit_s=case_limit_s,
         launch_limit_s=launch_limit_s(values.get("launch_limit"), case_limit_s),
         every_rank=value("every_rank", False).switch(),  # noqa: FBT003 - a default as TOML has it
@@ -111,6 +112,7 @@ def parse(
         estimator=value("estimator", "median").parsed(notation.estimator, notation.ESTIMATOR_HELP),
         confidence=value("confidence", "95%").parsed(notation.confidence, notation.CONFIDENCE_HELP),
         stop=stop(value("stop", {})),
+        baseline=values["baseline"].text() if "baseline" in values else "",
         control=value("control", True).switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parsed(notation.share, notation.SHARE_HELP),
         seed=value("seed", 0).whole(0),

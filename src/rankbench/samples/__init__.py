@@ -119,13 +119,13 @@ def asked(cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[
 
     Memory, and what happens `once` in a launch, are not measured again.
     """
-    again = [case for case in cases if parted(case, plan, once)]
+    again = [case for case in cases if not is_whole(case, once)]
     return [*cases, *again * (plan.sampling.passes - 1)]
 
 
-def parted(case: Case, plan: Plan, once: Container[str]) -> bool:
-    """Return whether a case's samples are taken in parts."""
-    return plan.sampling.passes > 1 and case.quantity != "memory" and case.operation not in once
+def is_whole(case: Case, once: Container[str]) -> bool:
+    """Return whether a case is measured once in a launch, and its samples are not taken in parts."""
+    return case.quantity == "memory" or case.operation in once
 
 
 def write_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> None:
@@ -158,7 +158,8 @@ def read_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str]
 
 def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
     """Return the line of a job that asks for a case, or for its part of a pass."""
-    passes = plan.sampling.passes if parted(case, plan, once) else 1
+    whole = is_whole(case, once)
+    passes = 1 if whole else plan.sampling.passes
     case_is = {
         "operation": case.operation,
         "form": case.form,
@@ -169,6 +170,7 @@ def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
     memory = _others(msgspec.structs.asdict(case.memory), msgspec.structs.asdict(Memory()))
     stops = msgspec.structs.asdict(plan.sampling)
     stops["tries"] = -(-stops["tries"] // passes)
+    stops["fill_s"] = 0.0 if whole else round(stops["fill_s"] / passes, 6)
     others = {key: stops[key] for key in stops if key not in {"good", "passes"}}
     more = _others(others, msgspec.structs.asdict(Sampling()))
     measured = {"samples": -(-plan.sampling.good // passes)} | more | {"limit_s": round(plan.case_limit_s / passes, 6)}

@@ -40,6 +40,8 @@ class Outlook(NamedTuple):
     threshold: float
     looks: list[int]
     confidence: float = 0.95
+    baseline: bool = False
+    """Whether each is compared with one of them: then nobody's place among the others matters."""
 
     @property
     def worth(self) -> float:
@@ -67,7 +69,7 @@ def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool 
     ordered = sorted(comparisons, key=lambda one: one.case)
     chances, needed = chance(ordered, outlook), blocks_needed(ordered, outlook)
     last = 0
-    for case, own, unsettled in by_case(ordered):
+    for case, own, unsettled in by_case(ordered, baseline=outlook.baseline):
         hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
         if hopeful:
             chosen = hopeful if drop else own
@@ -88,15 +90,19 @@ def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, 
         return 0, 0.0
     ordered = sorted(comparisons, key=lambda one: one.case)
     chances = chance(ordered, outlook)
-    likely = [min(chances[place] for place in unsettled) for _, _, unsettled in by_case(ordered) if unsettled]
+    likely = [
+        min(chances[place] for place in unsettled)
+        for _, _, unsettled in by_case(ordered, baseline=outlook.baseline)
+        if unsettled
+    ]
     return len(likely), float(sum(likely))
 
 
-def by_case(ordered: Sequence[Comparison]) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Yield each case with the places of its comparisons, and of those that are open and matter to who is fastest."""
+def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[str, list[int], list[int]]]:
+    """Yield each case with the places of its comparisons, and of those that are open and matter to the question."""
     for case, places in groupby(range(len(ordered)), key=lambda place: ordered[place].case):
         own = list(places)
-        beaten = {slower(ordered[place]) for place in own if ordered[place].different}
+        beaten = {slower(ordered[place]) for place in own if ordered[place].different and not baseline}
         unsettled = [
             place
             for place in own

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rankbench.language import say
-from rankbench.model import RankbenchError, Record
+from rankbench.model import FILLED, RankbenchError, Record
 from rankbench.statistics import states
 from rankbench.units import suggestion
 
@@ -192,7 +192,13 @@ def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     """Return how was measured, as far as it is no part of a case."""
     planned = campaign.plan
     sources = dict.fromkeys(launch.facts.source for launch in launches if launch.facts)
-    limits = say("{n} good samples, {limit:g} s", n=planned.sampling.good, limit=planned.case_limit_s)
+    good = planned.sampling.good
+    limits = say(
+        "{n} to {most} good samples, {limit:g} s" if planned.sampling.fill_s else "{n} good samples, {limit:g} s",
+        n=good,
+        most=FILLED * good,
+        limit=planned.case_limit_s,
+    )
     return {
         "time source": ", ".join(sources) or planned.clock,
         "synchronisation of clocks": planned.synchronisation,

@@ -48,7 +48,7 @@ def conclude(evidence: Evidence) -> list[Sentence]:
     ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
     times = [one for one in ample if one.case.quantity != "memory"]
     memory = [one for one in ample if one.case.quantity == "memory"]
-    best = _best(evidence, times or memory)
+    best = evidence.campaign.baseline or _best(evidence, times or memory)
     return [
         *(_fastest(evidence, best, times) if times else ()),
         *(_least_memory(evidence, memory) if memory else ()),
@@ -63,11 +63,40 @@ def conclude(evidence: Evidence) -> list[Sentence]:
 
 
 def _fastest(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
-    """Say who is fastest, how far from it the others are, and where it is not."""
+    """Say who is fastest, how far from it the others are, and where it is not; or how all stand to the baseline."""
+    if base := evidence.campaign.baseline:
+        yield from _against(evidence, base, judged)
+        yield from _distances(evidence, base, judged)
+        return
     yield from _answer(evidence, best, judged)
     yield from _places(evidence, judged)
     yield from _distances(evidence, best, judged)
     yield from _exceptions(evidence, best, set(_keys(judged)))
+
+
+def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+    """Say of each candidate in how many cases it is faster and slower than the baseline, and where it is not known."""
+    for name in evidence.names:
+        keys = [one.case.key for one in judged if {base, name} <= set(one.ranking)]
+        if name == base or not keys:
+            continue
+        faster, slower = (
+            [key for key in keys if evidence.pairs.slower(key, *pair)] for pair in ((name, base), (base, name))
+        )
+        alike = [key for key in keys if evidence.pairs.alike(key, base, name)]
+        text = say(
+            "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, as fast within "
+            "{within:.0%} in {alike}; in {unknown} it is not known.",
+            base=base,
+            name=name,
+            faster=len(faster),
+            slower=len(slower),
+            alike=len(alike),
+            all=len(keys),
+            unknown=len(set(keys) - {*faster, *slower, *alike}),
+            within=evidence.campaign.plan.threshold,
+        )
+        yield Sentence(text=text, cases=[*faster, *slower])
 
 
 def _least_memory(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]:

@@ -23,6 +23,8 @@ from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.naming import between_pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Summary, Verdict
@@ -192,10 +194,10 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
     planned = campaign.plan
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
-    looks = plan.looks(planned.stop) if planned.stop.until == "decided" else ()
+    looks = plan.looks(planned.stop) if planned.stop.until in {"decided", "answered"} else ()
     compared = statistics.compare(
         judged(figures),
-        list(combinations(names, 2)),
+        compared_pairs(campaign, names),
         planned.threshold,
         control=twins,
         looks=looks,
@@ -208,6 +210,12 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
     modes = modes_by_launch(samples.filter(pl.col("case").is_in(timed(campaign))), ["case", "candidate"])
     verdict = judge(campaign, summaries, comparisons, control, launches, judged(figures), modes, last_ranks(samples))
     return Evaluation(campaign, launches, verdict, samples, store.rank_samples(), figures, cases, modes)
+
+
+def compared_pairs(campaign: Campaign, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of candidates that the question is about: all, or each with the baseline."""
+    base = campaign.baseline
+    return [(base, name) for name in names if name != base] if base else list(combinations(names, 2))
 
 
 def timed(campaign: Campaign) -> list[str]:

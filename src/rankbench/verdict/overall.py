@@ -29,8 +29,45 @@ class Overall(NamedTuple):
     high: float
 
 
-def overall(evidence: Evidence, base: str, other: str, cases: Collection[str]) -> Overall:
+class Answer(NamedTuple):
+    """Who takes least over all cases, and against whom that is known."""
+
+    best: str
+    cases: list[str]
+    """Those of which all candidates have figures."""
+    settled: list[str]
+    """Who surely takes longer than the best by more than the threshold, or surely differs by no more than that."""
+    open: list[str]
+
+
+def answer(evidence: Evidence, priced: float) -> Answer | None:
+    """Return how far it is known who takes least over all cases; nothing where no case has figures of all.
+
+    With every look and every rival there is a chance to be misled: intervals are as wide as that many need, `priced`
+    times as improbable as one alone.
+    """
+    names = evidence.names
+    judged = [one for one in evidence.times if set(names) <= set(one.ranking)]
+    ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
+    cases = [one.case.key for one in ample]
+    if not cases or len(names) < 2:
+        return None
+    total = {name: sum(math.log(evidence.ratio(key, names[0], name)) for key in cases) for name in names}
+    best = min(names, key=lambda name: total[name])
+    within = 1 + evidence.campaign.plan.threshold
+    found = Answer(best, cases, [], [])
+    for name in names:
+        if name != best:
+            ratio = overall(evidence, best, name, cases, priced * (len(names) - 1))
+            known = ratio.low > within or (ratio.low >= 1 / within and ratio.high <= within)
+            (found.settled if known else found.open).append(name)
+    return found
+
+
+def overall(evidence: Evidence, base: str, other: str, cases: Collection[str], priced: float = 1.0) -> Overall:
     """Return how long `other` takes over these cases, of which both have figures, against `base`.
+
+    The interval is of the plan's confidence, or of one that errs in `priced` times fewer cases.
 
     A block that lacks some of the cases, as where deciding has ended them, tells how far its own are off what they
     take usually. One with less than half as many cases as the fullest tells nothing.
@@ -46,5 +83,6 @@ def overall(evidence: Evidence, base: str, other: str, cases: Collection[str]) -
     centre = trimming.centre([blocks], trimming.FEWEST_ALONE)
     mean = middle + float(centre.mean[0])
     error = max(float(centre.scatter[0]), FINEST_SPREAD) / math.sqrt(centre.left[0])
-    half = float(scipy.stats.t.isf((1 - evidence.campaign.plan.confidence) / 2, centre.degrees[0])) * error
+    tail = (1 - evidence.campaign.plan.confidence) / priced / 2
+    half = float(scipy.stats.t.isf(tail, centre.degrees[0])) * error
     return Overall(math.exp(mean), math.exp(mean - half), math.exp(mean + half))

@@ -5,33 +5,52 @@ The loop keeps its bounds. Which comparisons still matter is told by `statistics
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from rankbench.campaign import Decision
 from rankbench.language import say
 from rankbench.model import Look
 from rankbench.plan import looks, notation
 from rankbench.statistics import deciding
+from rankbench.statistics.looks import price
+from rankbench.verdict.overall import answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankbench.model import Plan, Summary, Verdict
+    from rankbench.verdict.evidence import Evidence
 
 
-def decide(plan: Plan, verdict: Callable[[], Verdict], block_s: Sequence[float]) -> Decision:
+class Evaluated(Protocol):
+    """What figures say."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it was drawn from."""
+
+
+def decide(plan: Plan, evaluate: Callable[[], Evaluated], block_s: Sequence[float]) -> Decision:
     """Return whether the plan's rule is met. `block_s` is how long each block so far took.
 
-    `verdict` reads every sample so far: it is called only where the rule rests on figures.
+    To evaluate is to read every sample so far: that is done only where the rule rests on figures.
     """
     rule, amount = notation.until(plan.stop.until)
     later = [number for number in looks(plan.stop) if number > len(block_s)]
-    if rule in {"decided", "precision"} and len(block_s) not in looks(plan.stop) and later:
+    if rule in {"decided", "answered", "precision"} and len(block_s) not in looks(plan.stop) and later:
         return Decision(stop=False, reason=say("the next look is after block {n}", n=later[0]))
     if rule == "decided":
-        return looked(plan, verdict(), len(block_s))
+        return looked(plan, evaluate().verdict, len(block_s))
+    if rule == "answered":
+        return answered(evaluate().evidence, looks(plan.stop), len(block_s))
     if rule == "precision":
-        summaries = [one for one in verdict().summaries if one.launches]
+        summaries = [one for one in evaluate().verdict.summaries if one.launches]
         coarse = [one for one in summaries if precision(one) > amount]
         return _counted(len(coarse), len(summaries), amount)
     if rule == "time":
@@ -55,9 +74,24 @@ def _counted(still_open: int, of: int, amount: float) -> Decision:
     return Decision(stop=not still_open, reason=told)
 
 
+def answered(evidence: Evidence, at: Sequence[int], block: int) -> Decision:
+    """Return whether it is known who takes least over all cases, against everybody."""
+    found = answer(evidence, float(price(at, np.array([block]))[0]))
+    if not found:
+        return Decision(stop=False, reason=say("no case has figures of all candidates"))
+    told = say(
+        "over {n:count case} {best} takes least; against {settled} of {all:count other candidate} that is decided",
+        n=len(found.cases),
+        best=found.best,
+        settled=len(found.settled),
+        all=len(found.settled) + len(found.open),
+    )
+    return Decision(stop=not found.open, reason=told)
+
+
 def looked(plan: Plan, verdict: Verdict, block: int) -> Decision:
     """Return what is decided after a block, and what is measured further."""
-    outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence)
+    outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence, bool(plan.baseline))
     found = deciding.standing(verdict.comparisons, outlook, drop=plan.stop.drop)
     winners = {one.case.key: one.winners for one in verdict.cases if one.winners}
     look = Look(

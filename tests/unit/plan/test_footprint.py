@@ -74,6 +74,15 @@ def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: str) -
     assert f" takes {at_once} of memory " in str(plan.footprint(parsed, cases, fakes.description().operations))
 
 
+def test_where_a_time_may_be_filled_samples_are_five_times_as_many() -> None:
+    said = {}
+    for text in ("samples = 100", 'samples = { good = 100, fill = "15ms" }', "samples = 500"):
+        parsed = plan.parse(f'candidates = ["mpich"]\noperations = ["barrier"]\n{text}', "plan.toml", MACHINE)
+        cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
+        said[text] = plan.footprint(parsed, cases, fakes.description().operations).samples
+    assert list(said.values()) == [100, 500, 500]
+
+
 def test_tries_are_the_most_samples() -> None:
     text = 'operations = ["barrier"]\nsamples = { good = 10, tried = 70 }'
     parsed = plan.parse(f'candidates = ["mpich"]\n{text}', "plan.toml", MACHINE)

@@ -49,7 +49,7 @@ def test_candidates_and_operations_are_all_that_a_plan_needs() -> None:
             Placement(name="socket", nodes=1, ranks_per_node=2, binding="core", cpus=[[0], [1]], ordinals=[0, 1])
         ],
         starts=["auto"],
-        sampling=Sampling(good=100, tries=0, rse=0.0, interval=0.0, least=10, passes=5),
+        sampling=Sampling(good=100, tries=0, rse=0.0, interval=0.0, least=10, fill_s=0.015, passes=5),
         memory=[Memory(cache="warm", buffers="separate", pages="touched", alignment=0, root=0)],
         clock="auto",
         synchronisation="tree",
@@ -164,6 +164,7 @@ until = "precision 2%"
         ("samples = 59", Sampling(good=59, passes=2)),
         ("samples = 1000", Sampling(good=1000, passes=5)),
         ("samples = { tried = 40 }", Sampling(good=100, tries=40, passes=5)),
+        ('samples = { good = 50, fill = "10ms" }', Sampling(good=50, fill_s=0.01, passes=2)),
         ("samples = { good = 30, passes = 30 }", Sampling(good=30, passes=30)),
         ("samples = { good = 900, passes = 1 }", Sampling(good=900)),
         ("samples = { good = 5, rse = 0.05 }", Sampling(good=5, rse=0.05, least=10)),
@@ -252,7 +253,7 @@ def test_calls_of_an_application_are_read() -> None:
 
 SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIMES = 'a time such as 0.5, "500ms", "30s" or "2m"'
-UNTIL = '"decided", "blocks", "precision 2%" or "time 30m"'
+UNTIL = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
 SHARE = 'a share such as "3%" or 0.03, below 100 %'
 ALIGNMENT = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
 ROOT = 'a rank such as 0, or "rotating"'
@@ -272,7 +273,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("sizs = 3", "sizs: unknown key; did you mean sizes? (allowed: question, candidates, candidate, compilers, "
          "operations, forms, sizes, datatypes, options, pairs, placements, hosts, remote_shell, binding, "
          "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, together, "
-         "clock, synchronisation, estimator, confidence, stop, control, threshold, calls, seed, job, suite, suites)"),
+         "clock, synchronisation, estimator, confidence, stop, baseline, "
+         "control, threshold, calls, seed, job, suite, suites)"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
@@ -286,7 +288,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ('samples = { passes = 2, rse = "1%" }',
          "samples.passes: found 2, but rse and interval look at all samples of a case; leave one out"),
         ("samples = { god = 1 }", "samples.god: unknown key; did you mean good? "
-         "(allowed: good, tried, rse, interval, least, passes)"),
+         "(allowed: good, tried, rse, interval, least, fill, passes)"),
         ("samples = { good = 0 }", "samples.good: found 0, expected a whole number, 1 to 100000000"),
         ("samples = { tried = 0 }", "samples.tried: found 0, expected a whole number, 1 to 100000000"),
         ("samples = { rse = 5 }", f"samples.rse: found 5, expected {SHARE}"),

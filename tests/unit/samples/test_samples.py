@@ -289,6 +289,15 @@ def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
     assert samples.read_job(path, cases, plan, {"init"}) == [*cases, cases[0], cases[0]]
 
 
+def test_a_time_to_fill_is_parted_among_passes_and_none_for_what_happens_once(tmp_path: Path) -> None:
+    plan = planned(sampling=Sampling(good=50, passes=5, fill_s=0.015))
+    init = msgspec.structs.replace(CASES[1], operation="init")
+    samples.write_job(tmp_path / "job", [CASES[0], init], plan, {"init"})
+    first, once, *_ = [line for line in (tmp_path / "job").read_text().splitlines() if line.startswith("case ")]
+    assert first.endswith("samples=10 fill_s=0.003 limit_s=0.1")
+    assert once.endswith("samples=50 limit_s=0.5")
+
+
 def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
     text = LAUNCH + RANK + FIRST + FIRST.replace('"case":0', '"case":1').replace("130.5", "140")
     path = tmp_path / "stream"

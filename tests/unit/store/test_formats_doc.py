@@ -171,7 +171,7 @@ def test_job_is_what_rankbench_writes(tmp_path: Path) -> None:
         synchronisation="ring",
         every_rank=True,
         each_call=True,
-        sampling=Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12),
+        sampling=Sampling(good=30, tries=100, rse=0.05, interval=0.02, least=12, fill_s=0.01),
     )
     options = {"arrival": "random", "reduction": "max", "spread_us": "50"}
     jobs = [(usual, CASE), (every, msgspec.structs.replace(case, memory=memory, options=options))]

@@ -171,7 +171,7 @@ def make_format_8(folder: Path) -> None:
 
     def change(record: Any) -> None:
         record["format"] = 8
-        del record["plan"]["together"]
+        del record["plan"]["together"], record["plan"]["baseline"]
 
     rewrite(folder, change, (), ("visit", "visit_hop_ns"))
 

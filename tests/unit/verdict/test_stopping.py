@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import fakes
 import msgspec
 import numpy as np
 import pytest
+from fakes import campaigns, verdicts
+from fakes.campaigns import Truth
 from scipy import stats
 
 from rankbench.campaign import Decision
@@ -14,10 +16,15 @@ from rankbench.model import Comparison, Look, Plan, Stop, Summary, Verdict
 from rankbench.plan import looks
 from rankbench.plan.reading import parse
 from rankbench.statistics.looks import price
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.stopping import decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankbench.model import Case
 
 
 FIRST_LOOK = [1.0] * 5
@@ -67,8 +74,15 @@ def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary
     )
 
 
-def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], Verdict]:
-    return lambda: Verdict(
+class Seen(NamedTuple):
+    """What figures say."""
+
+    verdict: Verdict
+    evidence: Evidence
+
+
+def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], Seen]:
+    verdict = Verdict(
         conclusion=[],
         cases=[],
         summaries=list(summaries),
@@ -77,9 +91,11 @@ def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Call
         findings=[],
         blocks=5,
     )
+    record = campaigns.campaign()
+    return lambda: Seen(verdict, Evidence(record, [], list(summaries), list(comparisons), [], []))
 
 
-def never() -> Verdict:
+def never() -> Seen:
     raise AssertionError("this rule needs no figures, and reading every sample takes time")
 
 
@@ -121,7 +137,34 @@ def test_blocks_stops_by_nothing_else() -> None:
     assert decide(plan("blocks"), never, [1e9]).stop is False
 
 
-@pytest.mark.parametrize("until", ["decided", "precision 2%"])
+@pytest.mark.parametrize("until", ["decided", "answered", "precision 2%"])
 def test_a_campaign_looks_at_its_figures_now_and_then_only(until: str) -> None:
     answer = decide(plan(until), never, [1.0] * 6)
     assert answer == Decision(stop=False, reason="the next look is after block 7")
+
+
+def asked(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
+    """Return what is decided of a campaign of five blocks whose launches scatter."""
+
+    def truth(candidate: str, _: Case) -> Truth:
+        return Truth(factor=factors[candidate], spread=spread, noise=0.001)
+
+    made = campaigns.make_campaign(
+        tmp_path / "c", truth, 5, candidates=list(factors), cases=verdicts.LINE, control=False
+    )
+    return decide(plan("answered"), lambda: evaluate(made), FIRST_LOOK)
+
+
+def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path) -> None:
+    found = asked(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
+    assert found.stop
+    assert found.reason in {
+        f"over 3 cases {best} takes least; against 2 of 2 other candidates that is decided"
+        for best in ("alpha", "gamma")
+    }
+
+
+def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
+    found = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
+    assert not found.stop
+    assert found.reason.endswith("takes least; against 1 of 2 other candidates that is decided")

@@ -560,6 +560,22 @@ STATE = {
         "Mehr Blöcke messen, zu einer ruhigeren Stunde oder auf einer eigenen Maschine: Andere Gäste derselben "
         "Hardware verändern, wie nah zwei virtuelle CPUs einander sind."
     ),
+    "{near} leads while cores are near, {far} while they are far": (
+        "{near} führt, solange Kerne einander nah sind, {far}, solange sie fern sind"
+    ),
+    "{case} ({near:ratio} near, {far:ratio} far)": "{case} ({near:ratio} nah, {far:ratio} fern)",
+    "Without MPI, handing a cache line from one rank to the next took {near_time:time} at times and {far_time:time} "
+    "at others. {near} is faster in the former, {far} in the latter: {cases:and}. Ratios are of the slower to the "
+    "faster one.": (
+        "Ohne MPI brauchte es bald {near_time:time}, bald {far_time:time}, eine Cachezeile von einem Rank zum nächsten "
+        "zu geben. {near} ist im ersten Fall schneller, {far} im zweiten: {cases:and}. Verhältnisse sind die des "
+        "langsameren zum schnelleren."
+    ),
+    "Find out which is usual where your programs run: on virtual machines other guests move the CPUs, elsewhere "
+    "bind ranks to cores that share a cache, or that do not.": (
+        "Herausfinden, was dort üblich ist, wo die eigenen Programme laufen: auf virtuellen Maschinen verschieben "
+        "andere Gäste die CPUs; sonst Ranks an Kerne binden, die einen Cache teilen, oder an solche, die keinen teilen."
+    ),
     "One candidate did not rest while others measured": "Ein Kandidat ruhte nicht, während andere maßen",
     "While ranks of {name} waited for their turn, their processes used {share:.0%} of a CPU each, as progress "
     "threads do. In {n:count launch} that disturbed what the other candidates measured.": (
@@ -987,6 +1003,16 @@ STOPPING = {
     "{spent:.0f} s of the plan's {amount:.0f} s are spent": (
         "{spent:.0f} s von {amount:.0f} s des Plans sind verbraucht"
     ),
+    "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, as fast within "
+    "{within:.0%} in {alike}; in {unknown} it is not known.": (
+        "Gegen {base} ist {name} in {faster} von {all:count Fall|Fällen} schneller, in {slower} langsamer, auf "
+        "{within:.0%} gleich schnell in {alike}; in {unknown} ist es nicht bekannt."
+    ),
+    "no case has figures of all candidates": "kein Fall hat Werte aller Kandidaten",
+    "over {n:count case} {best} takes least; against {settled} of {all:count other candidate} that is decided": (
+        "über {n:count Fall|Fälle} braucht {best} am wenigsten; gegen {settled} von "
+        "{all:count anderem Kandidaten|anderen Kandidaten} ist das entschieden"
+    ),
     "{n} of {all} cases are decided": "{n} von {all} Fällen sind entschieden",
     "every block of the plan is wanted": "jeder Block des Plans ist verlangt",
     "{n} would need more blocks than the plan has": "{n:count bräuchte|bräuchten} mehr Blöcke, als der Plan hat",
@@ -1035,6 +1061,7 @@ GATING = {
     "no block has both {new} and {old}": "kein Block enthält sowohl {new} als auch {old}",
 }
 CIRCUMSTANCES = {
+    "{n} to {most} good samples, {limit:g} s": "{n} bis {most} gute Messwerte, {limit:g} s",
     "{n} good samples, {limit:g} s": "{n} gute Messwerte, {limit:g} s",
     "none": "keine",
     "{what} {then} then, {now} now": "{what} damals {then}, jetzt {now}",

@@ -1,0 +1,234 @@
+"""A call that is a few percent slower is found within two minutes, and nothing else is called different.
+
+A preloaded library adds a known share to every allreduce (`fakes/slower.c`); it stands before the calls of all
+candidates. One long campaign has a candidate for each share. It is divided into twenty, each of which is judged as a
+campaign of two candidates and the A/A control is, for each share on its own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy
+from mpi.conftest import rankbench
+
+from proofs.judging import CannotTellError
+from rankbench import statistics, store
+from rankbench.statistics.estimators import VISITS
+from rankbench.statistics.pairing import paired_logs
+from rankbench.verdict.evaluation import judged
+
+if TYPE_CHECKING:
+    from mpi.test_core import Core
+
+    from rankbench.model import Comparison
+    from rankbench.store import Store
+
+pytestmark = pytest.mark.timeout(4 * 3600)
+SOURCE = Path(__file__).parents[1] / "fakes" / "slower.c"
+BUDGET_S = float(os.environ.get("BUDGET") or 1800)
+"""For each library. The campaigns of two candidates then have half a minute each."""
+ALONE = 0.2
+"""Share of it for launches that do not measure in turn."""
+CAMPAIGNS = 20
+CLAIMED = {3: 0.5, 5: 0.8, 10: 0.95, 20: 1.0}
+"""Share of the campaigns in which a call that is so many percent slower is found."""
+FALSE = 0.05
+"""Share of campaigns that may call equal things different."""
+WORTH = 0.2
+"""Launches that measure in turn, over launches that do not, for the same certainty."""
+THRESHOLD = 0.01
+BASE = "plain"
+PLAN = """
+question = "Which of them is slower?"
+operations = ["pingpong", "allreduce", "bcast", "alltoall"]
+sizes = "8,1K,64K"
+placements = ["socket"]
+samples = 100
+case_limit = "50ms"
+threshold = "1%"
+together = {together}
+[stop]
+blocks = {{ min = 5, max = 1000 }}
+until = "time {seconds:.0f}s"
+"""
+CANDIDATE = """
+[[candidate]]
+library = "{library}"
+name = "{name}"
+settings = {{ LD_PRELOAD = "{preloaded}", SLOWER = "allreduce {percent}" }}
+"""
+
+
+class Measured(NamedTuple):
+    """A campaign, and what its launches came to."""
+
+    figures: pl.DataFrame
+    twin: str
+    wall_s: float
+    """A block's of a campaign of two candidates and the twin."""
+
+    @property
+    def blocks(self) -> list[int]:
+        return self.figures["block"].unique().sort().to_list()
+
+    def of(self, blocks: list[int]) -> pl.DataFrame:
+        return self.figures.filter(pl.col("block").is_in(blocks))
+
+
+def slower(percent: int) -> str:
+    return f"{percent} % slower"
+
+
+def run(core: Core, home: Path, folder: Path, percents: list[int], seconds: float, *, together: bool) -> Store:
+    preloaded = folder / "slower.so"
+    command = [core.library.wrapper, "-O2", "-shared", "-fPIC", "-o", str(preloaded), str(SOURCE)]
+    subprocess.run(command, check=True, env=os.environ | core.library.environment)
+    named = {BASE: 0} | {slower(percent): percent for percent in percents}
+    candidates = [
+        CANDIDATE.format(library=core.library.name, name=name, preloaded=preloaded, percent=percent)
+        for name, percent in named.items()
+    ]
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN.format(together=str(together).lower(), seconds=seconds) + "".join(candidates))
+    done = rankbench("run", str(plan), "--results", str(folder), "--seed", "1", home=home)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return store.open(folder / "plan")
+
+
+def measured(found: Store, estimator: str = "median") -> Measured:
+    campaign = found.campaign
+    by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
+    figures = judged(statistics.launch_figures(found.samples(), estimator, by_ranks))
+    twin = next(one.name for one in campaign.candidates if one.control_of)
+    seconds = sum(launch.duration_s for launch in found.launches()) / figures["block"].n_unique()
+    return Measured(figures, twin, seconds * 3 / len(campaign.candidates))
+
+
+@pytest.fixture(scope="module")
+def long(core: Core, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """Return the long campaign, whose candidates measured in turn."""
+    folder = tmp_path_factory.mktemp("together")
+    return measured(run(core, home, folder, list(CLAIMED), (1 - ALONE) * BUDGET_S, together=True))
+
+
+@pytest.fixture(scope="module")
+def alone(core: Core, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return one in which each launch was made alone."""
+    return run(core, home, tmp_path_factory.mktemp("alone"), [10], ALONE * BUDGET_S, together=False)
+
+
+def parts(long: Measured, share: float = 1.0) -> list[list[int]]:
+    """Return the blocks of each of the campaigns, or of its beginning."""
+    length = len(long.blocks) // CAMPAIGNS
+    if length < statistics.FEWEST_BLOCKS:
+        raise CannotTellError(f"{len(long.blocks)} blocks in all: give it more time, as with BUDGET=1800")
+    kept = max(1, round(share * length))
+    return [long.blocks[begin : begin + kept] for begin in range(0, length * CAMPAIGNS, length)]
+
+
+def compared(long: Measured, blocks: list[int], other: str) -> list[Comparison]:
+    return statistics.compare(long.of(blocks), [(BASE, other)], THRESHOLD, control=[(BASE, long.twin)])
+
+
+def is_slowed(one: Comparison) -> bool:
+    return one.case.startswith("allreduce")
+
+
+def at_least(count: int, of: int, claimed: float, said: str) -> None:
+    """Judge a share: does not hold if so few would come in one of twenty times, where the claim is true."""
+    print(f"{count} of {of} {said}, claimed {claimed:.0%}")
+    if count >= claimed * of:
+        return
+    assert scipy.stats.binom.cdf(count, of, claimed) > 0.05, f"{count} of {of} {said}, claimed {claimed:.0%}"
+    raise CannotTellError(f"{count} of {of} {said}, claimed {claimed:.0%}")
+
+
+@pytest.mark.parametrize("percent", CLAIMED)
+def test_a_slower_call_is_found(long: Measured, percent: int) -> None:
+    curve = []
+    for share in (0.25, 0.5, 1.0):
+        told = [compared(long, blocks, slower(percent)) for blocks in parts(long, share)]
+        cases = [[one.different and one.ratio > 1 for one in some if is_slowed(one)] for some in told]
+        found = sum(map(any, cases))
+        seconds = long.wall_s * len(parts(long, share)[0])
+        curve.append(f"{found} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
+    at_least(found, CAMPAIGNS, CLAIMED[percent], f"campaigns find {percent} %: {', '.join(curve)}")
+
+
+@pytest.mark.parametrize("percent", CLAIMED)
+def test_it_is_found_in_that_call_only(long: Measured, percent: int) -> None:
+    told = [compared(long, blocks, slower(percent)) for blocks in parts(long)]
+    clean = [
+        not any(one.different for one in some if not is_slowed(one) and one.other == slower(percent)) for some in told
+    ]
+    called = [f"{one.case} {one.ratio:.3f}" for some in told for one in some if one.different and not is_slowed(one)]
+    at_least(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns call nothing else different ({', '.join(called) or 'none'})")
+
+
+def test_equal_things_are_not_called_different(long: Measured) -> None:
+    told = [[one for one in compared(long, blocks, slower(10)) if one.other == long.twin] for blocks in parts(long)]
+    clean = [not any(one.different for one in some) for some in told]
+    called, cases = (sum(one.different for some in told for one in some), sum(map(len, told)))
+    at_least(sum(clean), CAMPAIGNS, 1 - FALSE, f"campaigns err nowhere ({called} of {cases} cases)")
+
+
+def test_intervals_cover_what_the_next_campaign_finds(long: Measured) -> None:
+    """The difference of two campaigns' ratios lies within the interval of differences in 95 % of the cases."""
+    inside = []
+    for name in (long.twin, *map(slower, CLAIMED)):
+        told = [statistics.compare(long.of(blocks), [(BASE, name)], THRESHOLD) for blocks in parts(long)]
+        for before, after in pairwise(told):
+            for one, two in zip(before, after, strict=True):
+                half = scipy.stats.t.isf(0.025, one.degrees + two.degrees) * math.hypot(one.error, two.error)
+                inside.append(abs(math.log(one.ratio / two.ratio)) <= half)
+    share = sum(inside) / len(inside)
+    print(f"{share:.1%} of {len(inside)} differences lie within their 95 % interval")
+    assert 0.92 <= share <= 0.995, f"{share:.1%} of {len(inside)} differences lie within their 95 % interval"
+
+
+def scatter(of: Measured) -> float:
+    """Return the standard deviation of a log ratio of equal things, from the median deviation; median over cases."""
+    logs = paired_logs(of.figures, BASE, of.twin).group_by("case").agg("log")["log"]
+    return float(np.median([scipy.stats.median_abs_deviation(one.to_numpy(), scale="normal") for one in logs]))
+
+
+def test_launches_in_turn_are_worth_several(long: Measured, alone: Store) -> None:
+    """What takes n launches takes n times the square of the ratio of scatters otherwise."""
+    together, single = scatter(long), scatter(measured(alone))
+    needed = (together / single) ** 2
+    said = f"pairs scatter by {together:.1%} in turn, by {single:.1%} alone: {needed:.2g} of the launches"
+    print(said)
+    assert needed <= WORTH, said
+
+
+def usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
+    """Return, of two repetitions of so many runs of a call 10 % slower, whether each names it the slower one."""
+    means = measured(alone, "mean").figures.drop(VISITS)
+    logs = paired_logs(means, BASE, slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
+    found: list[tuple[bool, bool]] = []
+    for (own,) in logs.group_by("case").agg("log").select("log").iter_rows():
+        repeated = np.array(own[: len(own) // runs * runs]).reshape(-1, runs).mean(axis=1) > 0
+        found += zip(repeated[::2].tolist(), repeated[1::2].tolist(), strict=False)
+    return found
+
+
+def test_two_repetitions_name_the_same_winner(long: Measured, alone: Store) -> None:
+    """Against what is usual: one run each, or the mean of three, of a call that is 10 % slower."""
+    unlike = [np.mean([one != two for one, two in usual_winners(alone, runs)]) for runs in (1, 3)]
+    told = [[one for one in compared(long, blocks, slower(10)) if is_slowed(one)] for blocks in parts(long)]
+    pairs = [(one, two) for before, after in pairwise(told) for one, two in zip(before, after, strict=True)]
+    contradicted = sum(one.different and two.different and (one.ratio > 1) != (two.ratio > 1) for one, two in pairs)
+    print(
+        f"two repetitions name different winners: one run each in {unlike[0]:.0%}, mean of three in {unlike[1]:.0%}, "
+        f"these campaigns in {contradicted} of {len(pairs)} cases"
+    )
+    assert contradicted == 0

@@ -1,0 +1,72 @@
+"""A plan that asks how candidates stand to one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+
+from rankbench import store
+from rankbench.model import Case, Comparison
+from rankbench.statistics import deciding
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.verdict.evaluation import Evaluation
+
+SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
+NAMES = ("alpha", "beta", "gamma")
+
+
+def evaluated(tmp_path: Path, baseline: str) -> Evaluation:
+    """Evaluate a campaign: beta is faster than alpha in one case and slower in one, gamma is slower throughout."""
+
+    def truth(candidate: str, case: Case) -> campaigns.Truth:
+        beta = {SMALL: 0.8, MIDDLE: 1.0, LARGE: 1.3}[case.key]
+        return campaigns.Truth(factor={"alpha": 1.0, "beta": beta, "gamma": 1.5}[candidate], spread=0, noise=0)
+
+    made = campaigns.make_campaign(
+        tmp_path / "c", truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
+    )
+    path = made.folder / "campaign.json"
+    record = msgspec.json.decode(path.read_bytes())
+    record["plan"]["baseline"] = baseline
+    path.write_bytes(msgspec.json.encode(record))
+    return evaluate(store.open(made.folder))
+
+
+def test_all_are_compared_with_the_baseline_only(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, "alpha").verdict
+    assert {(one.base, one.other) for one in found.comparisons} == {("alpha", "beta"), ("alpha", "gamma")}
+    assert {(one.base, one.other) for one in found.control} == {("alpha", "alpha (again)")}
+
+
+def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
+    said = [one.text for one in evaluated(tmp_path, "alpha").verdict.conclusion]
+    assert said[:2] == [
+        "Against alpha, beta is faster in 1 of 3 cases, slower in 1, as fast within 3% in 1; in 0 it is not known.",
+        "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, as fast within 3% in 0; in 0 it is not known.",
+    ]
+    assert said[2].startswith("beta takes 1.01× as long as alpha") or "beta" in said[2]
+
+
+def test_without_one_all_pairs_are_compared(tmp_path: Path) -> None:
+    assert len(evaluated(tmp_path, "").verdict.comparisons) == 3 * len(verdicts.LINE)
+
+
+@pytest.mark.parametrize(("baseline", "open_"), [(True, ["c"]), (False, [])])
+def test_where_the_baseline_is_beaten_the_others_still_matter(tmp_path: Path, baseline: bool, open_: list[str]) -> None:
+    known = {"case": "c", "base": "alpha", "blocks": 6, "p_value": 0.001, "p_adjusted": 0.001, "degrees": 9.0}
+    faster = msgspec.convert(
+        known | {"other": "beta", "ratio": 0.5, "low": 0.49, "high": 0.51, "error": 0.01, "different": True},
+        Comparison,
+    )
+    open_one = msgspec.structs.replace(
+        faster, other="gamma", ratio=1.04, low=1.0, high=1.09, p_adjusted=0.3, different=False
+    )
+    outlook = deciding.Outlook(0.03, [5, 10, 60], baseline=baseline)
+    assert list(deciding.standing([faster, open_one], outlook).open) == open_
