@@ -204,7 +204,7 @@ static void decide(const struct timing *timing, struct control *control, const s
     const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, agenda->repeats);
     agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
     if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
-        agenda->stopped = STOPPED_TIME;
+        agenda->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
     agenda->rounds = 0;
     agenda->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
     if (failed || agenda->stopped)

@@ -72,7 +72,7 @@ enum stopped stop_now(struct stopping *stopping, const struct stop *stop, const 
     if (so_far->valid >= needed_samples(stop, timed_ns))
         return STOPPED_SAMPLES;
     if (so_far->taken >= most_tries(stop))
-        return STOPPED_TRIES;
+        return so_far->valid >= stop->samples ? STOPPED_SAMPLES : STOPPED_TRIES;
     if (stop->rse > 0 && so_far->valid >= stop->least && relative_standard_error(stopping) <= stop->rse)
         return STOPPED_RSE;
     if (stop->interval > 0 && so_far->valid >= stop->least && narrow_enough(stopping, stop, start, so_far, step_ns))

@@ -39,6 +39,7 @@ USUAL: dict[str, Any] = {
     "exchange_ns": 50.0,  # between its two CPUs, as it tells the state of the machine; 0: it cannot tell a state
     "state_s": 0.0,  # how long it takes to tell it
     "waited_s": 0.0,  # that its ranks waited for their turns
+    "dead_in_turns": False,  # do not start where other launches run meanwhile
     "busy_s": 0.0,  # CPU time that they used meanwhile
 }
 
@@ -226,7 +227,7 @@ def main(prefix: str, version: str, words: list[str]) -> int:
     if "--state" in options:
         time.sleep(told["state_s"])
         return tell_state(told["exchange_ns"])
-    if told["dead"]:
+    if told["dead"] or (told["dead_in_turns"] and "--turns" in options):
         print("fake core: told to be dead", file=sys.stderr)
         return 1
     if told["linger"]:

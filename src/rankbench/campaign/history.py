@@ -32,8 +32,8 @@ class History:
     def __init__(self) -> None:
         self.last_number = 0
         self.launches: defaultdict[Turn, int] = defaultdict(int)
-        self.restless: set[tuple[str, str]] = set()
-        """Candidates and placements whose launches disturbed others while these had their turn."""
+        self.alone: set[tuple[str, str]] = set()
+        """Candidates and placements whose launches disturbed others in their turn, or measured nothing beside them."""
         self._rows: set[tuple[int, str, str]] = set()
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
         self._failed_checks: set[tuple[str, str]] = set()
@@ -45,8 +45,9 @@ class History:
         self._failed_checks.discard((launch.candidate, launch.placement))
         if not launch.command:  # Only a launch that was not made, for its check had failed, has no command.
             self._failed_checks.add((launch.candidate, launch.placement))
-        if launch.restless:
-            self.restless.add((launch.candidate, launch.placement))
+        rows = list(rows)
+        if launch.restless or (launch.together > 1 and not rows):
+            self.alone.add((launch.candidate, launch.placement))
         groups, reached = set(), False
         for case, status in rows:
             groups.add(case.launch_group)

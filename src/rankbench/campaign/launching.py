@@ -85,6 +85,8 @@ class Circumstances(NamedTuple):
     """What happened to the machine meanwhile that may have ended it."""
     together: int = 1
     """How many launches ran at the same time and measured in turn, this one included."""
+    share_s: float = 0.0
+    """Of these launches, each one's share of the time."""
 
 
 def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
@@ -137,6 +139,7 @@ def _made(
             environment=environment(step.command),
             evidence=evidence,
             together=len(orders),
+            share_s=max((one.outcome.duration_s for one in found if one.outcome), default=0.0) / len(orders),
         )
         made.append(recorded(order, step.command, ending, circumstances, log))
     return made
@@ -180,7 +183,7 @@ def recorded(
         status=ending.status,
         reason="; ".join(filter(None, [ending.reason, meaning, "" if well else around.evidence])),
         started=around.started,
-        duration_s=ending.outcome.duration_s / around.together if ending.outcome else 0.0,
+        duration_s=around.share_s or (ending.outcome.duration_s if ending.outcome else 0.0),
         together=around.together,
         waited_s=ending.stream.waited_s,
         busy_s=ending.stream.busy_s,

@@ -1,7 +1,7 @@
-"""Blocks, turns and launches in their recorded random order, each stored before the next begins.
+"""Blocks, turns and launches in their recorded random order, stored before the next begin.
 
 What is done next follows from the campaign record, its seed and the committed launches alone; so a campaign that was
-killed goes on where it was, with nothing repeated and nothing lost but the launch in flight.
+killed goes on where it was, with nothing repeated and nothing lost but the launches in flight.
 """
 
 from __future__ import annotations
@@ -97,11 +97,11 @@ class Loop:
 
         What they leave, since one of them crashed or cannot take part, is measured by launches of its own.
         """
-        if not self.campaign.plan.together or placement.nodes > 1:
+        if not self.campaign.plan.together or placement.nodes > 1 or placement.hosts:
             return
         alike: dict[tuple[str, ...], list[tuple[launching.Order, list[Case]]]] = {}
         for position, candidate in enumerate(candidates):
-            if (candidate.name, placement.name) in {*self.refused, *self.history.restless}:
+            if (candidate.name, placement.name) in {*self.refused, *self.history.alone}:
                 continue
             for turn, cases in self.groups(block, candidate, placement):
                 left = self.hopeful(turn, self.history.left(turn, cases))
@@ -109,8 +109,9 @@ class Loop:
                     order = self.order(turn, position, candidate, placement, left)
                     alike.setdefault(tuple(case.key for case in left), []).append((order, cases))
         for asked in alike.values():
-            if 1 < len(asked) <= MOST_LAUNCHES:
-                self.launch_together(*zip(*asked, strict=True))
+            still = [one for one in asked if one[0].turn[1:3] not in self.history.alone][:MOST_LAUNCHES]
+            if len(still) > 1:
+                self.launch_together(*zip(*still, strict=True))
 
     def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
         """Return whether a launch of these cases tells the same while others are there, asleep.
@@ -126,13 +127,18 @@ class Loop:
         )
 
     def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
-        """Make launches at the same time, and store them one after the other, each with rows for all of its cases."""
-        for order in orders:
-            self.watch.starts(order.turn, len(order.cases))
+        """Make launches at the same time, and store them one after the other.
+
+        One that measured nothing beside the others has no rows: whether it does alone is tried next.
+        """
+        self.watch.starts(orders[0].turn, len(orders[0].cases))
         made = launching.make_together(orders, self.store.folder / "work")
         for order, own, (one, results) in zip(orders, cases, made, strict=True):
             numbered = msgspec.structs.replace(one, number=self.history.last_number + 1)
-            self.settle(numbered, results, order.turn, own, order.cases)
+            if results:
+                self.settle(numbered, results, order.turn, own, order.cases)
+            else:
+                self.keep(numbered, [])
 
     def groups(self, block: int, candidate: Candidate, placement: Placement) -> Iterator[tuple[Turn, list[Case]]]:
         """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""

@@ -191,8 +191,8 @@ def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
                 f"{wanted.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
             )
         candidates[candidate.name] = candidate
-    allowed = {spec.library for spec in wanted.plan.candidates} | candidates.keys()
-    if (named := wanted.plan.baseline) and named not in allowed:
+    named, asked_for = wanted.plan.baseline, [spec.library for spec in wanted.plan.candidates]
+    if named and named not in candidates and asked_for.count(named) != 1:
         raise RankbenchError(
             f'{wanted.plan.file}: baseline: found "{named}", expected one of the candidates: {", ".join(candidates)}'
         )

@@ -100,15 +100,19 @@ def stopping(opened: Store) -> Decide:
     What blocks take is told by the clock from now on, everything between launches included; of earlier runs by what
     their launches took.
     """
-    before_s: dict[int, float] = {}
+    block_s: dict[int, float] = {}
     for one in opened.launches():
-        before_s[one.block] = before_s.get(one.block, 0.0) + one.duration_s
-    began_s = time.monotonic()
+        block_s[one.block] = block_s.get(one.block, 0.0) + one.duration_s
+    at_s = time.monotonic()
 
     def enough(store: Store) -> Decision:
-        own = len({one.block for one in store.launches()} - before_s.keys())
-        own_s = [(time.monotonic() - began_s) / own] * own if own else []
-        return decide(store.campaign.plan, lambda: evaluation.evaluate(store), [*before_s.values(), *own_s])
+        nonlocal at_s
+        spent_s, at_s = time.monotonic() - at_s, time.monotonic()
+        blocks = {one.block for one in store.launches()}
+        fresh = sorted(blocks - block_s.keys()) or [max(blocks)]
+        for block in fresh:
+            block_s[block] = block_s.get(block, 0.0) + spent_s / len(fresh)
+        return decide(store.campaign.plan, lambda: evaluation.evaluate(store), list(block_s.values()))
 
     return enough
 
@@ -140,7 +144,9 @@ def prospect(store: Store, verdict: Verdict) -> str:
     planned = store.campaign.plan
     spent_s = sum(one.duration_s for one in store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
-    outlook = deciding.Outlook(planned.threshold, [verdict.blocks + blocks], planned.confidence, bool(planned.baseline))
+    outlook = deciding.Outlook(
+        planned.threshold, [verdict.blocks + blocks], planned.confidence, store.campaign.baseline
+    )
     undecided, likely = deciding.prospect(verdict.comparisons, outlook)
     if not undecided:
         return ""

@@ -145,7 +145,9 @@ def tables(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     )
     key = ["case", "candidate"]
     with_values = summary.join(told, on=key, how="left", maintain_order="left")
-    figures = cases.join(evaluation.figures.drop("common", *VISITS), on="case", maintain_order="left_right")
+    figures = cases.join(
+        evaluation.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right"
+    )
     named = {"": with_values, "launches": figures}
     owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
     return {**owned, **found}

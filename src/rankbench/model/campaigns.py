@@ -47,9 +47,11 @@ class Campaign(Record, frozen=True):
     @property
     def baseline(self) -> str:
         """The name of the candidate that all others are compared with; empty: none, the question is who is fastest."""
+        asked = self.plan.baseline
+        if not asked or any(one.name == asked for one in self.candidates):
+            return asked
         both = zip(self.plan.candidates, self.candidates, strict=False)
-        named = (one.name for spec, one in both if self.plan.baseline in {spec.library, one.name})
-        return next(named, "") if self.plan.baseline else ""
+        return next((one.name for spec, one in both if spec.library == asked), "")
 
     @property
     def once(self) -> frozenset[str]:

@@ -208,8 +208,9 @@ class LaunchStatus(enum.StrEnum):
     """The launcher or the core would not start, or what started was not what was asked for."""
 
 
-RESTLESS = 0.05
-"""Share of a CPU that a rank which waits for its turn may use; one with a thread that never rests uses all of it."""
+RESTLESS, LEAST_WAITED_S = 0.05, 0.1
+"""Share of a CPU that a rank which waits for its turn may use; one with a thread that never rests uses all of it. Of a
+shorter time that all ranks together waited nothing is concluded."""
 
 
 class Launch(Record, frozen=True):
@@ -257,4 +258,4 @@ class Launch(Record, frozen=True):
     @property
     def restless(self) -> bool:
         """Return whether its processes disturbed the launches whose turn it was."""
-        return self.busy_s > RESTLESS * self.waited_s
+        return self.waited_s >= LEAST_WAITED_S and self.busy_s > RESTLESS * self.waited_s

@@ -111,13 +111,20 @@ def parse(
         synchronisation=value("synchronisation", "tree").text(),
         estimator=value("estimator", "median").parsed(notation.estimator, notation.ESTIMATOR_HELP),
         confidence=value("confidence", "95%").parsed(notation.confidence, notation.CONFIDENCE_HELP),
-        stop=stop(value("stop", {})),
-        baseline=values["baseline"].text() if "baseline" in values else "",
+        stop=(ends := stop(value("stop", {}))),
+        baseline=baseline(values.get("baseline"), ends),
         control=value("control", True).switch(),  # noqa: FBT003 - a default as TOML has it
         threshold=value("threshold", "3%").parsed(notation.share, notation.SHARE_HELP),
         seed=value("seed", 0).whole(0),
         suites=suites(values.get("suites")),
     )
+
+
+def baseline(value: Value | None, ends: Stop) -> str:
+    """Return the candidate that all others are compared with, if any."""
+    if value and ends.until == "answered":
+        raise value.fail('with until = "answered", which asks who takes least of all; leave one out')
+    return value.text() if value else ""
 
 
 def operations(listed: Value, suite: Value | None) -> list[str]:

@@ -40,8 +40,13 @@ class Outlook(NamedTuple):
     threshold: float
     looks: list[int]
     confidence: float = 0.95
-    baseline: bool = False
-    """Whether each is compared with one of them: then nobody's place among the others matters."""
+    baseline: str = ""
+    """The candidate that all others are compared with: then nobody's place among the others matters."""
+
+    def asked(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
+        """Return the comparisons that the question is about, in the order of their cases."""
+        own = (one for one in comparisons if self.baseline in {"", one.base})
+        return sorted(own, key=lambda one: one.case)
 
     @property
     def worth(self) -> float:
@@ -64,12 +69,12 @@ class Standing(NamedTuple):
 def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool = False) -> Standing:
     """Return where each case stands; with `drop`, beaten candidates have no part in what is open."""
     found = Standing([], [], {}, 0)
-    if not comparisons:
+    ordered = outlook.asked(comparisons)
+    if not ordered:
         return found
-    ordered = sorted(comparisons, key=lambda one: one.case)
     chances, needed = chance(ordered, outlook), blocks_needed(ordered, outlook)
     last = 0
-    for case, own, unsettled in by_case(ordered, baseline=outlook.baseline):
+    for case, own, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
         hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
         if hopeful:
             chosen = hopeful if drop else own
@@ -86,13 +91,13 @@ def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, 
 
     A case is taken to be decided as likely as the least likely of its comparisons that matter.
     """
-    if not comparisons:
+    ordered = outlook.asked(comparisons)
+    if not ordered:
         return 0, 0.0
-    ordered = sorted(comparisons, key=lambda one: one.case)
     chances = chance(ordered, outlook)
     likely = [
         min(chances[place] for place in unsettled)
-        for _, _, unsettled in by_case(ordered, baseline=outlook.baseline)
+        for _, _, unsettled in by_case(ordered, baseline=bool(outlook.baseline))
         if unsettled
     ]
     return len(likely), float(sum(likely))

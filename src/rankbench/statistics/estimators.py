@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LAUNCH = ["case", "candidate", "block", "launch"]
 VISITS = ["visit", "visit_ns", "visit_hop_ns"]
+MIDDLES = {"median", "mean", "trimmed-mean"}
+"""Of a visit's few samples these say the same as of all; the smallest or a high percentile do not."""
 FEWEST, LEAST_SHARE = 10, 0.1
 """A launch's figure counts if so many of its rounds do, of few rounds half, and so large a share of many."""
 START_BOUND = 0.05
@@ -33,9 +35,10 @@ QUARTER = 4
 def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
-    `figure_ns` is what the estimator makes of them, `middle_ns` their median; VISITS are lists: the launch's visits of
-    the case, the figure of each, and what a hop took then. `skew_ns` and `skew_p90_ns` tell how far apart ranks began,
-    as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most, and likely did;
+    `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, with MIDDLES only, are lists: the
+    launch's visits of the case, the figure of each, and what a hop took then. `skew_ns` and `skew_p90_ns` tell how far
+    apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
+    and likely did;
     `uncertain` whether the latter is too much to judge the figure. That matters where times are counted from a `common`
     start only: not in the cases `by_ranks`, in which each rank's time is its own. `few` tells whether too few rounds
     count to judge the figure. A median on a step of the clock is interpolated within it.
@@ -64,16 +67,18 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
         .collect()
     )
     finer = _finer(plain, valid, LAUNCH) if estimator == "median" else plain
-    visits = _visits(valid, estimator)
-    return finer.join(visits, on=LAUNCH, how="left", maintain_order="left").drop("tied", "valid", "rounds")
+    if estimator in MIDDLES:
+        finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left")
+    return finer.drop("tied", "valid", "rounds")
 
 
 def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:
-    """Return for every launch the visits of a case that have samples which count, and the figure of each."""
+    """Return for every launch its visits of a case, less those of half the usual samples, and each one's figure."""
     key, time = [*LAUNCH, "visit"], pl.col("time_ns")
     tied = (time == time.median()).mean().alias("tied")
     hop = pl.col("visit_hop_ns").first()
-    plain = valid.group_by(key).agg(estimate(estimator).alias("figure_ns"), tied, hop).collect()
+    plain = valid.group_by(key).agg(estimate(estimator).alias("figure_ns"), tied, hop, pl.len()).collect()
+    plain = plain.filter(2 * pl.col("len") >= pl.col("len").median().over(LAUNCH))
     finer = _finer(plain, valid, key) if estimator == "median" else plain
     return finer.sort(key).rename({"figure_ns": "visit_ns"}).group_by(LAUNCH, maintain_order=True).agg(VISITS)
 

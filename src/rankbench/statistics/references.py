@@ -80,6 +80,7 @@ def _turned(figures: pl.DataFrame, pair: tuple[str, str], at: Levels, threshold:
     level = pl.when(hop <= at.nearest_ns).then(pl.lit("near")).when(hop >= at.farthest_ns).then(pl.lit("far"))
     logs = (
         visit_logs(one, two)
+        .filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
         .with_columns(level=level)
         .drop_nulls("level")
         .group_by("case", "level", "block", maintain_order=True)

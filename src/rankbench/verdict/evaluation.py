@@ -195,11 +195,13 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
     looks = plan.looks(planned.stop) if planned.stop.until in {"decided", "answered"} else ()
+    asked = compared_pairs(campaign, names)
+    rest = [pair for pair in combinations(names, 2) if pair not in asked and pair[::-1] not in asked]
     compared = statistics.compare(
         judged(figures),
-        compared_pairs(campaign, names),
+        asked,
         planned.threshold,
-        control=twins,
+        control=[*twins, *rest],
         looks=looks,
         confidence=planned.confidence,
     )

@@ -34,22 +34,22 @@ class Answer(NamedTuple):
 
     best: str
     cases: list[str]
-    """Those of which all candidates have figures."""
+    """Those of which all have figures that have them in more than half as many cases as the one with most."""
     settled: list[str]
     """Who surely takes longer than the best by more than the threshold, or surely differs by no more than that."""
     open: list[str]
 
 
 def answer(evidence: Evidence, priced: float) -> Answer | None:
-    """Return how far it is known who takes least over all cases; nothing where no case has figures of all.
+    """Return how far it is known who takes least over all cases; nothing where there are not two to compare.
 
     With every look and every rival there is a chance to be misled: intervals are as wide as that many need, `priced`
     times as improbable as one alone.
     """
-    names = evidence.names
-    judged = [one for one in evidence.times if set(names) <= set(one.ranking)]
-    ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
-    cases = [one.case.key for one in ample]
+    ample = [one for one in evidence.times if not evidence.short_of_cores(one.case)] or evidence.times
+    most = max((sum(name in one.ranking for one in ample) for name in evidence.names), default=0)
+    names = [name for name in evidence.names if 2 * sum(name in one.ranking for one in ample) > most]
+    cases = [one.case.key for one in ample if set(names) <= set(one.ranking)]
     if not cases or len(names) < 2:
         return None
     total = {name: sum(math.log(evidence.ratio(key, names[0], name)) for key in cases) for name in names}

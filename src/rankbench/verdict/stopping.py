@@ -46,7 +46,7 @@ def decide(plan: Plan, evaluate: Callable[[], Evaluated], block_s: Sequence[floa
     if rule in {"decided", "answered", "precision"} and len(block_s) not in looks(plan.stop) and later:
         return Decision(stop=False, reason=say("the next look is after block {n}", n=later[0]))
     if rule == "decided":
-        return looked(plan, evaluate().verdict, len(block_s))
+        return looked(plan, evaluate(), len(block_s))
     if rule == "answered":
         return answered(evaluate().evidence, looks(plan.stop), len(block_s))
     if rule == "precision":
@@ -78,7 +78,7 @@ def answered(evidence: Evidence, at: Sequence[int], block: int) -> Decision:
     """Return whether it is known who takes least over all cases, against everybody."""
     found = answer(evidence, float(price(at, np.array([block]))[0]))
     if not found:
-        return Decision(stop=False, reason=say("no case has figures of all candidates"))
+        return Decision(stop=True, reason=say("no two candidates have figures for the same cases"))
     told = say(
         "over {n:count case} {best} takes least; against {settled} of {all:count other candidate} that is decided",
         n=len(found.cases),
@@ -89,9 +89,10 @@ def answered(evidence: Evidence, at: Sequence[int], block: int) -> Decision:
     return Decision(stop=not found.open, reason=told)
 
 
-def looked(plan: Plan, verdict: Verdict, block: int) -> Decision:
+def looked(plan: Plan, evaluated: Evaluated, block: int) -> Decision:
     """Return what is decided after a block, and what is measured further."""
-    outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence, bool(plan.baseline))
+    outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence, evaluated.evidence.campaign.baseline)
+    verdict = evaluated.verdict
     found = deciding.standing(verdict.comparisons, outlook, drop=plan.stop.drop)
     winners = {one.case.key: one.winners for one in verdict.cases if one.winners}
     look = Look(

@@ -85,6 +85,26 @@ def test_a_candidate_that_does_not_rest_is_launched_alone_from_then_on(
     assert {launch.together for launch in store.launches() if launch.block == 2} == {1, 2}
 
 
+def test_what_measures_nothing_beside_others_is_tried_alone_and_stays_alone(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    """As where all of them together would need more shared memory than there is."""
+    prepared = prepare(tmp_path)
+    behave(libraries["9.2"], dead_in_turns=True)
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=2)
+    own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(one.block, one.together, one.status) for one in own] == [(1, 3, "refused"), (1, 1, "ok"), (2, 1, "ok")]
+    assert set(statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
+
+
+@pytest.mark.usefixtures("libraries")
+def test_launches_on_named_hosts_are_made_alone(tmp_path: Path) -> None:
+    """The page by which they would take turns is on this machine."""
+    store = run(tmp_path, f'hosts = ["fake"]\nremote_shell = "ssh"\n{PLAN}')
+    assert places(store.launches()) == [""] * 6
+
+
 def test_programs_of_a_launch_are_restless_from_a_twentieth_on() -> None:
     launch = msgspec.convert(
         {"number": 1, "block": 1, "position": 0, "candidate": "a", "placement": "p", "status": "ok", "reason": "",
@@ -94,3 +114,4 @@ def test_programs_of_a_launch_are_restless_from_a_twentieth_on() -> None:
     )  # fmt: skip
     assert not launch.restless
     assert msgspec.structs.replace(launch, busy_s=0.11).restless
+    assert not msgspec.structs.replace(launch, waited_s=0.01, busy_s=0.01).restless, "it hardly waited"

@@ -275,6 +275,8 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "oversubscribe, start, memory, samples, case_limit, launch_limit, every_rank, each_call, together, "
          "clock, synchronisation, estimator, confidence, stop, baseline, "
          "control, threshold, calls, seed, job, suite, suites)"),
+        ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which asks who takes '
+         "least of all; leave one out"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
         ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),

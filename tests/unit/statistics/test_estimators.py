@@ -162,3 +162,11 @@ def test_where_each_ranks_time_is_its_own_clocks_that_differ_spoil_nothing() -> 
 def test_a_launch_of_few_valid_rounds_is_told(rounds: int, discarded: int, few: bool) -> None:
     figures = statistics.launch_figures(of_launch([float(at) for at in range(1, rounds + 1)], discarded=discarded))
     assert figures["few"].to_list() == [few]
+
+
+def test_a_visit_of_few_samples_says_nothing_and_a_high_percentile_of_none_does() -> None:
+    samples = of_launch([1.0] * 20 + [2.0] * 20 + [9.0] * 3).with_columns(
+        visit=pl.Series([0] * 20 + [1] * 20 + [2] * 3, dtype=pl.Int16)
+    )
+    assert statistics.launch_figures(samples)["visit_ns"].to_list() == [[1.0, 2.0]]
+    assert "visit_ns" not in statistics.launch_figures(samples, "p90").columns

@@ -78,3 +78,17 @@ def test_what_does_not_change_sides_is_not_told(near: float, far: float) -> None
     at = levels(figures["visit_hop_ns"].explode().to_list())
     assert at
     assert turned(figures, [("a", "b")], at, 0.03) == []
+
+
+def test_visits_whose_reference_is_not_known_belong_to_neither_level() -> None:
+    figures = campaign(near=1.0, far=1.0)
+    at = levels(figures["visit_hop_ns"].explode().to_list())
+    assert at
+    slow = pl.col("visit_ns").list.eval(pl.element() * 9)
+    unknown = figures.with_columns(
+        visit_hop_ns=pl.lit([0.0] * 5),
+        visit_ns=pl.when(pl.col("candidate") == "b").then(slow).otherwise("visit_ns"),
+        block=pl.col("block") + 100,
+    )
+    assert turned(pl.concat([figures, unknown]), [("a", "b")], at, 0.03) == []
+    assert turned(unknown, [("a", "b")], at, 0.03) == []

@@ -1008,7 +1008,7 @@ STOPPING = {
         "Gegen {base} ist {name} in {faster} von {all:count Fall|Fällen} schneller, in {slower} langsamer, auf "
         "{within:.0%} gleich schnell in {alike}; in {unknown} ist es nicht bekannt."
     ),
-    "no case has figures of all candidates": "kein Fall hat Werte aller Kandidaten",
+    "no two candidates have figures for the same cases": "keine zwei Kandidaten haben Werte für dieselben Fälle",
     "over {n:count case} {best} takes least; against {settled} of {all:count other candidate} that is decided": (
         "über {n:count Fall|Fälle} braucht {best} am wenigsten; gegen {settled} von "
         "{all:count anderem Kandidaten|anderen Kandidaten} ist das entschieden"
