@@ -205,6 +205,9 @@ static void decide(const struct timing *timing, struct control *control, const s
     agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
     if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
         agenda->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
+    /* New data that no call has brought yet must not be looked at after the case. */
+    if (control->renewed && control->stages == control->renewed)
+        agenda->stopped = STOPPED_NOT;
     agenda->rounds = 0;
     agenda->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
     if (failed || agenda->stopped)

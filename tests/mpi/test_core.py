@@ -230,6 +230,15 @@ def hops_of(stream: Path) -> list[float]:
 
 
 @ONE_LIBRARY
+def test_a_case_does_not_end_between_new_data_and_the_call_that_brings_them(core: Core, tmp_path: Path) -> None:
+    """What ends a case by time ends it while data are renewed as well, and then they would be looked for in vain."""
+    limits = [{"fill_s": step / 2000, "limit_s": 60} for step in range(1, 13)]
+    limits += [{"samples": 100_000, "limit_s": step / 200} for step in range(1, 13)]
+    cases = [{"operation": "allgather", "bytes": 1 << 18, "samples": 20} | one for one in limits]
+    assert {record["status"] for record in core.job(tmp_path, 2, cases)} == {"ok"}
+
+
+@ONE_LIBRARY
 def test_a_short_call_fills_its_time_with_up_to_five_times_the_samples(core: Core, tmp_path: Path) -> None:
     case = {"operation": "empty", "samples": 20, "limit_s": 60}
     plain, filled, briefly = core.job(tmp_path, 2, [case, case | {"fill_s": 50}, case | {"fill_s": 1e-9}])
