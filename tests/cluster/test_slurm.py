@@ -114,7 +114,7 @@ def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> 
 def test_a_node_that_dies_in_mid_launch(nodes: Lab, home: Path) -> None:
     """The launch is a row that says so, with what it had measured; Slurm queues the job again, which does the rest."""
     text = PLAN.replace('["1x2", "2x1"]', '["2x1"]').replace('["mpich", "openmpi", "intel-mpi"]', '["mpich"]')
-    text = text.replace('"8,1K"', '"8:32K:x2"').replace("samples = 5", 'samples = 1000000\ncase_limit = "400ms"')
+    text = text.replace('"8,1K"', '"8:32K:x2"').replace("samples = 5", "samples = 1000000").replace("60s", "400ms")
     folder = nodes.folder / "dies"
     assert submit(nodes, home, "dies", text).exit_code == 0
     stream = folder / "job/launches/001-mpich_5_0_2_on_2x1/1/stream.jsonl"
