@@ -522,7 +522,7 @@ static const struct flag options[] = {
     {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
     {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
     {"--job", "FILE", NULL, "read the cases from a job file, which rank 0 alone must see"},
-    {"--turns", "PLACE/LAUNCHES:FILE", NULL, "measure in turn with launches that run meanwhile; FILE is theirs too, of zeros"},
+    {"--turns", "PLACE/LAUNCHES:FILE", NULL, "measure in turn with launches that run meanwhile; FILE, of zeros, is theirs too; with a % for the host it is made"},
     {"--threads", NULL, NULL, "tell MPI that several threads will call it; a job with cases of threads needs it"},
     {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
     {"--quiet", NULL, NULL, "print no table"},

@@ -81,8 +81,7 @@ static void warm_connections(const struct world *world) {
 static void end_turn(const struct world *world, struct turns *turns) {
     if (turns)
         dissemination_barrier(&world->all);
-    if (world->all.rank == 0)
-        pass_turn(turns);
+    pass_turn(turns);
 }
 
 static int run_cases(const struct world *world, const struct job *job, struct near *near, struct turns *turns, FILE *stream) {
@@ -245,12 +244,14 @@ static bool open_stream(const struct job *job, FILE **stream, char error[LINE_BY
 }
 
 static int run_in_turn(struct world *world, const struct job *job, struct turns *turns, FILE *stream) {
-    const bool leads = world->all.rank == 0;
-    arrive(turns, leads);
-    await_turn(turns);
-    const int worst = run_job(world, job, turns, stream);
-    end_turn(world, turns);
-    leave_turns(turns, leads);
+    int worst = EXIT_INPUT;
+    if (!turns || tree_agree_patient(&world->all, arrive(turns))) {
+        await_turn(turns);
+        worst = run_job(world, job, turns, stream);
+        end_turn(world, turns);
+    } else if (world->all.rank == 0)
+        fputs("rankbench-core: --turns: the launches did not come together on every host within 60 s\n", stderr);
+    leave_turns(turns);
     return worst;
 }
 
@@ -268,7 +269,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
         good = read_job(job, error) && open_stream(job, &stream, error);
     good = share_job(&world.all, job, good);
     if (good && *job->turns) {
-        snprintf(error, sizeof error, "--turns %.300s: not to be used on every host", job->turns);
+        snprintf(error, sizeof error, "--turns %.300s: cannot be used by every rank", job->turns);
         good = tree_agree(&world.all, (turns = open_turns(job->turns, stream, error)) != NULL);
     }
     if (good)

@@ -115,6 +115,12 @@ bool tree_agree(const struct team *team, bool mine) {
     return mine;
 }
 
+bool tree_agree_patient(const struct team *team, bool mine) {
+    tree_combine_patient(team, &mine, sizeof mine, merge_all);
+    tree_broadcast_patient(team, &mine, sizeof mine);
+    return mine;
+}
+
 /* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
 static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
     const int below = lowest_bit(team), last = team->ranks - team->rank, those = below < last ? below : last;

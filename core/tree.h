@@ -31,6 +31,7 @@ void tree_combine(const struct team *team, void *data, int bytes, merge_function
 void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge);
 /* Returns on every rank whether it is so on all of them. */
 bool tree_agree(const struct team *team, bool mine);
+bool tree_agree_patient(const struct team *team, bool mine);
 typedef void take_function(void *context, int rank, const void *data);
 /* Hands every rank's data to rank 0, which takes them in rank order: up the tree, or, where that would be much at once, one rank
  * after the other. */

@@ -1,9 +1,13 @@
 /* A machine's state changes within seconds, often by more than libraries differ. What two launches measured one after the other then
  * says more about the machine than about them; what they measured within the same milliseconds, in turn, does not.
  *
- * Turns are numbered. Launch `place` of so many has every turn whose number leaves `place` over. The page is a file that all of them map;
- * whoever started the launches marks those whose processes have ended, and their turns are passed over. Those who wait are asleep in
- * the kernel: one that looked every now and then would take from the launch whose turn it is. */
+ * Turns are numbered. Launch `place` of so many has every turn whose number leaves `place` over; the turns of one that has ended are
+ * passed over. Each host has a page of its own, a file that all launches map there: since all hosts go through the same order, and a
+ * launch passes its turn on when all of its ranks have ended theirs, hosts need not tell each other anything. On each host one rank
+ * speaks for its launch. A lock that goes with its process tells whether it lives.
+ *
+ * Those who wait are asleep in the kernel, and only those whose turn it is are woken: one that looked every now and then would take
+ * from the launch that measures. */
 #define _GNU_SOURCE
 #include "turns.h"
 
@@ -23,75 +27,201 @@
 
 #include "steady.h"
 
-/* How often those who wait look whether a launch has ended unseen, and say that they live. */
-static const struct timespec LOOK = {.tv_nsec = 200000000};
+/* How often those who wait look whether a launch has ended unseen, how often they say that they live, and how long a launch may take to
+ * come when another is there already. */
+enum { LOOK_NS = 200000000 };
+#define SIGN_NS INT64_C(1000000000)
+#define ARRIVAL_NS INT64_C(60000000000)
+enum { HOST_BYTES = 256, BITS = 32 };
 
 enum presence { AWAY, HERE, DONE };
 
 struct page {
     _Atomic uint32_t turn;
     _Atomic uint32_t presence[MOST_LAUNCHES];
+    /* Counts the changes of any presence. */
+    _Atomic uint32_t changes;
+    _Atomic uint32_t speakers[MOST_LAUNCHES];
 };
 
 struct turns {
     struct page *page;
     uint32_t place, launches, next;
-    int stream;
+    bool speaks;
+    int file, stream;
+    int64_t signed_ns;
     struct rest rest;
+    /* Of a page that the ranks have made, until it needs no name any more. */
+    char made[LINE_BYTES];
 };
+
+/* --- the page --- */
+
+/* The path, in which the host's name stands in place of %. */
+static void name_page(const char *said, char path[LINE_BYTES]) {
+    char host[HOST_BYTES] = "";
+    const char *const mark = strchr(said, '%');
+    gethostname(host, sizeof host - 1);
+    if (mark)
+        snprintf(path, LINE_BYTES, "%.*s%s%s", (int)(mark - said), said, host, mark + 1);
+    else
+        snprintf(path, LINE_BYTES, "%s", said);
+}
+
+/* A page that has a name for each host is made by whoever comes first. */
+static struct page *map_page(int file, bool make, const char **why) {
+    struct stat facts;
+    if (make && ftruncate(file, sizeof(struct page)) != 0)
+        *why = strerror(errno);
+    else if (fstat(file, &facts) != 0 || (size_t)facts.st_size < sizeof(struct page))
+        *why = "too short";
+    else {
+        struct page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        *why = strerror(errno);
+        return page == MAP_FAILED ? NULL : page;
+    }
+    return NULL;
+}
+
+/* The first rank of a launch on a host speaks for it there. */
+static bool speak(struct turns *turns) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = turns->place, .l_len = 1};
+    return atomic_fetch_add(&turns->page->speakers[turns->place], 1) == 0 && fcntl(turns->file, F_SETLK, &lock) == 0;
+}
 
 struct turns *open_turns(const char *said, FILE *stream, char error[LINE_BYTES]) {
     unsigned place, launches;
     int length = 0;
-    struct stat facts;
     if (sscanf(said, "%u/%u:%n", &place, &launches, &length) != 2 || length == 0 || place >= launches || launches > MOST_LAUNCHES) {
         snprintf(error, LINE_BYTES, "--turns %.300s: not PLACE/LAUNCHES:FILE, of up to %d launches", said, MOST_LAUNCHES);
         return NULL;
     }
-    const int file = open(said + length, O_RDWR | O_CLOEXEC);
-    const bool holds_page = file >= 0 && fstat(file, &facts) == 0 && (size_t)facts.st_size >= sizeof(struct page);
-    struct page *page = MAP_FAILED;
-    if (holds_page)
-        page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const char *const why = file >= 0 && !holds_page ? "too short" : strerror(errno);
-    if (file >= 0)
-        close(file);
-    struct turns *turns = page == MAP_FAILED ? NULL : malloc(sizeof *turns);
-    if (turns)
-        *turns = (struct turns){page, place, launches, place, stream ? fileno(stream) : -1, {0}};
-    else
+    char path[LINE_BYTES];
+    const bool make = strchr(said + length, '%') != NULL;
+    name_page(said + length, path);
+    const int file = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
+    const char *why = strerror(errno);
+    struct page *page = file < 0 ? NULL : map_page(file, make, &why);
+    struct turns *turns = page ? malloc(sizeof *turns) : NULL;
+    if (!turns) {
         snprintf(error, LINE_BYTES, "--turns %.300s: %s", said, why);
+        if (file >= 0)
+            close(file);
+        return NULL;
+    }
+    *turns = (struct turns){page, place, launches, place, false, file, stream ? fileno(stream) : -1, 0, {0}, ""};
+    turns->speaks = speak(turns);
+    if (turns->speaks && make)
+        strcpy(turns->made, path);
     return turns;
 }
 
-static void wake(struct turns *turns) {
-    syscall(SYS_futex, &turns->page->turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-static void sleep_while(struct turns *turns, uint32_t turn) {
-    const bool long_asleep = syscall(SYS_futex, &turns->page->turn, FUTEX_WAIT, turn, &LOOK, NULL, 0) != 0 && errno == ETIMEDOUT;
-    if (long_asleep && turns->stream >= 0)
-        futimens(turns->stream, NULL);
-}
-
-static void await_all(struct turns *turns, enum presence wanted) {
+/* Whoever comes too late must find the page: it keeps its name until all have come. */
+static void unname(struct turns *turns) {
     for (uint32_t i = 0; i < turns->launches; i++)
-        while (atomic_load(&turns->page->presence[i]) < wanted)
-            sleep_while(turns, atomic_load(&turns->page->turn));
+        if (atomic_load(&turns->page->speakers[i]) == 0)
+            return;
+    if (*turns->made)
+        unlink(turns->made);
+    *turns->made = '\0';
 }
 
-static void be(struct turns *turns, enum presence presence) {
-    atomic_store(&turns->page->presence[turns->place], presence);
-    wake(turns);
+/* --- sleeping and waking --- */
+
+static uint32_t bit_of(uint32_t place) {
+    return 1U << place % BITS;
 }
 
-void arrive(struct turns *turns, bool tells) {
+static void wake(_Atomic uint32_t *word, uint32_t bits) {
+    syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, bits);
+}
+
+/* Returns whether it slept long enough to look after the others. */
+static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t value, uint32_t bits) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until); /* By which the kernel counts. */
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, &until, NULL, bits) == 0 || errno != ETIMEDOUT)
+        return false;
+    const int64_t now_ns = steady_ns();
+    if (turns->stream >= 0 && now_ns - turns->signed_ns > SIGN_NS) {
+        futimens(turns->stream, NULL);
+        turns->signed_ns = now_ns;
+    }
+    return true;
+}
+
+/* Passes the turns of launches that have ended over, and wakes the one whose turn it then is. */
+static void settle(struct turns *turns) {
+    struct page *page = turns->page;
+    uint32_t now = atomic_load(&page->turn);
+    for (uint32_t i = 0; i < turns->launches && atomic_load(&page->presence[now % turns->launches]) == DONE; i++)
+        if (atomic_compare_exchange_strong(&page->turn, &now, now + 1))
+            now++;
+    wake(&page->turn, bit_of(now % turns->launches));
+}
+
+/* --- who is there --- */
+
+/* Returns false if it is something else meanwhile. */
+static bool become(struct turns *turns, uint32_t place, enum presence before, enum presence after) {
+    uint32_t expected = before;
+    if (!atomic_compare_exchange_strong(&turns->page->presence[place], &expected, after))
+        return false;
+    atomic_fetch_add(&turns->page->changes, 1);
+    wake(&turns->page->changes, FUTEX_BITSET_MATCH_ANY);
+    if (after == DONE)
+        settle(turns);
+    return true;
+}
+
+/* Notices that a launch's process on this host is gone. A process does not see its own lock. */
+static void look_after(struct turns *turns, uint32_t place) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+    const bool seen = place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
+    if (seen && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
+        become(turns, place, HERE, DONE);
+}
+
+/* Waits until every launch is at least as far, those that are gone or given up included. */
+static bool await_all(struct turns *turns, enum presence wanted, int64_t until_ns) {
+    for (uint32_t i = 0; i < turns->launches; i++)
+        for (;;) {
+            const uint32_t changes = atomic_load(&turns->page->changes);
+            if (atomic_load(&turns->page->presence[i]) >= wanted)
+                break;
+            if (!sleep_while(turns, &turns->page->changes, changes, FUTEX_BITSET_MATCH_ANY))
+                continue;
+            look_after(turns, i);
+            if (steady_ns() > until_ns)
+                return false;
+        }
+    return true;
+}
+
+/* Whoever comes later than that finds itself given up on this host, whose turns go on without it. */
+static bool give_up_those_away(struct turns *turns) {
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < turns->launches; i++)
+        if (!become(turns, i, AWAY, DONE))
+            known += i != turns->place;
+    return known > 0;
+}
+
+bool arrive(struct turns *turns) {
     if (!turns)
-        return;
-    if (tells)
-        be(turns, HERE);
-    await_all(turns, HERE);
+        return true;
+    if (turns->speaks && !become(turns, turns->place, AWAY, HERE))
+        return false;
+    if (!await_all(turns, HERE, steady_ns() + ARRIVAL_NS))
+        return give_up_those_away(turns);
+    unname(turns);
+    return atomic_load(&turns->page->presence[turns->place]) == HERE;
 }
+
+/* --- turns --- */
 
 static int64_t busy_ns(void) {
     struct timespec used;
@@ -104,10 +234,10 @@ void await_turn(struct turns *turns) {
         return;
     const struct rest begun = {steady_ns(), busy_ns()};
     for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->next) < 0;)
-        if (atomic_load(&turns->page->presence[now % turns->launches]) != DONE)
-            sleep_while(turns, now);
-        else if (atomic_compare_exchange_strong(&turns->page->turn, &now, now + 1))
-            wake(turns);
+        if (sleep_while(turns, &turns->page->turn, now, bit_of(turns->place))) {
+            look_after(turns, now % turns->launches);
+            settle(turns);
+        }
     turns->next += turns->launches;
     turns->rest.waited_ns += steady_ns() - begun.waited_ns;
     turns->rest.busy_ns += busy_ns() - begun.busy_ns;
@@ -118,18 +248,20 @@ struct rest rested(const struct turns *turns) {
 }
 
 void pass_turn(struct turns *turns) {
-    if (!turns)
+    if (!turns || !turns->speaks)
         return;
     atomic_fetch_add(&turns->page->turn, 1);
-    wake(turns);
+    settle(turns);
 }
 
-void leave_turns(struct turns *turns, bool tells) {
+void leave_turns(struct turns *turns) {
     if (!turns)
         return;
-    if (tells)
-        be(turns, DONE);
-    await_all(turns, DONE);
+    if (turns->speaks)
+        become(turns, turns->place, HERE, DONE);
+    await_all(turns, DONE, INT64_MAX);
+    unname(turns);
     munmap(turns->page, sizeof *turns->page);
+    close(turns->file);
     free(turns);
 }

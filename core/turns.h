@@ -18,19 +18,21 @@ struct rest {
     int64_t waited_ns, busy_ns;
 };
 
-/* Of a launch: `said` is PLACE/LAUNCHES:FILE, as every rank is told. Ranks that have CPUs may be one launch's only, so each sleeps until
- * it is its launch's turn. Whoever watches `stream` (or NULL) sees its time of change go on while a rank waits: it lives.
- * NULL with one line in `error`: this makes no sense, or the file cannot be used. */
+/* Of a launch: `said` is PLACE/LAUNCHES:FILE, as every rank is told. Where FILE has a %, each host has a file of its own, by its name,
+ * which is made; else it is there, on the only host. Whoever watches `stream` (or NULL) sees its time of change go on while a rank
+ * waits: it lives. NULL with one line in `error`: this makes no sense, or the file cannot be used. */
 struct turns *open_turns(const char *said, FILE *stream, char error[LINE_BYTES]);
 
 /* Where turns are NULL, the launch is alone, and all of these return at once.
  * Every rank waits for all launches to be there, then for each of its turns, and in the end for all to have ended theirs, so that none
- * is disturbed by how another begins or ends. One rank of a launch tells the others. */
-void arrive(struct turns *turns, bool tells);
+ * is disturbed by how another begins or ends.
+ * False: the others have begun without this launch, or none of them came. */
+bool arrive(struct turns *turns);
 void await_turn(struct turns *turns);
+/* All ranks have ended their part of it. */
 void pass_turn(struct turns *turns);
 /* Of this rank, so far. */
 struct rest rested(const struct turns *turns);
-void leave_turns(struct turns *turns, bool tells);
+void leave_turns(struct turns *turns);
 
 #endif

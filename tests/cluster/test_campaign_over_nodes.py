@@ -57,6 +57,7 @@ def test_rings_within_and_between_nodes(pair: Lab, home: Path) -> None:
         (library, placement, "ok") for library in ("mpich", "openmpi", "intel") for placement in ("1x2", "2x1", "2x2")
     }
     for launch in kept.launches():
+        assert launch.together == 3
         hosts = [rank.host for rank in launch.ranks]
         assert hosts == {"1x2": ["n1", "n1"], "2x1": ["n1", "n2"], "2x2": ["n1", "n1", "n2", "n2"]}[launch.placement]
     cases = kept.cases()

@@ -75,6 +75,7 @@ def test_from_submit_to_a_finished_campaign(nodes: Lab, home: Path, launcher: st
     assert done.exit_code == 0, done.printed
     kept = store.open(nodes.folder / launcher)
     assert {one.status.value for one in kept.launches()} == {"ok"}
+    assert {one.together for one in kept.launches()} == {3}
     assert set(kept.cases()["status"]) == {"ok"}
     assert hosts(kept) == {
         (library, *where) for library in LIBRARIES for where in (("1x2", ("n1", "n1")), ("2x1", ("n1", "n2")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -118,14 +119,14 @@ FAULTS = {
     "a call does nothing from its 41st time on": Fault(
         {"FAULT": "withhold"},
         "wrong-data",
-        "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: 0xa5, not 0xed",
+        "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: BYTE, not BYTE",
         "faulty delivered wrong data in 1 case (bcast).",
         ("ok", "ok"),
     ),
     "data are changed": Fault(
         {"FAULT": "flip", **ONE},
         "wrong-data",
-        "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: 0x65, not 0x64",
+        "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: BYTE, not BYTE",
         "faulty delivered wrong data in 1 case (bcast).",
         ("ok", "ok"),
     ),
@@ -220,6 +221,11 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
     return Ran(prepared.store, watch.failures)
 
 
+def without_values(reason: str) -> str:
+    """Return a reason without the values of bytes: how often data are renewed depends on how quick the calls are."""
+    return re.sub(r"0x[0-9a-f]{2}", "BYTE", reason)
+
+
 def one_line(act: Callable[[], object]) -> str:
     """Return the one line in which it ends."""
     with pytest.raises(RankbenchError) as error:
@@ -247,8 +253,8 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     over = ran(tmp_path, home, preload, fault.settings, start=fault.start, clock=fault.clock)
     reason = fault.reason.format(stream=tmp_path / "results/work/stream.jsonl")
     case = BCAST + fault.start
-    assert over.odd == [(1, case, fault.status, reason)]
-    assert over.said == [f"block 1, faulty: {case} {fault.status}: {reason}"]
+    assert [(*row, without_values(why)) for *row, why in over.odd] == [(1, case, fault.status, reason)]
+    assert [without_values(line) for line in over.said] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
     assert [one.text for one in over.failures] == [fault.finding]
     assert tuple(launch.status for launch in over.store.launches()) == fault.launches
     assert_nothing_lost(over.store)

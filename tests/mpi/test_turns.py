@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import threading
+import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +20,6 @@ from rankbench.model import Outcome, Placement, RankbenchError, Step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from mpi.test_core import Core
 
@@ -49,7 +52,18 @@ def job(folder: Path, place: int, *cases: str) -> str:
     return str(path)
 
 
-def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(core: Core, tmp_path: Path) -> None:
+PAGES = pytest.mark.parametrize("over_hosts", [False, True], ids=["launcher", "hosts"])
+"""Whose the page is: the launcher's, or the ranks' of each host."""
+
+
+def pages() -> list[Path]:
+    return list(Path("/dev/shm").glob("rankbench-turns-*"))
+
+
+@PAGES
+def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
+    core: Core, tmp_path: Path, *, over_hosts: bool
+) -> None:
     """All write into one pipe, a line at a time, so that their order is seen; one has fewer cases than the others."""
     counts = (3, 1, 3)
     pipe = tmp_path / "pipe"
@@ -64,15 +78,10 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(core: 
     keep = os.open(pipe, os.O_RDWR)  # So that the reader meets no end before all have written.
     reader = threading.Thread(target=read)
     reader.start()
-    with closing(launch.Turns(len(SIZES))) as turns:
+    with closing(launch.Turns(len(SIZES), over_hosts=over_hosts)) as turns:
         steps = [
-            step(
-                core,
-                tmp_path,
-                place,
-                [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]],
-            )
-            for place, size in enumerate(SIZES)
+            step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]])
+            for place in range(len(SIZES))
         ]
         outcomes = launch.run_together(steps, turns.ended)
     os.close(keep)
@@ -85,26 +94,62 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(core: 
     rests = [(line["waited_s"], line["busy_s"]) for line in lines if line["record"] == "end"]
     assert len(rests) == len(SIZES)
     assert all(waited_s > 0 for waited_s, _ in rests)
+    assert pages() == []
 
 
-@ONE_LIBRARY
-def test_a_launch_that_does_not_start_holds_up_nobody(core: Core, tmp_path: Path) -> None:
-    with closing(launch.Turns(2)) as turns:
+def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[Outcome, Outcome, list[str]]:
+    """Run a job of two cases beside another; return how both ended and the statuses of the first one's cases."""
+    with closing(launch.Turns(2, over_hosts=over_hosts)) as turns:
         steps = [
             step(
                 core,
-                tmp_path,
+                folder,
                 place,
-                [*turns.arguments(place), "--stream", str(tmp_path / f"stream{place}"), "--job", file],
+                [*turns.arguments(place), "--stream", str(folder / f"stream{place}"), "--job", file],
             )
-            for place, file in enumerate([job(tmp_path, 0, case(8), case(16)), str(tmp_path / "no such file")])
+            for place, file in enumerate([job(folder, 0, case(8), case(16)), other])
         ]
-        one, other = launch.run_together(steps, turns.ended)
+        one, two = launch.run_together(steps, turns.ended)
     assert isinstance(one, Outcome)
-    assert isinstance(other, Outcome)
-    assert (one.exit_code, other.exit_code) == (0, 2)
-    records = [json.loads(line) for line in (tmp_path / "stream0").read_text().splitlines()]
-    assert [record["status"] for record in records if record["record"] == "case"] == ["ok", "ok"]
+    assert isinstance(two, Outcome)
+    records = [json.loads(line) for line in (folder / "stream0").read_text().splitlines()]
+    return one, two, [record["status"] for record in records if record["record"] == "case"]
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("over_hosts", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_a_launch_that_does_not_start_holds_up_nobody(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
+    """Nobody can tell the ranks of another host: there they wait for a minute, and then nobody may come any more."""
+    one, other, statuses = beside(core, tmp_path, str(tmp_path / "no such file"), over_hosts=over_hosts)
+    alone = over_hosts  # Where none of the others came, they may come later, and would disturb it.
+    assert (one.exit_code, other.exit_code) == (2 if alone else 0, 2)
+    assert statuses == ([] if alone else ["ok", "ok"])
+    assert pages() == []
+
+
+@ONE_LIBRARY
+@PAGES
+def test_a_launch_that_is_killed_in_its_turn_holds_up_nobody(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
+    """Its case would last for a minute. It has begun it when it is killed."""
+    stream = tmp_path / "stream1"
+
+    def kill() -> None:
+        while not stream.exists() or '"record":"begin"' not in stream.read_text():
+            time.sleep(0.05)
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if str(stream) in (process / "cmdline").read_text():
+                    os.kill(int(process.name), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    long = job(tmp_path, 1, case(8, samples=100_000_000))
+    one, other, statuses = beside(core, tmp_path, long, over_hosts=over_hosts)
+    killer.join()
+    assert (one.exit_code, statuses) == (0, ["ok", "ok"])
+    assert other.exit_code != 0
+    assert one.duration_s < 30
+    assert pages() == []
 
 
 @ONE_LIBRARY
@@ -133,6 +178,7 @@ def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path
         ("0/65:/dev/null", "not PLACE/LAUNCHES:FILE, of up to 64 launches"),
         ("0/2", "not PLACE/LAUNCHES:FILE, of up to 64 launches"),
         ("0/2:/no/such/file", "No such file or directory"),
+        ("0/2:/no/such/file-%", "No such file or directory"),
         ("0/2:/dev/null", "too short"),
     ],
 )

@@ -17,7 +17,7 @@ from rankbench import libraries, plan, samples
 from rankbench.campaign import launching
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import SPEAKS_TO_MPI, Order
-from rankbench.campaign.loop import placement_of
+from rankbench.campaign.loop import may_share, placement_of
 from rankbench.launch import script
 from rankbench.model import CommandLine, RankbenchError, Record
 
@@ -105,11 +105,22 @@ def scripted(prepared: Prepared) -> script.Script:
         question=campaign.plan.question,
         job=campaign.plan.job,
         lines=made,
-        blocks=[[script.Turn(one.name, one.line, one.cases_file) for one in turns] for _, turns in blocks],
+        blocks=[
+            [script.Turn(one.name, one.line, one.cases_file, alone(prepared, one)) for one in turns]
+            for _, turns in blocks
+        ],
         remote_shell=campaign.plan.placements[0].remote_shell,
         silence_s=campaign.plan.launch_limit_s,
         speaks_to_mpi=SPEAKS_TO_MPI,
     )
+
+
+def alone(prepared: Prepared, place: Place) -> bool:
+    """Return whether a turn's launches cannot run while others do."""
+    campaign, turn = prepared.store.campaign, place.turn
+    candidate = next(one for one in campaign.candidates if one.name == turn.candidate)
+    placement = next(one for one in campaign.plan.placements if one.name == turn.placement)
+    return not may_share(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
 
 
 def lines(prepared: Prepared) -> Iterator[script.Line]:

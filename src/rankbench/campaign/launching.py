@@ -97,7 +97,7 @@ def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
 
 def make_together(orders: Sequence[Order], folder: Path) -> list[tuple[Launch, list[CaseResult]]]:
     """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
-    with closing(launch.Turns(len(orders))) as turns:
+    with closing(launch.Turns(len(orders), over_hosts=bool(orders[0].placement.hosts))) as turns:
 
         def performed(orders: Sequence[Order], steps: Sequence[Step]) -> list[Ending]:
             outcomes = launch.run_together(steps, turns.ended)

@@ -97,34 +97,23 @@ class Loop:
 
         What they leave, since one of them crashed or cannot take part, is measured by launches of its own.
         """
-        if not self.campaign.plan.together or placement.nodes > 1 or placement.hosts:
-            return
         alike: dict[tuple[str, ...], list[tuple[launching.Order, list[Case]]]] = {}
         for position, candidate in enumerate(candidates):
             if (candidate.name, placement.name) in {*self.refused, *self.history.alone}:
                 continue
             for turn, cases in self.groups(block, candidate, placement):
                 left = self.hopeful(turn, self.history.left(turn, cases))
-                if left and not self.history.launches[turn] and self.may_share(candidate, placement, left):
+                if (
+                    left
+                    and not self.history.launches[turn]
+                    and may_share(self.campaign, candidate, placement, left, {*self.programs, *self.without})
+                ):
                     order = self.order(turn, position, candidate, placement, left)
                     alike.setdefault(tuple(case.key for case in left), []).append((order, cases))
         for asked in alike.values():
             still = [one for one in asked if one[0].turn[1:3] not in self.history.alone][:MOST_LAUNCHES]
             if len(still) > 1:
                 self.launch_together(*zip(*still, strict=True))
-
-    def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
-        """Return whether a launch of these cases tells the same while others are there, asleep.
-
-        Memory, and what happens once in a launch, are a matter of the whole launch; ranks that share cores wait for
-        each other; programs of foreign tools know nothing of turns.
-        """
-        return not (
-            self.campaign.oversubscribed(placement.ranks_per_node)
-            or any(case.quantity == "memory" or case.operation in self.campaign.once for case in cases)
-            or any((candidate.library, case.operation) in self.programs for case in cases)
-            or any((candidate.library, case.operation) in self.without for case in cases)
-        )
 
     def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
         """Make launches at the same time, and store them one after the other.
@@ -244,6 +233,25 @@ def run(prepared: Prepared, decide: Decide, watch: Watch) -> Decision:
                 return decision
         loop.block(block)
     return Decision(stop=True, reason=f"the plan's {stop.blocks_max} blocks are done")
+
+
+def may_share(
+    campaign: Campaign,
+    candidate: Candidate,
+    placement: Placement,
+    cases: Sequence[Case],
+    foreign: Container[tuple[str, str]],
+) -> bool:
+    """Return whether a launch of these cases tells the same while others are there, asleep.
+
+    Memory, and what happens once in a launch, are a matter of the whole launch; ranks that share cores wait for each
+    other; programs of foreign tools, whose libraries and operations are given, know nothing of turns.
+    """
+    return campaign.plan.together and not (
+        campaign.oversubscribed(placement.ranks_per_node)
+        or any(case.quantity == "memory" or case.operation in campaign.once for case in cases)
+        or any((candidate.library, case.operation) in foreign for case in cases)
+    )
 
 
 def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:

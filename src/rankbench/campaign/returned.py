@@ -43,6 +43,8 @@ class Left(Record, frozen=True):
     load: float
     stolen_s: float
     job: str
+    together: int = 1
+    """How many launches ran at the same time, this one included."""
 
     @property
     def outcome(self) -> Outcome:
@@ -206,6 +208,8 @@ def around(tried: Tried, line: CommandLine) -> launching.Circumstances:
         state_reason="" if before and after else "the core told no state in the job",
         environment=ambient | line.environment,
         job=tried.left.job,
+        together=tried.left.together,
+        share_s=tried.left.duration_s / tried.left.together,
         folder=tried.folder,
     )
 
@@ -312,3 +316,9 @@ def blocks_done(store: Store) -> int:
 def end(store: Store, reason: str) -> None:
     """Let the job end before its next block."""
     (store.folder / script.FOLDER / ENOUGH).write_text(reason + "\n", encoding="utf-8")
+
+
+def said_enough(store: Store) -> str:
+    """Return why the job was told that it is enough, nothing where it was not."""
+    path = store.folder / script.FOLDER / ENOUGH
+    return path.read_text(encoding="utf-8").strip() if path.exists() else ""

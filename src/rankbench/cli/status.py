@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from rankbench import store
-from rankbench.campaign import Progress, returned
+from rankbench.campaign import Decision, Progress, returned
 from rankbench.campaign.progress import failures
 from rankbench.cli import columns, console
 from rankbench.cli.run import conclude, spell_blocks, spell_seconds, tell
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from rankbench.campaign import Decision
     from rankbench.launch.schedulers import JobState
     from rankbench.store import Store
 
@@ -115,6 +114,8 @@ def take_in(opened: Store) -> Decision | None:
     opened.lock()
     try:
         returned.take_in(opened, Quiet(opened.campaign))
+        if enough := returned.said_enough(opened):  # What it was sent after that does not undo it.
+            return Decision(stop=True, reason=enough)
         stop, blocks = opened.campaign.plan.stop, returned.blocks_done(opened)
         if blocks < stop.blocks_min:
             return None

@@ -4,6 +4,8 @@ job=$campaign/job
 longest_s=0
 running=""
 unended=""
+members=()
+queued=()
 
 say() { printf '%s  %s\n' "$(date '+%F %T')" "$*"; }
 
@@ -25,7 +27,7 @@ load() {
 
 # One job at a time works on a campaign. What is launched does not inherit the lock.
 begin_job() {
-    mkdir -p "$job/checks" "$job/launches" "$job/dead"
+    mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/alone"
     exec 9>"$job/lock"
     if ! flock -n 9; then
         say "another job works on $campaign: nothing is done"
@@ -36,11 +38,7 @@ begin_job() {
         exit 1
     fi
     rm -f "$job/stopped"
-    # Schedulers tell of the end of a job's time, or of its nodes being wanted, by one of these.
-    for signal in TERM INT USR1 USR2; do
-        # shellcheck disable=SC2064 # the name of now
-        trap "interrupted $signal" "$signal"
-    done
+    heed_signals
     say "job ${job_id:-without number} on ${node[*]}"
     for _ in {1..12}; do
         ! ready >/dev/null 2>&1 </dev/null || break
@@ -48,17 +46,31 @@ begin_job() {
     done
 }
 
+# Schedulers tell of the end of a job's time, or of its nodes being wanted, by one of these.
+heed_signals() {
+    local signal
+    for signal in TERM INT USR1 USR2; do
+        # shellcheck disable=SC2064 # the name of now
+        trap "interrupted $signal" "$signal"
+    done
+}
+
 # What was launched last is made again when the script is run again, for it has no ending: but where its end was that of a
-# node, which is worth a row, whether the signal or the node's end was noticed first. What is local to `run` is known here.
+# node in mid-case, which is worth a row, whether the signal or the node's end was noticed first. What is local to `run` is known here.
 interrupted() {
     trap '' TERM INT USR1 USR2
-    say "ended by SIG$1; run this again to go on"
+    [ "$BASHPID" != "$$" ] || say "ended by SIG$1; run this again to go on"
+    # Launches that run at the same time each see to their own end.
+    [ "${#members[@]}" = 0 ] || kill -TERM "${members[@]}" 2>/dev/null
+    [ "${#members[@]}" = 0 ] || wait "${members[@]}"
     [ -z "$running" ] || end_launcher "$running"
     if [ -n "$unended" ]; then
         lost_nodes >"$unended/lost"
         # A signal for a node that is away may wait for it, and then meet the ranks of the job when it runs again.
         [ -s "$unended/lost" ] || end_ranks
-        [ ! -s "$unended/lost" ] || [ -e "$unended/ending" ] || write_ending "${code:-143}" false
+        if [ -s "$unended/lost" ] && [ ! -e "$unended/ending" ] && { foreign "$function" || [ "$(begun "$unended")" != 0 ]; }; then
+            write_ending "${code:-143}" false
+        fi
     fi
     echo "signal SIG$1" >"$job/stopped"
     exit 143
@@ -79,14 +91,14 @@ end_launcher() {
     kill -KILL -- "-$1" 2>/dev/null
 }
 
-# watch_growth PID FOLDER FILE: a launch whose file does not grow any more hangs.
+# watch_growth PID FOLDER FILE: a launch whose file does not change any more hangs. Who waits for its turn touches it.
 watch_growth() {
-    local size last=-1 silent_s=0
+    local state last="" silent_s=0
     while sleep 1 && kill -0 "$1" 2>/dev/null; do
-        size=$(stat -c %s "$3")
+        state=$(stat -c '%s %y' "$3")
         silent_s=$((silent_s + 1))
-        [ "$size" = "$last" ] || silent_s=0
-        last=$size
+        [ "$state" = "$last" ] || silent_s=0
+        last=$state
         if [ "$silent_s" -ge "$silence_s" ]; then
             touch "$2/hung"
             end_launch "$1"
@@ -97,7 +109,8 @@ watch_growth() {
 # foreign FUNCTION: whether it launches a program that is not the core: it has its own arguments, and prints its figures.
 foreign() { [ -n "${checked[$1]:-}" ]; }
 
-# run FUNCTION FOLDER ARGUMENT...: one launch.
+# run FUNCTION FOLDER ARGUMENT...: one launch. As many as `together` says run at the same time.
+together=1
 run() {
     local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl began began_ms load stolen watcher code hung=false
     shift 2
@@ -135,8 +148,8 @@ write_ending() {
     [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
     took_s=$(seconds "$took_ms") stolen_s=$(seconds $(($(stolen_ms) - stolen)))
     # A signal to all processes of the job ends what reads a figure, too, which is then not there.
-    printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s"}\n' \
-        "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" \
+    printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s","together":%d}\n' \
+        "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" "$together" \
         >"$out/ending.part" && mv "$out/ending.part" "$out/ending" || disk_is_full
 }
 
@@ -171,6 +184,7 @@ check() {
     fi
 }
 
+# block NUMBER: the launches that follow are one block, in whose end they are made.
 block() {
     if [ -e "$job/enough" ]; then
         say "enough: $(cat "$job/enough")"
@@ -210,10 +224,13 @@ lost_nodes() (
     wait
 )
 
-# A launch that died because a node did is nothing against its candidate; what it had left to do is done by the next job.
+# end_if_nodes_are_lost FOLDER...: launches that died because a node did are nothing against their candidates; what they had left to
+# do is done by the next job.
 end_if_nodes_are_lost() {
+    local one
     lost_nodes >"$1/lost"
     [ -s "$1/lost" ] || return 0
+    for one in "${@:2}"; do cp "$1/lost" "$one/lost"; done
     say "no answer from $(paste -sd ' ' "$1/lost"): this job ends; submit it again to go on with other nodes"
     echo "lost $(paste -sd ' ' "$1/lost")" >"$job/stopped"
     exit 1
@@ -231,14 +248,120 @@ died_in() {
     fi
 }
 
-# launch NAME FUNCTION CASES: one turn, in several launches where they die on the way. What is done is skipped.
-launch() {
-    local turn=$job/launches/$1 function=$2 cases=$job/cases/$3 try out deaths
-    if [ -e "$turn/done" ] || [ ! -e "$job/checks/${checked[$2]:-$2}/passed" ]; then return 0; fi
-    deaths=$(grep -cx -e "no start" -e "hung" "$job/dead/$2" 2>/dev/null)
+# launch NAME FUNCTION CASES [alone]: a turn of the block, which its end makes.
+launch() { queued+=("$1 $2 $3 ${4:-}"); }
+
+# Candidates measure in turn where they have the same cases. What dies on the way, and what must be alone, is launched then.
+end_block() {
+    local one cases
+    for cases in $(printf '%s\n' "${queued[@]}" | cut -d ' ' -f 3 | awk '!seen[$0]++'); do
+        make_together "$cases"
+    done
+    for one in "${queued[@]}"; do
+        # shellcheck disable=SC2086 # its words
+        make_turn $one
+    done
+    queued=()
+}
+
+# is_open NAME FUNCTION: whether a turn is not over, and its candidate passed its check.
+is_open() { [ ! -e "$job/launches/$1/done" ] && [ -e "$job/checks/${checked[$2]:-$2}/passed" ]; }
+
+# hopeless FUNCTION: whether two launches began nothing, or a foreign program hung in them.
+hopeless() {
+    local deaths
+    deaths=$(grep -cx -e "no start" -e "hung" "$job/dead/$1" 2>/dev/null)
+    [ "${deaths:-0}" -ge 2 ]
+}
+
+# make_together CASES: the first launches of the turns with these cases, at the same time. Each is a process of its own here.
+make_together() {
+    local one name function cases alone out first="" those=() page number=0 together code
+    for one in "${queued[@]}"; do
+        read -r name function cases alone <<<"$one"
+        out=$job/launches/$name/1
+        [ "$cases" = "$1" ] && [ -z "$alone" ] && [ ! -e "$job/alone/$function" ] || continue
+        [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! hopeless "$function" || continue
+        mkdir -p "$out"
+        pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
+        grep -q '^case ' "$out/job.txt" || continue
+        # What died before in one of them is left out there.
+        cmp -s "${first:=$out}/job.txt" "$out/job.txt" || continue
+        [ "${#those[@]}" -ge 64 ] || those+=("$name $function")
+    done
+    together=${#those[@]}
+    [ "$together" -gt 1 ] || return 0
+    require_time
+    say "${those[*]%% *}, launch 1, in turn"
+    page=/dev/shm/rankbench-turns-$job_id-$$-$RANDOM$RANDOM-%
+    began_ms=$(now_ms)
+    for one in "${those[@]}"; do
+        member "${one#* }" "$job/launches/${one% *}/1" --turns "$number/$together:$page" &
+        members+=("$!")
+        number=$((number + 1))
+    done
+    for one in "${members[@]}"; do
+        wait "$one"
+        code=$?
+        [ "$code" != 1 ] || exit 1 # It has said why.
+    done
+    members=()
+    rm -f "${page%\%}"* # There is one only where not all launches came.
+    [ $((($(now_ms) - began_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - began_ms) / 1000))
+    sort_out "${those[@]}"
+}
+
+# member FUNCTION FOLDER ARGUMENT...: a launch beside others.
+member() {
+    local function=$1 out=$2
+    shift 2
+    members=()
+    heed_signals
+    run "$function" "$out" --job "$out/job.txt" --quiet "$@"
+}
+
+# sort_out TURN...: what became of launches that ran at the same time. One that hung may have taken the others with it, which are
+# made again; one that measured nothing beside the others, or did not rest while they had their turns, is alone from now on.
+sort_out() {
+    local one function out died=() hung=false
+    for one in "$@"; do
+        function=${one#* } out=$job/launches/${one% *}/1
+        [ -e "$out/ending" ] || continue
+        if complete "$out" "$function"; then
+            ! restless "$out" || touch "$job/alone/$function"
+        else
+            died+=("$function $out")
+        fi
+        [ ! -e "$out/hung" ] || hung=true
+    done
+    [ "${#died[@]}" = 0 ] || end_if_nodes_are_lost "${died[@]#* }"
+    for one in "${died[@]}"; do
+        function=${one%% *} out=${one#* }
+        if $hung && [ ! -e "$out/hung" ]; then
+            rm -rf "$out"
+        elif [ "$(begun "$out")" = 0 ]; then
+            say "$function measured nothing beside the others; alone from now on"
+            touch "$job/alone/$function"
+            rm -rf "$out"
+        else
+            died_in "$out" "$function" >>"$job/dead/$function"
+        fi
+    done
+}
+
+# restless FOLDER: whether its ranks took CPU time while others measured: a twentieth of what they waited, if that was 0.1 s.
+restless() {
+    sed -nE 's/^\{"record":"end".*"waited_s":([^,]*),"busy_s":([^,}]*).*/\1 \2/p' "$1/stream.jsonl" |
+        awk '$1 >= 0.1 && $2 > 0.05 * $1 {found = 1} END {exit !found}'
+}
+
+# make_turn NAME FUNCTION CASES: one turn, in several launches where they die on the way. What is done is skipped.
+make_turn() {
+    local turn=$job/launches/$1 function=$2 cases=$job/cases/$3 try out together=1
+    is_open "$1" "$2" || return 0
     mkdir -p "$turn"
     for try in 1 2 3 4 5; do
-        [ "${deaths:-0}" -lt 2 ] || break
+        ! hopeless "$function" || break
         out=$turn/$try
         if [ ! -e "$out/ending" ]; then
             require_time

@@ -54,6 +54,8 @@ class Turn(NamedTuple):
     line: str
     cases: str
     """Name of the file that lists them, below `cases`."""
+    alone: bool = False
+    """Whether it cannot be measured in turn with those that have the same cases."""
 
 
 class Script(NamedTuple):
@@ -91,8 +93,13 @@ def text(script: Script, scheduler: Scheduler) -> str:
         *(f"check {line.name}" for line in script.lines if not line.checked),
     ]
     for number, turns in enumerate(script.blocks, start=1):
-        parts += ["", f"block {number}", *(f"launch {one.name} {one.line} {one.cases}" for one in turns)]
+        parts += ["", f"block {number}", *map(turn, turns), "end_block"]
     return "\n".join([*parts, "", 'echo "all launches" >"$job/stopped"', 'say "all launches are done"', ""])
+
+
+def turn(one: Turn) -> str:
+    """Return the line that makes a turn."""
+    return " ".join(["launch", one.name, one.line, one.cases, *["alone"] * one.alone])
 
 
 def head(script: Script, scheduler: Scheduler) -> list[str]:

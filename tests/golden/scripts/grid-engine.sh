@@ -71,10 +71,12 @@ check two_on_2x1
 block 1
 launch 001-two_on_2x1 two_on_2x1 001-2x1.txt
 launch 001-one_on_2x1 one_on_2x1 001-2x1.txt
+end_block
 
 block 2
 launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
+end_block
 
 echo "all launches" >"$job/stopped"
 say "all launches are done"

@@ -27,6 +27,7 @@ speaks_to_mpi='OMPI_|I_MPI_'  # variables that are kept with each launch
 job_id=${SLURM_JOB_ID:-}
 remote_shell=ssh
 export I_MPI_HYDRA_BOOTSTRAP=slurm
+export SLURM_OVERLAP=1
 module load numactl
 
 # The nodes of this job, whether they take ranks, how what is left on them is ended, and whether one answers.
@@ -76,10 +77,12 @@ check two_on_2x1
 block 1
 launch 001-two_on_2x1 two_on_2x1 001-2x1.txt
 launch 001-one_on_2x1 one_on_2x1 001-2x1.txt
+end_block
 
 block 2
 launch 002-one_on_2x1 one_on_2x1 002-2x1.txt
 launch 002-two_on_2x1 two_on_2x1 002-2x1.txt
+end_block
 
 echo "all launches" >"$job/stopped"
 say "all launches are done"

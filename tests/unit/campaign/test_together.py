@@ -99,10 +99,12 @@ def test_what_measures_nothing_beside_others_is_tried_alone_and_stays_alone(
 
 
 @pytest.mark.usefixtures("libraries")
-def test_launches_on_named_hosts_are_made_alone(tmp_path: Path) -> None:
-    """The page by which they would take turns is on this machine."""
+def test_launches_on_named_hosts_take_turns_by_a_page_of_each_host(tmp_path: Path) -> None:
     store = run(tmp_path, f'hosts = ["fake"]\nremote_shell = "ssh"\n{PLAN}')
-    assert places(store.launches()) == [""] * 6
+    assert places(store.launches()) == ["0/3", "1/3", "2/3"] * 2
+    told = {launch.command[launch.command.index("--turns") + 1].partition(":")[2] for launch in store.launches()}
+    assert len(told) == 2, "each block has its own"
+    assert all(path.startswith("/dev/shm/rankbench-turns-") and path.endswith("-%") for path in told)
 
 
 def test_programs_of_a_launch_are_restless_from_a_twentieth_on() -> None:

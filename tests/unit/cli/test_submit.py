@@ -57,6 +57,7 @@ def test_from_submit_to_a_finished_campaign(tmp_path: Path, kind: str) -> None:
         assert one.command[1:3] == ["-hosts", "a1,a2" if across else "a1"]
         assert one.before
         assert one.after
+        assert one.together == 3
         assert one.job.isdigit() or one.job in {"101.server", "f101"}
     assert re.search(r"mpich-9\.2 takes 1\.\d+× as long as mpich-9\.1", done.printed), done.printed
     assert done.printed.splitlines()[-1] == "next: rankbench report results/plan"
@@ -90,6 +91,23 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
         taken = kept.cases().filter(candidate="mpich-9.2")
         assert set(taken.filter(status="ok")["taken"]) <= {10, 20}
         assert set(taken.filter(status="crashed")["case"]) == {"bcast.blocking.8.byte.1x2.window"}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "alone"),
+    [({"waited_s": 1.0, "busy_s": 0.9}, [3, 1]), ({"waited_s": 1.0, "busy_s": 0.05}, [3, 3]),
+     ({"dead_in_turns": True}, [1, 1])],
+)  # fmt: skip
+def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launched_alone(
+    tmp_path: Path, behaviour: dict[str, object], alone: list[int]
+) -> None:
+    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), **behaviour)
+    assert here.submit("--wait").exit_code == 0
+    launches = here.opened().launches()
+    assert {one.status.value for one in launches} == {"ok"}
+    assert [one.together for one in launches if one.candidate == "mpich-9.2"] == alone
+    others = [one.together for one in launches if one.block == 2 and one.candidate != "mpich-9.2"]
+    assert others == [3 if alone[1] == 3 else 2] * 2
 
 
 @pytest.mark.thorough
@@ -231,10 +249,9 @@ def test_a_job_is_ended_for_a_lost_node_when_its_launch_has_died_already(tmp_pat
     for version in ("9.1", "9.2"):
         behave(tmp_path / version)
     assert here.submit("--wait").exit_code == 0
-    (died,) = [one for one in here.opened().launches() if one.status != "ok"]
-    assert (died.status, died.reason) == (
-        "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
-    )  # fmt: skip
+    died = {(one.status, one.reason, one.together) for one in here.opened().launches() if one.status != "ok"}
+    reason = "ended before its last case: exit code 139 (SIGSEGV); no answer any more from a2"
+    assert died == {("crashed", reason, 3)}
 
 
 @pytest.mark.thorough

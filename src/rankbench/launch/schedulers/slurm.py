@@ -33,7 +33,7 @@ class Scheduler(schedulers.Scheduler):
     # A node that has just come back may refuse its job's steps, and not every launcher notices.
     ready = """[ -z "${SLURM_RESTART_COUNT:-}" ] ||
         timeout 20 srun --mpi=none --overlap --nodes="${#node[@]}" --ntasks="${#node[@]}" true"""
-    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "slurm"})
+    environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "slurm", "SLURM_OVERLAP": "1"})
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """The batch shell hears of the end of its time before the end."""
