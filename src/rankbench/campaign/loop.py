@@ -52,8 +52,8 @@ class Watch(Protocol):
     def resumed(self, launch: Launch, cases: int) -> None:
         """A launch, with so many cases, was stored before this run."""
 
-    def starts(self, turn: Turn, cases: int) -> None:
-        """A launch begins."""
+    def starts(self, turns: Sequence[Turn], cases: int) -> None:
+        """A launch begins, or several that measure in turn, each with so many cases."""
 
     def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """A launch has ended and is stored."""
@@ -120,7 +120,7 @@ class Loop:
 
         One that measured nothing beside the others has no rows: whether it does alone is tried next.
         """
-        self.watch.starts(orders[0].turn, len(orders[0].cases))
+        self.watch.starts([order.turn for order in orders], len(orders[0].cases))
         made = launching.make_together(orders, self.store.folder / "work")
         for order, own, (one, results) in zip(orders, cases, made, strict=True):
             numbered = msgspec.structs.replace(one, number=self.history.last_number + 1)
@@ -153,7 +153,7 @@ class Loop:
     ) -> None:
         """Launch until every case of the turn has a row, a few times at most where launches die."""
         while left := self.hopeful(turn, self.history.left(turn, cases)):
-            self.watch.starts(turn, len(left))
+            self.watch.starts([turn], len(left))
             order = self.order(turn, position, candidate, placement, left)
             self.settle(*launching.make(order, self.store.folder / "work"), turn, cases, left)
 

@@ -7,7 +7,6 @@ from statistics import linear_regression, mean, median
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from rankbench import plan
 from rankbench.campaign.loop import wanted
 from rankbench.model import CaseStatus, LaunchStatus
 from rankbench.plan import notation
@@ -29,9 +28,16 @@ class Progress:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self.turn: Turn | None = None
+        self.running: Sequence[Turn] = ()
+        """Turns whose launches run now: one, or several that measure in turn."""
         self.running_cases = 0
+        """Of each."""
+        self._behind: set[tuple[str, str]] = set()
+        """Candidates and placements whose turns in the running block are over."""
         self._began_s = monotonic()
+        self._this_run_s = self._began_s
+        self._before_s = 0.0
+        """What launches of earlier runs took."""
         self.note = ""
         self.look: Look | None = None
         """What the campaign saw when it looked last."""
@@ -42,13 +48,18 @@ class Progress:
         """Cases and seconds of every launch."""
         self._medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
 
-    def starts(self, turn: Turn, cases: int) -> None:
-        """Take note of the launch that begins."""
-        self.turn, self.running_cases, self._began_s = turn, cases, monotonic()
+    def starts(self, turns: Sequence[Turn], cases: int) -> None:
+        """Take note of the launches that begin."""
+        same_block = self.running and self.running[0].block == turns[0].block
+        before = {(one.candidate, one.placement) for one in self.running}
+        now = {(one.candidate, one.placement) for one in turns}
+        self._behind = (self._behind | before) - now if same_block else set()
+        self.running, self.running_cases, self._began_s = turns, cases, monotonic()
 
     def resumed(self, launch: Launch, cases: int) -> None:
         """Count a launch of an earlier run."""
         self._took.append((cases, launch.duration_s))
+        self._before_s += launch.duration_s
         self.failures += failures(launch, ())
 
     def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
@@ -69,22 +80,21 @@ class Progress:
     @property
     def block(self) -> int:
         """Return the running block."""
-        return self.turn.block if self.turn else 1
+        return self.running[0].block if self.running else 1
 
     @property
     def running_s(self) -> float:
-        """Return how long the running launch has been running."""
+        """Return how long the running launches have been running."""
         return monotonic() - self._began_s
 
     @property
     def turns_done(self) -> int:
-        """Return the turns of the running block before the running one."""
-        return self._order().index((self.turn.candidate, self.turn.placement)) if self.turn else 0
+        """Return how many turns of the running block are over."""
+        return len(self._behind)
 
-    def _order(self) -> list[tuple[str, str]]:
-        """Return the turns of the running block in their order."""
-        names = plan.block_order(self.campaign.seed, self.block, [one.name for one in self.campaign.candidates])
-        return [(name, placement.name) for name in names for placement in self.campaign.plan.placements]
+    def _of_a_block(self) -> list[tuple[str, str]]:
+        """Return the candidates and placements that have turns in a block."""
+        return [(one.name, where.name) for one in self.campaign.candidates for where in self.campaign.plan.placements]
 
     @property
     def blocks(self) -> int:
@@ -97,7 +107,7 @@ class Progress:
     @property
     def done(self) -> float:
         """Return the share of the way to there that is behind."""
-        return min(1.0, (self.block - 1 + self.turns_done / len(self._order())) / self.blocks)
+        return min(1.0, (self.block - 1 + self.turns_done / len(self._of_a_block())) / self.blocks)
 
     def seconds(self, cases: int) -> float:
         """Return how long a launch of so many cases takes: so long each, and as long for the launch itself."""
@@ -112,7 +122,7 @@ class Progress:
         if not self._took:
             return None
         took = {turn: self.seconds(cases) for turn, cases in self.turns.items()}
-        rest = sum(took.get(turn, 0.0) for turn in self._order()[self.turns_done :])
+        rest = sum(took.get(turn, 0.0) for turn in self._of_a_block() if turn not in self._behind)
         return max(0.0, rest + sum(took.values()) * max(0, blocks - self.block) - self.running_s)
 
     def forecast_s(self) -> tuple[float, float] | None:
@@ -123,7 +133,7 @@ class Progress:
             return None
         rule, amount_s = notation.until(stop.until)
         if rule == "time":
-            most = min(most, amount_s - sum(took for _, took in self._took))
+            most = min(most, amount_s - self._before_s - (monotonic() - self._this_run_s))
         if self.look:
             least = self.seconds_left(self.blocks) or 0.0
         return least, max(least, most)

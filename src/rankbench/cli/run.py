@@ -41,6 +41,8 @@ ORDER = 30
 REFRESH_PER_S = 1
 """Seldom, since ranks may need every core."""
 BAR_WIDTH = 40
+NAMED = 3
+"""Candidates whose names fit a line."""
 FIGURES_SHOWN = 12
 FAILURES_SHOWN = 4
 MORE_S = 60.0
@@ -222,6 +224,14 @@ class Lines(Progress):
         tell(decision.reason)
 
 
+def spell_running(progress: Progress) -> str:
+    """Return what runs now."""
+    names = [turn.candidate for turn in progress.running]
+    who = ", ".join(names) if len(names) <= NAMED else f"{len(names)} candidates"
+    turns = " in turn" if len(names) > 1 else ""
+    return f"{who}{turns} on {progress.running[0].placement}, {progress.running_cases} cases"
+
+
 class Screen:
     """Progress as a terminal shows it."""
 
@@ -245,9 +255,8 @@ class Screen:
             told = "{} decided, {} given up, {} open".format(*counts)
             grid.add_row("cases", told, f"as of block {progress.look.block}")
         grid.add_row("time left", self.time_left(), "" if progress.look else progress.note)
-        if progress.turn:
-            what = f"{progress.turn.candidate} on {progress.turn.placement}, {progress.running_cases} cases"
-            grid.add_row("running", Text(what), f"{progress.running_s:.0f} s")
+        if progress.running:
+            grid.add_row("running", Text(spell_running(progress)), f"{progress.running_s:.0f} s")
         return grid
 
     def time_left(self) -> str:

@@ -91,9 +91,22 @@ def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Cam
     done = []
     for block in (1, 2, 3):
         for name in plan.block_order(3, block, ["a", "b"]):
-            progress.starts(Turn(block, name, "socket"), 1)
+            progress.starts([Turn(block, name, "socket")], 1)
             done.append(progress.done)
     assert done == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
+
+
+def test_turns_of_launches_that_run_at_the_same_time_are_over_together(campaign: Campaign) -> None:
+    progress = Progress(campaign)
+    for block in (1, 2):
+        progress.starts([Turn(block, name, "socket") for name in ("a", "b")], 1)
+        assert (progress.done, progress.turns_done) == ((block - 1) / 2, 0)
+        for name in ("a", "b"):
+            progress.ended(launched(name, block, 10.0), [])
+        assert progress.seconds_left(2) == pytest.approx((3 - block) * 20.0, abs=15)
+    progress.starts([Turn(2, "b", "socket")], 1)
+    assert progress.turns_done == 1
+    assert progress.seconds_left(2) == pytest.approx(10.0, abs=5)
 
 
 def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
@@ -105,7 +118,7 @@ def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
 def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     progress.ended(launched("a", 1, 30.0), [result(case, 1.0)])
-    progress.starts(Turn(3, plan.block_order(3, 3, ["a", "b"])[0], "socket"), 1)
+    progress.starts([Turn(3, plan.block_order(3, 3, ["a", "b"])[0], "socket")], 1)
     progress.decided(look(campaign, "a", "b", until=3))
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 4 * 30.0), abs=15)
     assert (progress.note, progress.blocks, progress.done) == ("1 goes on", 3, 2 / 3)
@@ -124,12 +137,12 @@ def test_launches_take_a_time_of_their_own_and_one_for_each_case(campaign: Campa
 def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
     progress = Progress(campaign)
     first, second = plan.block_order(3, 1, ["a", "b"])
-    progress.starts(Turn(1, first, "socket"), 1)
+    progress.starts([Turn(1, first, "socket")], 1)
     progress.ended(launched(first, 1, 100.0), [])
-    progress.starts(Turn(1, second, "socket"), 1)
+    progress.starts([Turn(1, second, "socket")], 1)
     assert progress.seconds_left(2) == pytest.approx(3 * 100.0, abs=15)
     progress.ended(launched(second, 1, 50.0), [])
-    progress.starts(Turn(2, first, "socket"), 1)
+    progress.starts([Turn(2, first, "socket")], 1)
     assert progress.seconds_left(4) == pytest.approx(6 * 75.0, abs=15)
 
 
