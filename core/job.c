@@ -452,6 +452,13 @@ static bool take_settings(struct job *job, char *line, char error[LINE_BYTES]) {
     return true;
 }
 
+static bool take_pass(struct job *job, const char *value, char error[LINE_BYTES]) {
+    char *end;
+    const long turns = strtol(value, &end, 10);
+    job->idle += (int)turns;
+    return (end != value && !*end && turns > 0 && turns <= INT16_MAX) || fail(error, "pass: '%s' is not a number of turns", value);
+}
+
 static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
     const char *const lead = "case operation=";
     char *rest = NULL;
@@ -460,6 +467,8 @@ static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
         return true;
     if (strncmp(line, "set ", 4) == 0)
         return take_settings(job, line + 4, error);
+    if (strncmp(line, "pass ", 5) == 0)
+        return take_pass(job, line + 5, error);
     if (strncmp(line, lead, strlen(lead)) != 0)
         return fail(error, "a line begins with '%s', this one with '%.40s'", lead, line);
     const char *name = strtok_r(line + strlen(lead), " ", &rest);
@@ -467,6 +476,8 @@ static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
     for (char *token = strtok_r(NULL, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
         if (!take_token(&wanted, token, error))
             return false;
+    wanted.idle = job->idle;
+    job->idle = 0;
     return add_case(job, &wanted, error);
 }
 

@@ -36,6 +36,8 @@ struct wanted {
     /* Of each of the operation's choices, in their order. */
     int64_t values[MOST_CHOICES];
     struct stop stop;
+    /* Turns before its own in which other launches measure what this one does not. */
+    int idle;
 };
 
 struct job {
@@ -44,6 +46,8 @@ struct job {
     char stream[LINE_BYTES];
     /* With which other launches it measures in turn; empty: it is alone. */
     char turns[LINE_BYTES];
+    /* Of the case that is read next. */
+    int idle;
     char source[NAME_BYTES];
     char synchronisation[NAME_BYTES];
     bool describe;

@@ -91,6 +91,10 @@ static int run_cases(const struct world *world, const struct job *job, struct ne
     for (int i = 0; i < job->cases; i++) {
         int number = i;
         end_turn(world, turns);
+        for (int turn = 0; turn < job->wanted[i].idle; turn++) {
+            await_turn(turns);
+            pass_turn(turns);
+        }
         await_turn(turns);
         tree_broadcast_patient(&world->all, &number, sizeof number);
         const double hop_ns = near_ns(near, world);

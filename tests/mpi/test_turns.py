@@ -64,12 +64,15 @@ def pages() -> list[Path]:
 def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     core: Core, tmp_path: Path, *, over_hosts: bool
 ) -> None:
-    """All write into one pipe, a line at a time, so that their order is seen; one has fewer cases than the others."""
-    counts = (3, 1, 3)
+    """All write into one pipe, a line at a time, so that their order is seen. One has fewer cases than the others: it passes
+    the first turn, and has ended before their third.
+    """
+    cases = [[case(size)] * 3 for size in SIZES]
+    cases[1] = ["pass 1", case(SIZES[1])]
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     lines: list[dict[str, Any]] = []
-    jobs = [job(tmp_path, place, *[case(size)] * counts[place]) for place, size in enumerate(SIZES)]
+    jobs = [job(tmp_path, place, *own) for place, own in enumerate(cases)]
 
     def read() -> None:
         with pipe.open() as stream:
@@ -88,7 +91,7 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     reader.join()
     assert [outcome.exit_code for outcome in outcomes if isinstance(outcome, Outcome)] == [0, 0, 0]
     measured = [line["bytes"] for line in lines if line["record"] == "case"]
-    assert measured == [8, 16, 32, 8, 32, 8, 32]
+    assert measured == [8, 32, 8, 16, 32, 8, 32]
     marks = [line["record"] for line in lines if line["record"] in {"begin", "case"}]
     assert marks == ["begin", "case"] * 7, "no launch begins a case before another has ended its own"
     rests = [(line["waited_s"], line["busy_s"]) for line in lines if line["record"] == "end"]

@@ -66,6 +66,8 @@ class Order(NamedTuple):
     """Of a foreign tool, in the core's place."""
     once: frozenset[str] = frozenset()
     """Operations that happen once in a launch."""
+    among: Sequence[Case] = ()
+    """Of launches that measure in turn: the cases of all, in their order. None: these are all."""
 
 
 class Circumstances(NamedTuple):
@@ -226,7 +228,7 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for path in (stream, output):
             path.write_bytes(b"")
-        samples.write_job(job, order.cases, order.plan, order.once)
+        samples.write_job(job, order.cases, order.plan, order.once, order.among)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and run again") from None
     return job, stream, output

@@ -22,7 +22,7 @@ from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.campaign.foreign import Programs
@@ -75,7 +75,7 @@ class Loop:
     programs: Programs = field(default_factory=dict)
     without: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Why a library has no program for a foreign operation."""
-    wanted: Container[tuple[str, str]] = ()
+    wanted: Collection[tuple[str, str]] = ()
     """Cases and candidates that the running block measures."""
 
     def block(self, number: int) -> None:
@@ -93,27 +93,43 @@ class Loop:
                     self.turns(number, position, candidates[name], placement)
 
     def together(self, block: int, candidates: Sequence[Candidate], placement: Placement) -> None:
-        """Launch candidates at the same time that measure the same cases of a placement, each once; in their order.
+        """Launch candidates at the same time in a placement, one launch group after the other; in their order.
 
-        What they leave, since one of them crashed or cannot take part, is measured by launches of its own.
+        One that does not measure a case which others do passes its turn. What they leave, since one of them crashed or
+        cannot take part, is measured by launches of its own.
         """
-        alike: dict[tuple[str, ...], list[tuple[launching.Order, list[Case]]]] = {}
+        groups: dict[str, list[tuple[launching.Order, list[Case]]]] = {}
         for position, candidate in enumerate(candidates):
-            if (candidate.name, placement.name) in {*self.refused, *self.history.alone}:
+            if (candidate.name, placement.name) in self.refused:
                 continue
             for turn, cases in self.groups(block, candidate, placement):
                 left = self.hopeful(turn, self.history.left(turn, cases))
-                if (
-                    left
-                    and not self.history.launches[turn]
-                    and may_share(self.campaign, candidate, placement, left, {*self.programs, *self.without})
-                ):
+                if left and not self.history.launches[turn] and self.may_share(candidate, placement, left):
                     order = self.order(turn, position, candidate, placement, left)
-                    alike.setdefault(tuple(case.key for case in left), []).append((order, cases))
-        for asked in alike.values():
+                    groups.setdefault(turn.group, []).append((order, cases))
+        for asked in groups.values():
             still = [one for one in asked if one[0].turn[1:3] not in self.history.alone][:MOST_LAUNCHES]
             if len(still) > 1:
-                self.launch_together(*zip(*still, strict=True))
+                orders = self.in_one_order(block, placement, [order for order, _ in still])
+                self.launch_together(orders, [cases for _, cases in still])
+
+    def may_share(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> bool:
+        """Return whether a launch of these cases tells the same while others are there."""
+        return may_share(self.campaign, candidate, placement, cases, {*self.programs, *self.without})
+
+    def in_one_order(
+        self, block: int, placement: Placement, orders: Sequence[launching.Order]
+    ) -> list[launching.Order]:
+        """Return launches that go through the cases of a placement in one order, each through its own."""
+        wanted = {key for key, _ in self.wanted}
+        asked = {case.key for order in orders for case in order.cases}
+        among = plan.case_order(self.campaign.seed, block, [one for one in self.cases(placement) if one.key in wanted])
+        among = [case for case in among if case.key in asked]
+        own = [{case.key for case in order.cases} for order in orders]
+        return [
+            order._replace(cases=[case for case in among if case.key in mine], among=among)
+            for order, mine in zip(orders, own, strict=True)
+        ]
 
     def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
         """Make launches at the same time, and store them one after the other.

@@ -26,7 +26,7 @@ from rankbench.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from rankbench.model import Case, Plan
 
@@ -128,10 +128,13 @@ def is_whole(case: Case, once: Container[str]) -> bool:
     return case.quantity == "memory" or case.operation in once
 
 
-def write_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> None:
+def write_job(
+    path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = (), among: Sequence[Case] = ()
+) -> None:
     """Write the job that asks a core for these cases in this order, measured as the plan says.
 
-    What is as the core has it by default is left out, so that a person can read it.
+    What is as the core has it by default is left out, so that a person can read it. Of launches that measure in turn,
+    `among` are the cases of all, in their order: those that this one lacks are turns that it passes.
     """
     chosen = {"clock": plan.clock, "sync": plan.synchronisation, "ranks": "all" if plan.every_rank else "one"}
     chosen["calls"] = "each" if plan.each_call else "many"
@@ -141,9 +144,22 @@ def write_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str
     lines = [
         "rankbench-job 1",
         *([f"set {settings}"] if settings else []),
-        *(case_line(case, plan, once) for case in asked(cases, plan, once)),
+        *_in_turn(cases, asked(among or cases, plan, once), plan, once),
     ]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _in_turn(own: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:
+    """Yield the lines of the own cases in an order of more, and how many turns pass before each."""
+    mine, passed = {case.key for case in own}, 0
+    for case in order:
+        if case.key not in mine:
+            passed += 1
+            continue
+        if passed:
+            yield f"pass {passed}"
+        yield case_line(case, plan, once)
+        passed = 0
 
 
 def read_job(path: Path, cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:

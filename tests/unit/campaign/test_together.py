@@ -98,6 +98,20 @@ def test_what_measures_nothing_beside_others_is_tried_alone_and_stays_alone(
     assert set(statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
 
 
+def test_one_that_leaves_a_case_out_passes_its_turn(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    """A case in which it crashed in two blocks is not tried again; what it still measures, it measures in turn."""
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 3"))
+    behave(libraries["9.2"], crash=["allreduce.64"])
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    assert_sound(prepared.store, blocks=3)
+    assert {launch.together for launch in prepared.store.launches() if launch.block == 3} == {3}
+    order = plan.block_order(7, 3, NAMES)
+    job = (prepared.store.folder / "work" / str(order.index("mpich-9.2")) / "job.txt").read_text().splitlines()
+    whole = (prepared.store.folder / "work" / str(order.index("mpich-9.1")) / "job.txt").read_text().splitlines()
+    (left_out,) = [number for number, line in enumerate(whole) if line not in job]
+    assert job == [*whole[:left_out], *["pass 1"] * (left_out + 1 < len(whole)), *whole[left_out + 1 :]]
+
+
 @pytest.mark.usefixtures("libraries")
 def test_launches_on_named_hosts_take_turns_by_a_page_of_each_host(tmp_path: Path) -> None:
     store = run(tmp_path, f'hosts = ["fake"]\nremote_shell = "ssh"\n{PLAN}')

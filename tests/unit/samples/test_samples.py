@@ -289,6 +289,17 @@ def test_a_job_goes_over_its_cases_in_passes(tmp_path: Path) -> None:
     assert samples.read_job(path, cases, plan, {"init"}) == [*cases, cases[0], cases[0]]
 
 
+def test_turns_of_cases_that_a_launch_lacks_pass(tmp_path: Path) -> None:
+    """In every pass, and those after the last case need not be named."""
+    other = msgspec.structs.replace(CASES[0], size_bytes=16)
+    plan, path = planned(sampling=Sampling(good=50, passes=2)), tmp_path / "job"
+    samples.write_job(path, [CASES[0]], plan, among=[other, CASES[1], CASES[0], other])
+    _, *lines = path.read_text().splitlines()
+    one = samples.case_line(CASES[0], plan)
+    assert lines == ["pass 2", one, "pass 3", one]
+    assert samples.read_job(path, CASES, plan) == [CASES[0]] * 2
+
+
 def test_a_time_to_fill_is_parted_among_passes_and_none_for_what_happens_once(tmp_path: Path) -> None:
     plan = planned(sampling=Sampling(good=50, passes=5, fill_s=0.015))
     init = msgspec.structs.replace(CASES[1], operation="init")
