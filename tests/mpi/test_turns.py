@@ -64,8 +64,9 @@ def pages() -> list[Path]:
 def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     core: Core, tmp_path: Path, *, over_hosts: bool
 ) -> None:
-    """All write into one pipe, a line at a time, so that their order is seen. One has fewer cases than the others: it passes
-    the first turn, and has ended before their third.
+    """All write into one pipe, a line at a time, so that their order is seen.
+
+    One has fewer cases than the others: it passes the first turn, and has ended before their third.
     """
     cases = [[case(size)] * 3 for size in SIZES]
     cases[1] = ["pass 1", case(SIZES[1])]
