@@ -274,7 +274,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     good = share_job(&world.all, job, good);
     if (good && *job->turns) {
         snprintf(error, sizeof error, "--turns %.300s: cannot be used by every rank", job->turns);
-        good = tree_agree(&world.all, (turns = open_turns(job->turns, stream, error)) != NULL);
+        good = tree_agree(&world.all, (turns = open_turns(job->turns, stream, job->patience_s, error)) != NULL);
     }
     if (good)
         worst = run_in_turn(&world, job, turns, stream);

@@ -4,7 +4,10 @@
  * Turns are numbered. Launch `place` of so many has every turn whose number leaves `place` over; the turns of one that has ended are
  * passed over. Each host has a page of its own, a file that all launches map there: since all hosts go through the same order, and a
  * launch passes its turn on when all of its ranks have ended theirs, hosts need not tell each other anything. On each host one rank
- * speaks for its launch. A lock that goes with its process tells whether it lives.
+ * speaks for its launch.
+ *
+ * A page of one host only is the launcher's, who marks launches whose processes are gone. Else no launcher sees all pages: ranks make
+ * them, and locks that go with their processes tell who lives.
  *
  * Those who wait are asleep in the kernel, and only those whose turn it is are woken: one that looked every now and then would take
  * from the launch that measures. */
@@ -32,7 +35,10 @@
 enum { LOOK_NS = 200000000 };
 #define SIGN_NS INT64_C(1000000000)
 #define ARRIVAL_NS INT64_C(60000000000)
-enum { HOST_BYTES = 256, BITS = 32 };
+enum { HOST_BYTES = 256, BITS = 32, MOST_LOCKS = 1 << 16 };
+/* A launch is ended from outside once it is silent for 4/3 of its patience. So no turn lasts much longer, and nobody may live by waiting
+ * for one that does. */
+#define PATIENCES 4
 
 enum presence { AWAY, HERE, DONE };
 
@@ -41,7 +47,8 @@ struct page {
     _Atomic uint32_t presence[MOST_LAUNCHES];
     /* Counts the changes of any presence. */
     _Atomic uint32_t changes;
-    _Atomic uint32_t speakers[MOST_LAUNCHES];
+    /* That have come, of each launch. */
+    _Atomic uint32_t ranks[MOST_LAUNCHES];
 };
 
 struct turns {
@@ -49,10 +56,12 @@ struct turns {
     uint32_t place, launches, next;
     bool speaks;
     int file, stream;
-    int64_t signed_ns;
+    int64_t signed_ns, moved_ns, patience_ns;
+    uint32_t moves;
     struct rest rest;
-    /* Of a page that the ranks have made, until it needs no name any more. */
-    char made[LINE_BYTES];
+    /* Whether ranks have made the page, and its name until it needs none any more. */
+    bool made;
+    char name[LINE_BYTES];
 };
 
 /* --- the page --- */
@@ -83,13 +92,20 @@ static struct page *map_page(int file, bool make, const char **why) {
     return NULL;
 }
 
-/* The first rank of a launch on a host speaks for it there. */
-static bool speak(struct turns *turns) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = turns->place, .l_len = 1};
-    return atomic_fetch_add(&turns->page->speakers[turns->place], 1) == 0 && fcntl(turns->file, F_SETLK, &lock) == 0;
+static struct flock locks_of(uint32_t place) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place * MOST_LOCKS, .l_len = MOST_LOCKS};
 }
 
-struct turns *open_turns(const char *said, FILE *stream, char error[LINE_BYTES]) {
+/* Tells that this rank lives. The first rank of a launch on a host speaks for it there. */
+static bool enrol(struct turns *turns) {
+    const uint32_t number = atomic_fetch_add(&turns->page->ranks[turns->place], 1);
+    struct flock lock = locks_of(turns->place);
+    lock.l_start += number % MOST_LOCKS;
+    lock.l_len = 1;
+    return (!turns->made || fcntl(turns->file, F_SETLK, &lock) == 0) && number == 0;
+}
+
+struct turns *open_turns(const char *said, FILE *stream, double patience_s, char error[LINE_BYTES]) {
     unsigned place, launches;
     int length = 0;
     if (sscanf(said, "%u/%u:%n", &place, &launches, &length) != 2 || length == 0 || place >= launches || launches > MOST_LAUNCHES) {
@@ -109,21 +125,26 @@ struct turns *open_turns(const char *said, FILE *stream, char error[LINE_BYTES])
             close(file);
         return NULL;
     }
-    *turns = (struct turns){page, place, launches, place, false, file, stream ? fileno(stream) : -1, 0, {0}, ""};
-    turns->speaks = speak(turns);
+    *turns = (struct turns){.page = page, .place = place, .launches = launches, .next = place, .file = file, .made = make};
+    turns->stream = stream ? fileno(stream) : -1;
+    turns->patience_ns = (int64_t)(1e9 * PATIENCES * patience_s);
+    turns->speaks = enrol(turns);
     if (turns->speaks && make)
-        strcpy(turns->made, path);
+        strcpy(turns->name, path);
     return turns;
 }
 
-/* Whoever comes too late must find the page: it keeps its name until all have come. */
 static void unname(struct turns *turns) {
+    if (*turns->name)
+        unlink(turns->name);
+    *turns->name = '\0';
+}
+
+static bool all_have_come(const struct turns *turns) {
     for (uint32_t i = 0; i < turns->launches; i++)
-        if (atomic_load(&turns->page->speakers[i]) == 0)
-            return;
-    if (*turns->made)
-        unlink(turns->made);
-    *turns->made = '\0';
+        if (atomic_load(&turns->page->ranks[i]) == 0)
+            return false;
+    return true;
 }
 
 /* --- sleeping and waking --- */
@@ -136,6 +157,20 @@ static void wake(_Atomic uint32_t *word, uint32_t bits) {
     syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, bits);
 }
 
+/* Says that it lives, as long as the launches get on. */
+static void sign(struct turns *turns) {
+    const int64_t now_ns = steady_ns();
+    const uint32_t moves = atomic_load(&turns->page->turn) + atomic_load(&turns->page->changes);
+    if (moves != turns->moves || turns->moved_ns == 0) {
+        turns->moves = moves;
+        turns->moved_ns = now_ns;
+    }
+    if (turns->stream < 0 || now_ns - turns->signed_ns < SIGN_NS || now_ns - turns->moved_ns > turns->patience_ns)
+        return;
+    futimens(turns->stream, NULL);
+    turns->signed_ns = now_ns;
+}
+
 /* Returns whether it slept long enough to look after the others. */
 static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t value, uint32_t bits) {
     struct timespec until;
@@ -145,11 +180,7 @@ static bool sleep_while(struct turns *turns, _Atomic uint32_t *word, uint32_t va
     until.tv_nsec %= 1000000000;
     if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, &until, NULL, bits) == 0 || errno != ETIMEDOUT)
         return false;
-    const int64_t now_ns = steady_ns();
-    if (turns->stream >= 0 && now_ns - turns->signed_ns > SIGN_NS) {
-        futimens(turns->stream, NULL);
-        turns->signed_ns = now_ns;
-    }
+    sign(turns);
     return true;
 }
 
@@ -177,10 +208,10 @@ static bool become(struct turns *turns, uint32_t place, enum presence before, en
     return true;
 }
 
-/* Notices that a launch's process on this host is gone. A process does not see its own lock. */
+/* Notices that all of another launch's processes on this host are gone. */
 static void look_after(struct turns *turns, uint32_t place) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
-    const bool seen = place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
+    struct flock lock = locks_of(place);
+    const bool seen = turns->made && place != turns->place && atomic_load(&turns->page->presence[place]) == HERE;
     if (seen && fcntl(turns->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK)
         become(turns, place, HERE, DONE);
 }
@@ -217,7 +248,8 @@ bool arrive(struct turns *turns) {
         return false;
     if (!await_all(turns, HERE, steady_ns() + ARRIVAL_NS))
         return give_up_those_away(turns);
-    unname(turns);
+    if (all_have_come(turns)) /* Else one that comes yet must find the page on which it was given up. */
+        unname(turns);
     return atomic_load(&turns->page->presence[turns->place]) == HERE;
 }
 
@@ -232,6 +264,7 @@ static int64_t busy_ns(void) {
 void await_turn(struct turns *turns) {
     if (!turns)
         return;
+    sign(turns);
     const struct rest begun = {steady_ns(), busy_ns()};
     for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->next) < 0;)
         if (sleep_while(turns, &turns->page->turn, now, bit_of(turns->place))) {

@@ -20,8 +20,8 @@ struct rest {
 
 /* Of a launch: `said` is PLACE/LAUNCHES:FILE, as every rank is told. Where FILE has a %, each host has a file of its own, by its name,
  * which is made; else it is there, on the only host. Whoever watches `stream` (or NULL) sees its time of change go on while a rank
- * waits: it lives. NULL with one line in `error`: this makes no sense, or the file cannot be used. */
-struct turns *open_turns(const char *said, FILE *stream, char error[LINE_BYTES]);
+ * waits and the launches get on: it lives. NULL with one line in `error`: this makes no sense, or the file cannot be used. */
+struct turns *open_turns(const char *said, FILE *stream, double patience_s, char error[LINE_BYTES]);
 
 /* Where turns are NULL, the launch is alone, and all of these return at once.
  * Every rank waits for all launches to be there, then for each of its turns, and in the end for all to have ended theirs, so that none

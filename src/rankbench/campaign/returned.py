@@ -202,7 +202,7 @@ def around(tried: Tried, line: CommandLine) -> launching.Circumstances:
     return launching.Circumstances(
         started=tried.left.started,
         load=tried.left.load,
-        stolen_s=tried.left.stolen_s,
+        stolen_s=tried.left.stolen_s / tried.left.together,
         before=before,
         after=after,
         state_reason="" if before and after else "the core told no state in the job",

@@ -39,6 +39,8 @@ begin_job() {
     fi
     rm -f "$job/stopped"
     heed_signals
+    # What ran at the same time when the last job was killed.
+    sort_out || end_for_lost_nodes "$job"
     say "job ${job_id:-without number} on ${node[*]}"
     for _ in {1..12}; do
         ! ready >/dev/null 2>&1 </dev/null || break
@@ -56,25 +58,38 @@ heed_signals() {
 }
 
 # What was launched last is made again when the script is run again, for it has no ending: but where its end was that of a
-# node in mid-case, which is worth a row, whether the signal or the node's end was noticed first. What is local to `run` is known here.
+# node in mid-case, which is worth a row, whether the signal or the node's end was noticed first. What is local to `run` is known
+# here. Launches that run at the same time see to their own launchers, and what they are worth is found out once for all.
 interrupted() {
     trap '' TERM INT USR1 USR2
-    [ "$BASHPID" != "$$" ] || say "ended by SIG$1; run this again to go on"
-    # Launches that run at the same time each see to their own end.
-    [ "${#members[@]}" = 0 ] || kill -TERM "${members[@]}" 2>/dev/null
-    [ "${#members[@]}" = 0 ] || wait "${members[@]}"
+    if [ "$BASHPID" != "$$" ]; then
+        [ -z "$running" ] || end_launcher "$running"
+        [ -z "$unended" ] || [ -e "$unended/ending" ] || write_ending "${code:-143}" false cut
+        exit 143
+    fi
+    say "ended by SIG$1; run this again to go on"
+    echo "signal SIG$1" >"$job/stopped"
+    if [ "${#members[@]}" != 0 ]; then
+        kill -TERM "${members[@]}" 2>/dev/null
+        wait "${members[@]}"
+        rm -f "${page%\%}"*
+        echo $((($(now_ms) - began_ms) / 1000)) >"$job/cut_s"
+        # A signal for a node that is away may wait for it, and then meet the ranks of the job when it runs again.
+        ! sort_out || end_ranks
+    fi
     [ -z "$running" ] || end_launcher "$running"
     if [ -n "$unended" ]; then
         lost_nodes >"$unended/lost"
-        # A signal for a node that is away may wait for it, and then meet the ranks of the job when it runs again.
         [ -s "$unended/lost" ] || end_ranks
-        if [ -s "$unended/lost" ] && [ ! -e "$unended/ending" ] && { foreign "$function" || [ "$(begun "$unended")" != 0 ]; }; then
-            write_ending "${code:-143}" false
+        if [ -s "$unended/lost" ] && [ ! -e "$unended/ending" ] && worth_a_row "$unended" "$function"; then
+            write_ending "${code:-143}" false ending
         fi
     fi
-    echo "signal SIG$1" >"$job/stopped"
     exit 143
 }
+
+# worth_a_row FOLDER FUNCTION: whether a launch had begun to measure; of a foreign program nobody knows.
+worth_a_row() { foreign "$2" || [ "$(begun "$1")" != 0 ]; }
 
 end_launch() {
     end_launcher "$1"
@@ -114,7 +129,7 @@ together=1
 run() {
     local function=$1 out=$2 program=${core[$1]} grows=$2/stream.jsonl began began_ms load stolen watcher code hung=false
     shift 2
-    rm -f "$out"/ending "$out"/hung "$out"/lost
+    rm -f "$out"/ending "$out"/cut "$out"/hung "$out"/lost
     mkdir -p "$out"
     : >"$out/stream.jsonl"
     ! foreign "$function" || grows=$out/output.log
@@ -139,10 +154,10 @@ run() {
     if ! foreign "$function"; then
         if [ "$code" = 4 ] || grep -q 'the stream cannot be written' "$out/output.log"; then disk_is_full; fi
     fi
-    write_ending "$code" "$hung"
+    write_ending "$code" "$hung" ending
 }
 
-# write_ending CODE HUNG: how the launch of `run` ended. A folder that has this file is complete.
+# write_ending CODE HUNG NAME: how the launch of `run` ended. A folder that has a file `ending` is complete.
 write_ending() {
     local took_ms=$(($(now_ms) - began_ms)) took_s stolen_s
     [ $((took_ms / 1000)) -le "$longest_s" ] || longest_s=$((took_ms / 1000))
@@ -150,7 +165,7 @@ write_ending() {
     # A signal to all processes of the job ends what reads a figure, too, which is then not there.
     printf '{"exit_code":%d,"hung":%s,"duration_s":%s,"started":"%s","load":%s,"stolen_s":%s,"job":"%s","together":%d}\n' \
         "$1" "$2" "${took_s:-0}" "$began" "${load:-0}" "${stolen_s:-0}" "$job_id" "$together" \
-        >"$out/ending.part" && mv "$out/ending.part" "$out/ending" || disk_is_full
+        >"$out/$3.part" && mv "$out/$3.part" "$out/$3" || disk_is_full
 }
 
 # That is nothing against a candidate: the launch has no ending, so that it is made again.
@@ -202,14 +217,20 @@ require_time() {
     exit 0
 }
 
-# pending TRY CASES FUNCTION: what there is to measure. A case in which two launches died is not tried again.
+# pending TRY CASES FUNCTION: what there is to measure. A case in which two launches died is not tried again: among others the
+# launch passes its turn.
 pending() {
     local before
     if [ "$1" = 1 ]; then
-        sort "$job/dead/$3" 2>/dev/null | uniq -d | grep -vxF -f - "$2"
+        sort "$job/dead/$3" 2>/dev/null | uniq -d | awk '
+            FILENAME != ARGV[2] { dead[$0]; next }
+            !/^case / { print; next }
+            $0 in dead { passed++; next }
+            passed { print "pass " passed; passed = 0 }
+            { print }' - "$2"
     else
         before=$turn/$(($1 - 1))
-        grep -v '^case ' "$before/job.txt"
+        grep -v -e '^case ' -e '^pass ' "$before/job.txt"
         # Nor is what was begun in any pass.
         grep '^case ' "$before/job.txt" | head -n "$(begun "$before")" >"$before/begun"
         grep '^case ' "$before/job.txt" | grep -vxF -f "$before/begun"
@@ -224,13 +245,13 @@ lost_nodes() (
     wait
 )
 
-# end_if_nodes_are_lost FOLDER...: launches that died because a node did are nothing against their candidates; what they had left to
-# do is done by the next job.
+# A launch that died because a node did is nothing against its candidate; what it had left to do is done by the next job.
 end_if_nodes_are_lost() {
-    local one
     lost_nodes >"$1/lost"
-    [ -s "$1/lost" ] || return 0
-    for one in "${@:2}"; do cp "$1/lost" "$one/lost"; done
+    [ ! -s "$1/lost" ] || end_for_lost_nodes "$1"
+}
+
+end_for_lost_nodes() {
     say "no answer from $(paste -sd ' ' "$1/lost"): this job ends; submit it again to go on with other nodes"
     echo "lost $(paste -sd ' ' "$1/lost")" >"$job/stopped"
     exit 1
@@ -274,9 +295,10 @@ hopeless() {
     [ "${deaths:-0}" -ge 2 ]
 }
 
-# make_together CASES: the first launches of the turns with these cases, at the same time. Each is a process of its own here.
+# make_together CASES: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
+# `beside` names them as long as nobody has looked what became of them.
 make_together() {
-    local one name function cases alone out first="" those=() page number=0 together code
+    local one name function cases alone out those=() page number=0 together code full=false cut_s=0
     for one in "${queued[@]}"; do
         read -r name function cases alone <<<"$one"
         out=$job/launches/$name/1
@@ -285,14 +307,16 @@ make_together() {
         mkdir -p "$out"
         pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
         grep -q '^case ' "$out/job.txt" || continue
-        # What died before in one of them is left out there.
-        cmp -s "${first:=$out}/job.txt" "$out/job.txt" || continue
         [ "${#those[@]}" -ge 64 ] || those+=("$name $function")
     done
     together=${#those[@]}
     [ "$together" -gt 1 ] || return 0
+    # What did not end in the time of a job before is launched one after the other, so that some of it ends in this one.
+    read -r cut_s 2>/dev/null <"$job/cut_s"
+    [ "$time_s" = 0 ] || [ $((cut_s + cut_s / 2 + 30)) -lt "$time_s" ] || return 0
     require_time
     say "${those[*]%% *}, launch 1, in turn"
+    printf '%s\n' "${those[@]}" >"$job/beside"
     page=/dev/shm/rankbench-turns-$job_id-$$-$RANDOM$RANDOM-%
     began_ms=$(now_ms)
     for one in "${those[@]}"; do
@@ -303,12 +327,13 @@ make_together() {
     for one in "${members[@]}"; do
         wait "$one"
         code=$?
-        [ "$code" != 1 ] || exit 1 # It has said why.
+        [ "$code" != 1 ] || full=true
     done
     members=()
     rm -f "${page%\%}"* # There is one only where not all launches came.
+    ! $full || exit 1    # The member has said so.
     [ $((($(now_ms) - began_ms) / 1000)) -le "$longest_s" ] || longest_s=$((($(now_ms) - began_ms) / 1000))
-    sort_out "${those[@]}"
+    sort_out || end_for_lost_nodes "$job"
 }
 
 # member FUNCTION FOLDER ARGUMENT...: a launch beside others.
@@ -320,24 +345,38 @@ member() {
     run "$function" "$out" --job "$out/job.txt" --quiet "$@"
 }
 
-# sort_out TURN...: what became of launches that ran at the same time. One that hung may have taken the others with it, which are
-# made again; one that measured nothing beside the others, or did not rest while they had their turns, is alone from now on.
+# What became of launches that ran at the same time. One that hung may have taken the others with it, which are made again. One that
+# measured nothing beside the others, or did not rest while they had their turns, is alone from now on. Not so if nodes were lost.
 sort_out() {
-    local one function out died=() hung=false
-    for one in "$@"; do
-        function=${one#* } out=$job/launches/${one% *}/1
-        [ -e "$out/ending" ] || continue
-        if complete "$out" "$function"; then
+    local name function out died=() cut=() one hung=false
+    [ -e "$job/beside" ] || return 0
+    while read -r name function; do
+        out=$job/launches/$name/1
+        if [ -e "$out/cut" ]; then
+            cut+=("$function $out")
+        elif [ -e "$out/ending" ] && complete "$out" "$function"; then
             ! restless "$out" || touch "$job/alone/$function"
-        else
+        elif [ -e "$out/ending" ]; then
             died+=("$function $out")
+            [ ! -e "$out/hung" ] || hung=true
         fi
-        [ ! -e "$out/hung" ] || hung=true
+    done <"$job/beside"
+    : >"$job/lost"
+    [ "${#died[@]}${#cut[@]}" = 00 ] || lost_nodes >"$job/lost"
+    for one in "${cut[@]}"; do
+        function=${one%% *} out=${one#* }
+        if [ -s "$job/lost" ] && worth_a_row "$out" "$function"; then
+            cp "$job/lost" "$out/lost"
+            mv "$out/cut" "$out/ending"
+        else
+            rm -f "$out/cut"
+        fi
     done
-    [ "${#died[@]}" = 0 ] || end_if_nodes_are_lost "${died[@]#* }"
     for one in "${died[@]}"; do
         function=${one%% *} out=${one#* }
-        if $hung && [ ! -e "$out/hung" ]; then
+        if [ -s "$job/lost" ]; then
+            cp "$job/lost" "$out/lost"
+        elif $hung && [ ! -e "$out/hung" ]; then
             rm -rf "$out"
         elif [ "$(begun "$out")" = 0 ]; then
             say "$function measured nothing beside the others; alone from now on"
@@ -347,6 +386,8 @@ sort_out() {
             died_in "$out" "$function" >>"$job/dead/$function"
         fi
     done
+    rm -f "$job/beside"
+    [ ! -s "$job/lost" ]
 }
 
 # restless FOLDER: whether its ranks took CPU time while others measured: a twentieth of what they waited, if that was 0.1 s.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fakes.sites import Site
+
+    from rankbench.store import Store
 
 PLAN = """
 question = "Which of two stand-ins?"
@@ -76,6 +79,12 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, 
     assert here.submit("--wait").exit_code == 0
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
     assert rows(here.opened()) == rows(store.open(tmp_path / "local/plan"))
+    assert company(here.opened()) == company(store.open(tmp_path / "local/plan"))
+
+
+def company(kept: Store) -> list[tuple[int, str, int]]:
+    """Return with how many others each launch measured in turn."""
+    return sorted((one.block, one.candidate, one.together) for one in kept.launches())
 
 
 @pytest.mark.thorough
@@ -108,6 +117,38 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
     assert [one.together for one in launches if one.candidate == "mpich-9.2"] == alone
     others = [one.together for one in launches if one.block == 2 and one.candidate != "mpich-9.2"]
     assert others == [3 if alone[1] == 3 else 2] * 2
+
+
+def test_launches_that_did_not_end_together_in_a_job_are_made_one_after_the_other(tmp_path: Path) -> None:
+    """Else a block that is longer than a job would be begun anew in every job."""
+    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]').replace("blocks = 2", "blocks = 1"))
+    assert here.submit("--write-only").exit_code == 0
+    script = here.campaign / "job/job.sh"
+    script.write_text(re.sub(r"(?m)^time_s=\d+", "time_s=600", script.read_text()))
+    (here.campaign / "job/cut_s").write_text("500\n")
+    assert here.submit("--wait").exit_code == 0
+    assert {one.together for one in here.opened().launches()} == {1}
+
+
+@pytest.mark.parametrize("how", ["cancelled", "killed"])
+def test_what_ended_beside_others_before_its_job_did_is_judged_all_the_same(tmp_path: Path, how: str) -> None:
+    """One cannot start beside others, and has ended when the job is killed: it is no row, and alone from then on."""
+    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["2x1"]'), dead_in_turns=True)
+    behave(tmp_path / "9.1", pause_s=1.0)
+    here.submit()
+    here.wait_for("launches/001-mpich_9_2*/1/ending")
+    if how == "killed":
+        os.killpg(int((tmp_path / "scheduler/jobs/101.pid").read_text()), signal.SIGKILL)
+        subprocess.run(["pkill", "-KILL", "-f", f"{here.campaign}/job"], check=True)  # What was launched, too.
+        time.sleep(0.05)  # As long as any scheduler takes to notice.
+    else:
+        scheduler.cancel(tmp_path / "scheduler", "101")
+        here.wait_for_end()
+    behave(tmp_path / "9.1")
+    assert here.submit("--wait").exit_code == 0
+    launches = here.opened().launches()
+    assert {one.status.value for one in launches} == {"ok"}
+    assert [one.together for one in launches if one.candidate == "mpich-9.2"] == [1, 1]
 
 
 @pytest.mark.thorough
