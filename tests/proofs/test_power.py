@@ -157,7 +157,8 @@ def test_a_slower_call_is_found(long: Measured, percent: int) -> None:
     curve = []
     for share in (0.25, 0.5, 1.0):
         told = [compared(long, blocks, slower(percent)) for blocks in parts(long, share)]
-        cases = [[one.different and one.ratio > 1 for one in some if is_slowed(one)] for some in told]
+        own = [[one for one in some if is_slowed(one) and one.other == slower(percent)] for some in told]
+        cases = [[one.different and one.ratio > 1 for one in some] for some in own]
         found = sum(map(any, cases))
         seconds = long.wall_s * len(parts(long, share)[0])
         curve.append(f"{found} in {seconds:.0f} s ({sum(map(sum, cases))} of {sum(map(len, cases))} cases)")
@@ -224,7 +225,8 @@ def usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
 def test_two_repetitions_name_the_same_winner(long: Measured, alone: Store) -> None:
     """Against what is usual: one run each, or the mean of three, of a call that is 10 % slower."""
     unlike = [np.mean([one != two for one, two in usual_winners(alone, runs)]) for runs in (1, 3)]
-    told = [[one for one in compared(long, blocks, slower(10)) if is_slowed(one)] for blocks in parts(long)]
+    told = [compared(long, blocks, slower(10)) for blocks in parts(long)]
+    told = [[one for one in some if is_slowed(one) and one.other == slower(10)] for some in told]
     pairs = [(one, two) for before, after in pairwise(told) for one, two in zip(before, after, strict=True)]
     contradicted = sum(one.different and two.different and (one.ratio > 1) != (two.ratio > 1) for one, two in pairs)
     print(
