@@ -204,6 +204,8 @@ struct operation {
     int (*after)(struct call *);
     void (*fill)(struct call *);
     void (*check)(const struct call *, struct mismatch *);
+    /* Whether others bring data to this rank that its own call does not wait for; NULL: they never do. */
+    bool (*awaits_nobody)(const struct call *);
 };
 
 /* Which ranks read one and the same clock. */

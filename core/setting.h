@@ -22,6 +22,8 @@ struct worker {
     struct call call;
     struct buffers buffers;
     struct work work;
+    /* Whether data were not there yet when the call returned that was to bring them. */
+    bool late;
 };
 
 /* All that one case needs on this rank. */

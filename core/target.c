@@ -437,8 +437,15 @@ void fill_moved(struct call *call) {
     settle(call);
 }
 
+bool is_reached_unawares(const struct call *call) {
+    const struct target *target = target_of(call);
+    return target->reached && target->epoch->passive && target->deed != GETS;
+}
+
+/* What was got lies outside the window. */
 void check_moved(const struct call *call, struct mismatch *mismatch) {
-    settle(call);
+    if (target_of(call)->deed != GETS)
+        settle(call);
     visit(call, target_of(call)->deed == GETS, check_block, mismatch);
 }
 

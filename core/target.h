@@ -87,6 +87,9 @@ void check_moved(const struct call *call, struct mismatch *mismatch);
 void fill_added(struct call *call);
 void check_added(const struct call *call, struct mismatch *mismatch);
 
+/* Whether others reach this rank's memory without a call of its own. */
+bool is_reached_unawares(const struct call *call);
+
 int count_window(const struct call *call);
 int count_others(const struct call *call);
 
@@ -95,7 +98,7 @@ const char *refuses_target(const struct call *call);
 const char *refuses_active_targets(const struct call *call);
 const char *refuses_reduction(const struct call *call);
 
-#define ONE_SIDED .kind = "one-sided", .completes = true, .keeps_buffers = true, .finish = finish_target
+#define ONE_SIDED .kind = "one-sided", .completes = true, .keeps_buffers = true, .finish = finish_target, .awaits_nobody = is_reached_unawares
 #define MOVES ONE_SIDED, .sized = true, .fill = fill_moved, .check = check_moved
 #define ADDITION \
     ONE_SIDED, .sized = true, .datatypes = NUMBERS, .accumulates = true, .refuses = refuses_reduction, .fill = fill_added

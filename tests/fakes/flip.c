@@ -4,8 +4,8 @@
  * second and so on, so that it says who spoilt it. FLIP_AFTER is how many results are left alone first, FLIP_AT which byte:
  * first, middle or last. What a request or an epoch delivers is spoilt when it is over; what is handed over to another rank's
  * memory is spoilt in a copy, which lives as long. FLIP_HOW is another way to spoil: `truncate` leaves the second half as it was
- * before, `swap` exchanges the halves, `double` delivers the first for both, `delay` delivers what the call before it brought, and
- * `exchange` delivers every second message in the place of the one before it. Preloaded into the core by the test. */
+ * before, `swap` exchanges the halves, `double` delivers the first for both, `delay` delivers what the call before it brought,
+ * `exchange` delivers every second message in the place of the one before it, and `later` delivers at the rank's next MPI call. Preloaded into the core by the test. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>
@@ -80,6 +80,30 @@ static void exchange(unsigned char *data, long bytes) {
     before = before ? NULL : data;
 }
 
+/* What is delivered at the next call. */
+static struct {
+    unsigned char *place, *data;
+    long bytes;
+} held[64];
+static int held_back;
+
+static void hold_back(unsigned char *data, long bytes) {
+    if (held_back == 64)
+        return;
+    held[held_back].place = data;
+    held[held_back].data = memcpy(malloc((size_t)bytes), data, (size_t)bytes);
+    held[held_back++].bytes = bytes;
+    memset(data, UNTOUCHED, (size_t)bytes);
+}
+
+static void deliver(void) {
+    while (held_back > 0) {
+        held_back--;
+        memcpy(held[held_back].place, held[held_back].data, (size_t)held[held_back].bytes);
+        free(held[held_back].data);
+    }
+}
+
 /* `place`: which memory it is that gets or gives the data, where they lie in a copy. */
 static void change(const void *place, void *data, long bytes, int raise) {
     const char *how = getenv("FLIP_HOW") ? getenv("FLIP_HOW") : "raise", *at = getenv("FLIP_AT") ? getenv("FLIP_AT") : "last";
@@ -95,6 +119,8 @@ static void change(const void *place, void *data, long bytes, int raise) {
         delay(place, own, bytes);
     else if (strcmp(how, "exchange") == 0)
         exchange(own, bytes);
+    else if (strcmp(how, "later") == 0)
+        hold_back(own, bytes);
     else
         own[*at == 'f' ? 0 : *at == 'm' ? half : bytes - 1] += (unsigned char)raise;
 }
@@ -228,6 +254,7 @@ static long sum(const int *counts, int blocks) {
 /* --- completion --- */
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    deliver();
     const MPI_Request before = *request;
     const int code = PMPI_Wait(request, status);
     end_request(before, true);
@@ -235,6 +262,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
 }
 
 int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+    deliver();
     const MPI_Request before = *request;
     const int code = PMPI_Test(request, done, status);
     if (*done)
@@ -254,6 +282,7 @@ static void end_requests(int n, MPI_Request *before, bool done) {
 }
 
 int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses) {
+    deliver();
     MPI_Request *before = copied(n, requests);
     const int code = PMPI_Waitall(n, requests, statuses);
     end_requests(n, before, true);
@@ -261,6 +290,7 @@ int MPI_Waitall(int n, MPI_Request *requests, MPI_Status *statuses) {
 }
 
 int MPI_Testall(int n, MPI_Request *requests, int *done, MPI_Status *statuses) {
+    deliver();
     MPI_Request *before = copied(n, requests);
     const int code = PMPI_Testall(n, requests, done, statuses);
     end_requests(n, before, *done);
@@ -273,7 +303,7 @@ int MPI_Request_free(MPI_Request *request) {
 }
 
 #define ENDS_EPOCH(call, parameters, ...) \
-    int MPI_Win_##call parameters { return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); }
+    int MPI_Win_##call parameters { deliver(); return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); }
 ENDS_EPOCH(flush, (int rank, MPI_Win w), rank, w)
 ENDS_EPOCH(flush_all, (MPI_Win w), w)
 ENDS_EPOCH(flush_local, (int rank, MPI_Win w), rank, w)
@@ -285,6 +315,11 @@ ENDS_EPOCH(complete, (MPI_Win w), w)
 
 /* --- point-to-point --- */
 
+int MPI_Send(const void *s, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) {
+    deliver();
+    return PMPI_Send(s, n, t, to, tag, c);
+}
+
 #define COMMA ,
 #define ORIGIN int from COMMA int tag COMMA MPI_Comm c
 #define RECEIVED(Count) void *b COMMA Count n COMMA MPI_Datatype t COMMA ORIGIN
@@ -293,6 +328,7 @@ ENDS_EPOCH(complete, (MPI_Win w), w)
 
 #define DELIVERS(call, parameters, ...) \
     int MPI_##call(parameters, MPI_Status *status) { \
+        deliver(); \
         const int code = PMPI_##call(__VA_ARGS__, status); \
         return tag < TAGS_OF_THE_CORE ? now("MPI_" #call, code, b, size_of(n, t)) : code; \
     }
@@ -343,6 +379,7 @@ int MPI_Reduce_local(const void *s, void *b, int n, MPI_Datatype t, MPI_Op o) {
 
 #define FORMS(Name, name, large, parameters, data, bytes, ...) \
     int MPI_##Name##large(parameters, MPI_Comm c) { \
+        deliver(); \
         return now("MPI_" #Name #large, PMPI_##Name##large(__VA_ARGS__, c), data, bytes); \
     } \
     int MPI_I##name##large(parameters, MPI_Comm c, MPI_Request *r) { \

@@ -538,6 +538,33 @@ def test_data_that_are_cut_late_or_in_disorder_are_caught(core: Core, flip: Path
     assert passed(core, flip, tmp_path, spoilt, how) == []
 
 
+SPOILT_TWICE = {"pingpong-packed", "pack", "unpack"}
+"""What packs and unpacks: the data pass through two calls."""
+WINDOWS = ("bandwidth", "message-rate", "fan-in", "fan-out")
+GETS = ("get", "get-bandwidth", "get-bidirectional", "get-pairs", "get-exchange", "get-one-to-all", "get-all-to-all")
+GO_ON = {
+    *(f"{name}.{form}" for name in WINDOWS for form in FORMS),
+    *(f"{name}.nonblocking" for name in (*GETS, "get_accumulate")),
+    *(f"{name}.blocking" for name in ("exchange", "halo", "pingping", "send-gap")),
+}
+"""What calls MPI once more after the call that delivers: it waits for what it sent, flushes, or says that all arrived."""
+
+
+@ONE_LIBRARY
+def test_data_that_come_with_the_next_call_only_are_caught(core: Core, flip: Path, tmp_path: Path) -> None:
+    """What is put into the memory of another rank is not delivered by that rank's own calls."""
+    spoilt = [
+        Spoilt(case | {"datatype": "int"}, calls_of(one, form)[-1:])
+        for form in FORMS
+        for one in core.operations(form, 2)
+        for case in cases_of([one], form, [64, 1024, 1 << 16])
+        if delivers(one) and one.name not in SPOILT_TWICE and "MPI_Put" not in calls_of(one, form)
+        if (one.kind != "one-sided" or "get" in one.name) and f"{one.name}.{form}" not in GO_ON
+    ]
+    assert len(spoilt) > 150
+    assert passed(core, flip, tmp_path, spoilt, "later") == []
+
+
 @ONE_LIBRARY
 def test_a_message_in_the_place_of_another_is_caught(core: Core, flip: Path, tmp_path: Path) -> None:
     """Of a window, whose messages leave from one buffer."""
