@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "calls.h"
+#include "rendezvous.h"
 #include "steady.h"
+#include "synchronous.h"
 #include "tree.h"
 #include "watchdog.h"
 
@@ -22,7 +24,9 @@ int (*runner(const struct plan *plan))(struct call *) {
 
 static void tell_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
     char line[LINE_BYTES / 2];
-    if (call->receive_bytes > 0)
+    if (mismatch->instead)
+        snprintf(line, sizeof line, "rank %d: %s", call->rank, mismatch->instead);
+    else if (call->receive_bytes > 0)
         snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
                  call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->found, mismatch->expected);
     else
@@ -70,6 +74,7 @@ static void call_once(const struct setting *setting, struct worker *worker) {
     struct call *call = &worker->call;
     int code = operation->before ? operation->before(call) : MPI_SUCCESS;
     code = code ? code : runner(setting->plan)(call);
+    code = code || !operation->prove ? code : operation->prove(call);
     code = code || !operation->after ? code : operation->after(call);
     note_code(setting->outcome, code, operation->name);
 }
@@ -130,6 +135,17 @@ static bool is_long(const struct setting *setting, double call_ns) {
     return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->wanted->stop.limit_s * 1e9;
 }
 
+/* What calls promise beside their data. */
+static void check_promises(const struct setting *setting) {
+    const bool meets = setting->plan->operation->synchronises, synchronous = sends_synchronously(setting);
+    if ((!meets && !synchronous) || !all_well(setting->team, setting->outcome))
+        return;
+    if (meets)
+        check_rendezvous(setting, runner(setting->plan));
+    if (synchronous)
+        check_synchronous(setting);
+}
+
 double rehearse(const struct setting *setting) {
     for (int turn = 0; turn < 2 && all_well(setting->team, setting->outcome); turn++) {
         if (rotates(setting))
@@ -140,6 +156,7 @@ double rehearse(const struct setting *setting) {
         if (is_long(setting, call_ns))
             return call_ns;
     }
+    check_promises(setting);
     return 0;
 }
 
@@ -147,6 +164,8 @@ void check_again(const struct setting *setting, double long_ns) {
     watch_phase("is checked");
     if (leaves_data(&setting->workers->buffers))
         inspect(setting);
-    if (all_well(setting->team, setting->outcome) && long_ns == 0)
-        try_call(setting);
+    if (!all_well(setting->team, setting->outcome) || long_ns > 0)
+        return;
+    try_call(setting);
+    check_promises(setting);
 }

@@ -72,7 +72,15 @@ void check_sight(const struct sight *seen, struct sight expected, struct mismatc
         }
 }
 
+bool check_apart(const struct call *call, struct mismatch *mismatch) {
+    mismatch->instead = made_by(call)->entangled;
+    mismatch->wrong_bytes += mismatch->instead != NULL;
+    return !mismatch->instead;
+}
+
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch) {
+    if (!check_apart(call, mismatch))
+        return;
     const struct sight expected = {.ranks = call->ranks, .rank = call->rank, .topology = topology};
     check_sight(&made_by(call)->seen, expected, mismatch);
 }

@@ -20,6 +20,8 @@ struct made {
     MPI_Group group;
     /* Of the communicator that the last call made, before it was freed. */
     struct sight seen;
+    /* What the last checked call showed to be wrong about it; NULL: nothing. */
+    const char *entangled;
 };
 
 static inline struct made *made_by(const struct call *call) {
@@ -33,13 +35,18 @@ int prepare_group(struct call *call);
 void finish_made(struct call *call);
 int free_made(struct call *call);
 
+/* apart.c: whether what was made is a communicator of its own; for `prove`. */
+int look_apart(struct call *call);
+
 int look_at_group(MPI_Group group, struct sight *seen);
 void check_sight(const struct sight *seen, struct sight expected, struct mismatch *mismatch);
+/* Whether it was a communicator of its own. */
+bool check_apart(const struct call *call, struct mismatch *mismatch);
 /* Whether all ranks were there in their order, with this topology. */
 void check_topology(const struct call *call, int topology, struct mismatch *mismatch);
 void check_made(const struct call *call, struct mismatch *mismatch);
 
 #define PROCESS .kind = "process", .metric = "time", .start = "window"
-#define MAKES_COMMUNICATOR PROCESS, .finish = finish_made, .after = free_made
+#define MAKES_COMMUNICATOR PROCESS, .finish = finish_made, .prove = look_apart, .after = free_made
 
 #endif

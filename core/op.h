@@ -65,6 +65,8 @@ struct mismatch {
     long offset;
     unsigned char expected;
     unsigned char found;
+    /* What is wrong where it is no byte, in words; NULL: it is that byte. */
+    const char *instead;
 };
 
 /* How ranks lie on a grid, as a case's results tell it. */
@@ -202,8 +204,14 @@ struct operation {
     void (*finish)(struct call *);
     int (*before)(struct call *);
     int (*after)(struct call *);
+    /* Before `after`, of calls that are checked and not timed: what only more calls can show. */
+    int (*prove)(struct call *);
     void (*fill)(struct call *);
     void (*check)(const struct call *, struct mismatch *);
+    /* No rank returns before all have come. */
+    bool synchronises;
+    /* Why there is nothing to check, where there is neither. */
+    const char *unchecked;
     /* Whether others bring data to this rank that its own call does not wait for; NULL: they never do. */
     bool (*awaits_nobody)(const struct call *);
 };

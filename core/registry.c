@@ -172,6 +172,8 @@ static void describe_operation(FILE *out, const struct operation *operation) {
     describe_text(out, "datatype", default_datatype(operation));
     describe_datatypes(out, operation);
     describe_text(out, "start", operation->start);
+    describe_switch(out, "checked", operation->check || operation->synchronises);
+    describe_text(out, "unchecked", operation->unchecked ? operation->unchecked : "");
     describe_choices(out, operation);
 }
 

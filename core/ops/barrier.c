@@ -17,6 +17,7 @@ static const struct operation barrier = {
     .help = "all ranks wait for each other",
     .standard = "MPI-4.1 6.3",
     COLLECTIVE,
+    .synchronises = true,
     .forms = {blocking, nonblocking, persistent},
 };
 REGISTER(operation, barrier);

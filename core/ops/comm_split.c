@@ -29,6 +29,8 @@ static int split_type(struct call *call) {
 
 static void check_split(const struct call *call, struct mismatch *mismatch) {
     struct sight expected = {.topology = MPI_UNDEFINED};
+    if (!check_apart(call, mismatch))
+        return;
     for (int rank = 0; rank < call->ranks; rank++)
         if (colour_of(call, rank) == colour_of(call, call->rank)) {
             expected.ranks++;
@@ -42,7 +44,7 @@ static void check_split_type(const struct call *call, struct mismatch *mismatch)
     const struct sight *seen = &made_by(call)->seen;
     const bool possible = seen->ranks >= 1 && seen->ranks <= call->ranks && seen->rank >= 0 && seen->rank < seen->ranks &&
                           seen->rank <= call->rank;
-    if (!possible)
+    if (check_apart(call, mismatch) && !possible)
         check_made(call, mismatch);
 }
 

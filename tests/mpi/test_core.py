@@ -565,6 +565,54 @@ def test_data_that_come_with_the_next_call_only_are_caught(core: Core, flip: Pat
     assert passed(core, flip, tmp_path, spoilt, "later") == []
 
 
+@pytest.fixture(scope="module")
+def hollow(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("hollow") / "hollow.so"
+    command = [core.library.wrapper, "-shared", "-fPIC", "-o", str(library), str(FLIP.with_name("hollow.c"))]
+    subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
+    return library
+
+
+RATES = ("bandwidth", "message-rate", "pingpong", "pingpong-pairs")
+HOLLOW = {
+    "barrier": (
+        [{"operation": "barrier", "form": form} for form in FORMS],
+        r"rank \d: the call returned before rank \d came to it",
+    ),
+    "dup": (
+        [{"operation": "comm_dup", "form": form} for form in ("blocking", "nonblocking")],
+        r"rank \d: the new communicator is the old one",
+    ),
+    "synchronous": (
+        [{"operation": one, "form": form, "bytes": 8, "mode": "synchronous"} for one in RATES for form in FORMS],
+        r"rank \d: a synchronous send ended before rank \d began to receive",
+    ),
+}
+"""Calls that bring no data, and what is said of them where they do nothing."""
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("call", HOLLOW)
+def test_calls_without_data_that_do_nothing_are_caught(
+    core: Core, hollow: Path, call: str, ranks: int, tmp_path: Path
+) -> None:
+    """Each is tried several times: a rank without a CPU calls after the one that is late, and shows nothing then."""
+    cases, reason = HOLLOW[call]
+    before = ("env", f"LD_PRELOAD={hollow}", f"HOLLOW={call}")
+    wrong = [one for one in core.job(tmp_path, ranks, cases * 8, "--probe", before=before) if one["status"] != "ok"]
+    assert {case_of(one) for one in wrong} == {f"{one['operation']}.{one['form']}" for one in cases}
+    assert [one["reason"] for one in wrong if not re.fullmatch(reason, one["reason"])] == []
+    right = core.job(tmp_path, ranks, cases, "--probe", before=("env", f"LD_PRELOAD={hollow}"))
+    assert [one["status"] for one in right] == ["ok"] * len(cases)
+
+
+@ONE_LIBRARY
+def test_an_operation_is_checked_or_says_why_not(core: Core) -> None:
+    odd = [one.name for one in core.description.operations if one.checked == bool(one.unchecked)]
+    assert odd == []
+    assert "barrier" in {one.name for one in core.description.operations if one.checked}
+
+
 @ONE_LIBRARY
 def test_a_message_in_the_place_of_another_is_caught(core: Core, flip: Path, tmp_path: Path) -> None:
     """Of a window, whose messages leave from one buffer."""

@@ -241,6 +241,8 @@ def in_full(operation: Operation, description: Description) -> Iterator[tuple[st
         yield "buffers", "bound once, so that they cannot be cold or change"
     if operation.large:
         yield "counts", "elements are counted as MPI_Count, beyond 2^31-1"
+    if operation.unchecked:
+        yield "checked", f"not: {operation.unchecked}"
     yield "start", operation.start
 
 

@@ -127,6 +127,10 @@ class Operation(Record, frozen=True):
     """Whether it counts elements as MPI_Count, beyond 2^31-1."""
     keeps_buffers: bool = False
     """Whether it binds its buffers once, so that they cannot change from call to call."""
+    checked: bool = True
+    """Whether what its calls bring or promise is checked."""
+    unchecked: str = ""
+    """Why there is nothing to check, where it is not."""
     datatypes: list[str] = []
     """Names of those it can be measured with."""
     options: list[Option] = []
