@@ -69,6 +69,18 @@ static void look_at_once(struct worker *worker) {
     worker->late = mismatch.wrong_bytes > 0;
 }
 
+/* Memory that others reach into is theirs to write. */
+void clear_all(const struct setting *setting) {
+    if (!setting->plan->operation->keeps_buffers)
+        EACH_WORKER(worker, setting)
+            clear_received(&worker->buffers, &worker->call);
+}
+
+void look_at_all(const struct setting *setting) {
+    EACH_WORKER(worker, setting)
+        look_at_once(worker);
+}
+
 static void call_once(const struct setting *setting, struct worker *worker) {
     const struct operation *operation = setting->plan->operation;
     struct call *call = &worker->call;

@@ -10,6 +10,9 @@ int (*runner(const struct plan *plan))(struct call *);
 
 /* New data to time with. */
 void renew_data(const struct setting *setting);
+/* In timing: before a call, what was received is overwritten; and right after it, what is there is looked at. */
+void clear_all(const struct setting *setting);
+void look_at_all(const struct setting *setting);
 /* What is there must be right. */
 void inspect(const struct setting *setting);
 

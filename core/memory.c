@@ -291,6 +291,10 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
     free(packed.receive);
 }
 
+void clear_received(const struct buffers *buffers, const struct call *call) {
+    memset(receives_at(buffers, call), GUARD, (size_t)room(call, call->receive_bytes));
+}
+
 bool leaves_data(const struct buffers *buffers) {
     return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->accumulates;
 }

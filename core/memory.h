@@ -47,6 +47,8 @@ void free_buffers(struct buffers *buffers);
 void fill_buffers(struct buffers *buffers, struct call *call);
 /* What arrived, against what should have. */
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch);
+/* Overwrites what was received. */
+void clear_received(const struct buffers *buffers, const struct call *call);
 /* The same in all slots, for whichever root; sums in place get zeros, which they can add up for ever. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
 bool guards_stand(const struct buffers *buffers);

@@ -144,6 +144,14 @@ static void look(const void *context) {
     inspect(context);
 }
 
+static void clear(const void *context) {
+    clear_all(context);
+}
+
+static void look_at_once(const void *context) {
+    look_at_all(context);
+}
+
 void time_case(const struct setting *setting, struct timing *timing, struct result *result) {
     struct outcome *outcome = setting->outcome;
     struct measurement *measurement = &result->measurement;
@@ -157,6 +165,8 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     timing->setting = setting;
     timing->renew = can_renew(&setting->workers->buffers) ? renew : NULL;
     timing->look = look;
+    timing->clear = clear;
+    timing->look_at_once = look_at_once;
     const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
               setting->plan->operation->name);

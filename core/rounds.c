@@ -50,17 +50,21 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         .next_ns = agenda->first_ns - agenda->lead * agenda->window_ns,
     };
     const bool arrives = start->scheduled && timing->spread_ns > 0, changes = buffers_change(timing->buffers);
+    const int rounds = agenda->rounds + (agenda->looks != 0);
     int code = MPI_SUCCESS;
-    memset(moments, 0, sizeof *moments * (size_t)(agenda->lead + agenda->rounds));
-    for (int round = -agenda->lead; round < agenda->rounds && !code; round++) {
+    memset(moments, 0, sizeof *moments * (size_t)(agenda->lead + rounds));
+    for (int round = -agenda->lead; round < rounds && !code; round++) {
+        const bool extra = round == agenda->rounds;
         if (changes)
             change_buffers(timing->buffers, call);
+        if (extra)
+            timing->clear(timing->setting);
         if (arrives)
             stage.delay_ns = delay_ns(timing, first_round + round);
         code = first_error(code, hook(operation->before, call));
         const bool in_time = start->begin(&stage, round);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
-        code = first_error(code, run_calls(timing, agenda->repeats));
+        code = first_error(code, run_calls(timing, extra ? 1 : agenda->repeats));
         moments[agenda->lead + round] = (struct moment){
             .common_ns = stage.common_ns,
             .begin_ns = begin_ns,
@@ -70,6 +74,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         };
         code = first_error(code, hook(operation->after, call));
     }
+    if (agenda->looks && !code)
+        timing->look_at_once(timing->setting);
     return code;
 }
 
@@ -77,7 +83,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
 static int sit_out(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct moment *moments) {
     struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
     const bool needed = !start->loops && (!start->scheduled || start->agrees);
-    for (int round = -agenda->lead; round < agenda->rounds; round++) {
+    for (int round = -agenda->lead; round < agenda->rounds + (agenda->looks != 0); round++) {
         if (needed)
             start->begin(&stage, round);
         moments[agenda->lead + round] = (struct moment){.state = 0};
@@ -159,7 +165,7 @@ void take_single(const struct timing *timing, struct measurement *into, double v
 
 int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
                  struct measurement *into, struct sample *samples) {
-    struct moment moments[MOST_LEAD + MOST_ROUNDS];
+    struct moment moments[MOST_LEAD + MOST_ROUNDS + 1];
     const int rounds = agenda->lead + agenda->rounds;
     const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)
                                         : run_stage(timing, start, agenda, into ? into->taken : 0, moments);

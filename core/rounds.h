@@ -18,6 +18,8 @@ struct agenda {
     int32_t repeats;
     int32_t step;
     int32_t stopped;
+    /* After the rounds one more call, which is not scored, must bring its data before it returns. */
+    int32_t looks;
 };
 
 /* What is done next: a stage, or what must not be timed between two. */

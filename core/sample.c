@@ -217,6 +217,7 @@ static void decide(const struct timing *timing, struct control *control, const s
         agenda->step = STEP_RENEW;
     else if (agenda->step == STEP_STAGE && timing->compares && is_stale(timing->team->clock, now_ns, control->estimate_ns))
         agenda->step = STEP_SYNCHRONISE;
+    agenda->looks = agenda->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
     agenda->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
     agenda->window_ns = on_a_step(timing, agenda->window_ns);
     agenda->slack_ns = on_a_step(timing, agenda->slack_ns);

@@ -82,6 +82,9 @@ struct timing {
     /* Between stages: new data in buffers that hold nothing else, and a look at what a stage brought; NULL: that tells nothing. */
     void (*renew)(const void *setting);
     void (*look)(const void *setting);
+    /* Around one call: what was received before is overwritten, and what this rank has right afterwards is looked at. */
+    void (*clear)(const void *setting);
+    void (*look_at_once)(const void *setting);
     const void *setting;
     double renewing_ns;
 };

@@ -1,12 +1,14 @@
 /* A library that stands between the core and MPI and spoils results, to see whether the data checks notice.
  *
  * FLIP names the calls whose results are spoilt, divided by commas: a byte is raised by 1 by the first of them, by 2 by the
- * second and so on, so that it says who spoilt it. FLIP_AFTER is how many results are left alone first, FLIP_AT which byte:
- * first, middle or last. What a request or an epoch delivers is spoilt when it is over; what is handed over to another rank's
- * memory is spoilt in a copy, which lives as long. FLIP_HOW is another way to spoil: `truncate` leaves the second half as it was
- * before, `swap` exchanges the halves, `double` delivers the first for both, `delay` delivers what the call before it brought,
- * `exchange` delivers every second message in the place of the one before it, and `later` delivers at the rank's next MPI call. Preloaded into the core by the test. */
+ * second and so on, so that it says who spoilt it. FLIP_AFTER is how many results are left alone first, FLIP_UNTIL after how many
+ * all are left alone again, FLIP_AT which byte: first, middle or last. What a request or an epoch delivers is spoilt when it is
+ * over; what is handed over to another rank's memory is spoilt in a copy, which lives as long. FLIP_HOW is another way to spoil:
+ * `truncate` leaves the second half as it was before, `swap` exchanges the halves, `double` delivers the first for both, `delay`
+ * delivers what the call before it brought, `exchange` delivers every second message in the place of the one before it, and
+ * `later` delivers at the rank's next MPI call. Preloaded into the core by the test. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -29,15 +31,14 @@ static int raise_of(const char *call) {
     return 0;
 }
 
+static long number_of(const char *name, long usual) {
+    return getenv(name) ? atol(getenv(name)) : usual;
+}
+
 static bool due(void) {
-    static long left_alone = -1;
-    if (left_alone < 0)
-        left_alone = getenv("FLIP_AFTER") ? atol(getenv("FLIP_AFTER")) : 0;
-    if (left_alone > 0)
-        left_alone--;
-    else
-        return true;
-    return false;
+    static long results;
+    results++;
+    return results > number_of("FLIP_AFTER", 0) && results <= number_of("FLIP_UNTIL", LONG_MAX);
 }
 
 /* What the core fills buffers with before anything is received. */

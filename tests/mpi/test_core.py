@@ -565,6 +565,21 @@ def test_data_that_come_with_the_next_call_only_are_caught(core: Core, flip: Pat
     assert passed(core, flip, tmp_path, spoilt, "later") == []
 
 
+@ONE_LIBRARY
+@pytest.mark.parametrize("call", ["MPI_Allreduce", "MPI_Bcast", "MPI_Recv"])
+def test_data_that_come_late_while_calls_are_timed_are_caught(
+    core: Core, flip: Path, call: str, tmp_path: Path
+) -> None:
+    """From the 300th call on and not in the end: what is due there is delivered in time again."""
+    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_HOW=later", "FLIP_AFTER=300", "FLIP_UNTIL=1500")
+    operation = "pingpong" if call == "MPI_Recv" else call.removeprefix("MPI_").lower()
+    asked = {"operation": operation, "bytes": 64, "start": "barrier", "samples": 3000, "limit_s": 60}
+    (record,) = core.job(tmp_path, 2, [asked], before=before)
+    assert record["status"] == "wrong-data"
+    assert re.fullmatch(r"rank \d: the call returned before its data were there", record["reason"])
+    assert record["taken"] == 3000
+
+
 @pytest.fixture(scope="module")
 def hollow(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("hollow") / "hollow.so"
