@@ -547,7 +547,7 @@ GO_ON = {
     *(f"{name}.nonblocking" for name in (*GETS, "get_accumulate")),
     *(f"{name}.blocking" for name in ("exchange", "halo", "pingping", "send-gap")),
 }
-"""What calls MPI once more after the call that delivers: it waits for what it sent, flushes, or says that all arrived."""
+"""What calls MPI once more after the call that delivers: to wait for sends, to flush, or to say that all arrived."""
 
 
 @ONE_LIBRARY
