@@ -1,5 +1,6 @@
-"""Tables of rings: by edge rank and grid, by direction and grid, each inside a node and between nodes; a hop; shapes.
+"""Tables of rings: grids by ring and by direction, the same as lists with all figures; what a hop costs; shapes.
 
+Each table holds placements inside a node, or between nodes.
 Placements with more ranks on a node than it has cores stand in tables of their own, and their headings say so.
 """
 
@@ -29,12 +30,14 @@ FIGURES = {"min": "min_ns", "mean": "mean_ns", "p10": "p10_ns", "p90": "p90_ns",
 COSTS = ["candidate", "direction", "where", "cost of a hop", "interval", "from", "blocks"]
 SHAPES = ["candidate", "case", "modes", "tail", "standard deviation"]
 NUMBERS = {"launches": "launches", "samples": "samples", "discarded": "discarded"}
+USUAL = {"min": "min_ns", "median": "typical_ns", "mean": "mean_ns"}
 ROW = ["candidate", "grid", "hops", "direction"]
 HEADS = ["median", "its interval", *FIGURES, *NUMBERS]
 MEANING = (
     "Each ring is timed by its first rank, at the edge of the grid. The median is that over launches of each launch's "
-    "median, with its interval; min, mean and percentiles are over all samples. What one more hop costs is the slope "
-    "of the round time over the number of hops, block by block, with Student's interval over blocks."
+    "median, with its interval; min, mean and percentiles are over all samples. Rings of a direction are numbered "
+    "from 0 along the edge of their grid. What one more hop costs is the slope of the round time over the number of "
+    "hops, block by block, with Student's interval over blocks."
 )
 
 
@@ -68,18 +71,63 @@ def name_of(part: Picture) -> str:
 
 
 def figures(part: Picture) -> Iterator[Table]:
-    """Yield the tables by edge rank and by direction: first inside a node, those with a core per rank before others."""
-    keys = [case.key for case in part.cases]
-    for by_edge, frame in ((True, part.evaluation.rings), (False, part.evaluation.ring_directions)):
-        shown = frame.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(part.candidates)))
-        groups = shown.with_columns(between=pl.col("nodes") > 1).partition_by(
-            "between", "oversubscribed", as_dict=True, maintain_order=True
-        )
-        for (between, short), rows in sorted(groups.items(), key=lambda one: one[0]):
-            circumstances = setting(part, rows, between=bool(between), short=bool(short))
+    """Yield first the tables by grid, then the lists with all figures."""
+    edges, directions = (groups(part, frame) for frame in (part.evaluation.rings, part.evaluation.ring_directions))
+    for by_edge, found in ((True, edges), (False, directions)):
+        for circumstances, rows in found:
+            what = say("grid by ring") if by_edge else say("grid by direction")
+            yield by_grid(f"{name_of(part)}, {what}: {circumstances}", rows, by_edge=by_edge)
+    for by_edge, found in ((True, edges), (False, directions)):
+        for circumstances, rows in found:
             columns = [*ROW, *(["ring of rank"] if by_edge else []), *HEADS]
             cells = [row(one, by_edge=by_edge) for one in rows.iter_rows(named=True)]
             yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*map(word, columns)], cells)
+
+
+def groups(part: Picture, frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Return the rings by their circumstances: first inside a node, those with a core per rank before others."""
+    keys = [case.key for case in part.cases]
+    shown = frame.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(part.candidates)))
+    parts = shown.with_columns(between=pl.col("nodes") > 1).partition_by(
+        "between", "oversubscribed", as_dict=True, maintain_order=True
+    )
+    return [
+        (setting(part, rows, between=bool(between), short=bool(short)), rows)
+        for (between, short), rows in sorted(parts.items(), key=lambda one: one[0])
+    ]
+
+
+def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
+    """Return the table with min, median and mean of each grid to the right, candidates and rings downwards.
+
+    Ranks of the edge have other numbers on each grid, so that rings are counted along it.
+    """
+    number = pl.col("edge").rank("dense").over("case", "candidate", "direction") - 1
+    counted = rows.with_columns(site=sites(rows), ring=number)
+    key = ["direction", "ring", "candidate"] if by_edge else ["direction", "candidate"]
+    places = counted["site"].unique(maintain_order=True)
+    lines = counted.sort("ring", maintain_order=True).partition_by(key, as_dict=True, maintain_order=True)
+    order = list(rows["direction"].unique(maintain_order=True))
+    found = []
+    for name, own in sorted(lines.items(), key=lambda line: (order.index(line[0][0]), *line[0][1:-1])):
+        by_site = {one["site"]: one for one in own.iter_rows(named=True)}
+        found.append(
+            [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
+        )
+    heads = [f"{site} {word(what)}" for site in places for what in USUAL]
+    return Table(caption, [*map(word, key), *heads], found, tuple(rows["case"].unique(maintain_order=True)))
+
+
+def sites(rows: pl.DataFrame) -> pl.Expr:
+    """Return how columns name a grid: with its placement where others have the same grid."""
+    alone = rows.group_by("grid").agg(pl.col("placement").n_unique()).filter(pl.col("placement") == 1)["grid"]
+    named = pl.format("{} ({})", "grid", "placement")
+    return pl.when(pl.col("grid").is_in(alone.to_list())).then("grid").otherwise(named)
+
+
+def trio(one: dict[str, Any] | None) -> list[Cell]:
+    """Return min, median and mean of a ring; dashes where a grid has none of this number."""
+    return [Cell(format_time(one[name]) if one else "–") for name in USUAL.values()]
 
 
 def heading(name: str, *, by_edge: bool) -> str:

@@ -13,6 +13,7 @@ from rankbench import plots
 from rankbench.cli import console
 from rankbench.cli.show import show
 from rankbench.model import RankbenchError
+from rankbench.quantities import format_time
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.ring_tables import ring_frame, ring_tables
 from rankbench.verdict.evaluation import Evaluation, evaluate
@@ -62,13 +63,41 @@ def test_what_libraries_made_of_places_is_told_where_they_were_free(tmp_path: Pa
 def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(made: Evaluation) -> None:
     assert list(tables(made)) == [
         *(
-            f"ring 4 B by {what} and grid: {where}"
-            for what in ("edge rank", "direction")
+            f"ring 4 B{what}: {where}"
+            for what in (", grid by ring", ", grid by direction", " by edge rank and grid", " by direction and grid")
             for where in (INSIDE, SHORT, BETWEEN)
         ),
         "ring 4 B: what one more hop costs",
         "ring 4 B: shapes of the distributions, of the slowest ring of each round",
     ]
+
+
+def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(made: Evaluation) -> None:
+    table, rows = tables(made)[f"ring 4 B, grid by ring: {INSIDE}"], made.rings
+    heads = [f"{grid} {what}" for grid in ("1x1", "2x2", "3x3") for what in ("min", "median", "mean")]
+    assert table.columns == ["direction", "ring", "candidate", *heads]
+    assert [row[:3] for row in texts(table)] == [
+        [way, str(ring), name] for way in ("right", "down") for ring in range(3) for name in ("alpha", "beta")
+    ]
+    last = next(row for row in texts(table) if row[:3] == ["right", "2", "beta"])
+    ring = rows.filter(candidate="beta", placement="1x9", direction="right", edge=6).row(0, named=True)
+    times = [format_time(ring[name]) for name in ("min_ns", "typical_ns", "mean_ns")]
+    assert last[3:] == ["–", "–", "–", "–", "–", "–", *times]
+    assert len(set(times)) == 3
+
+
+def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_direction(made: Evaluation) -> None:
+    table = tables(made)[f"ring 4 B, grid by direction: {INSIDE}"]
+    assert [row[:2] for row in texts(table)] == [[way, name] for way in ("right", "down") for name in ("alpha", "beta")]
+    every = made.ring_directions.filter(candidate="alpha", placement="1x4", direction="down").row(0, named=True)
+    assert texts(table)[2][5:8] == [format_time(every[name]) for name in ("min_ns", "typical_ns", "mean_ns")]
+
+
+def test_equal_grids_of_two_placements_are_columns_of_their_own(tmp_path: Path) -> None:
+    made = evaluate(torus.make(tmp_path / "torus", ((2, 2), (4, 1)), launches=2, samples=50))
+    table = tables(made)["ring 4 B, grid by direction: between nodes (2x2, 4x1), start: none"]
+    assert table.columns[2::3] == ["2x2 (2x2) min", "2x2 (4x1) min"]
+    assert all("–" not in row for row in texts(table))
 
 
 def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: Evaluation) -> None:
