@@ -17,6 +17,8 @@ struct outcome {
     int64_t drift_ns;
     int64_t moved_bytes, moved_messages;
     int64_t growth_bytes;
+    /* How long the first two calls of the case took, the most of all ranks; 0: not made. */
+    int64_t call_ns[2];
     /* Of the first rank that did: from which CPU it went to which other. */
     int32_t moved_rank, moved_from, moved_to;
     char reason[LINE_BYTES / 2];

@@ -61,7 +61,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":7,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":8,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -166,6 +166,7 @@ static void write_quantities(FILE *stream, const struct result *result) {
     fprintf(stream, ",\"moved_bytes\":%lld,\"moved_messages\":%lld", (long long)result->moved_bytes, (long long)result->moved_messages);
     fprintf(stream, ",\"pure_ns\":%.1f,\"compute_ns\":%.1f", result->pure_ns, result->compute_ns);
     fprintf(stream, ",\"growth_bytes\":%lld,\"spread_ns\":%lld", (long long)result->growth_bytes, (long long)result->spread_ns);
+    fprintf(stream, ",\"first_ns\":%lld,\"second_ns\":%lld", (long long)result->call_ns[0], (long long)result->call_ns[1]);
 }
 
 static void write_counts(FILE *stream, const struct result *result) {

@@ -348,6 +348,15 @@ def test_the_samples_of_every_rank_add_up_to_those_of_all(core: Core, ranks: int
 
 
 @ONE_LIBRARY
+def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, tmp_path: Path) -> None:
+    asked = ["--op", "bcast,pingpong", "--sizes", "8", "--samples", "20", "--limit", "60"]
+    bcast, pingpong = core.stream(tmp_path, 2, *asked)
+    assert all(one[name] > 0 for one in (bcast, pingpong) for name in ("first_ns", "second_ns"))
+    (absent,) = core.stream(tmp_path, 1, "--op", "pingpong", "--sizes", "8")
+    assert (absent["status"], absent["first_ns"], absent["second_ns"]) == ("refused", 0, 0)
+
+
+@ONE_LIBRARY
 def test_short_calls_are_timed_several_to_a_reading_unless_each_is_wanted(core: Core, tmp_path: Path) -> None:
     asked = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--limit", "60"]
     local, empty, allreduce = core.stream(tmp_path, 2, *asked)

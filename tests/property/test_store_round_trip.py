@@ -101,6 +101,8 @@ RESULTS = st.lists(
         compute_ns=FINITE,
         growth_bytes=st.integers(-(2**63), 2**63 - 1),
         spread_ns=FINITE,
+        first_ns=FINITE,
+        second_ns=FINITE,
         series=st.lists(many_series(), max_size=3),
     ),
     max_size=4,
@@ -166,7 +168,7 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
         *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
         *(result.calls, result.cost_ns, result.hop_ns, result.first_window_ns, result.last_window_ns),
         *(result.ranks, result.moved_bytes, result.moved_messages, result.pure_ns, result.compute_ns),
-        *(result.growth_bytes, result.spread_ns),
+        *(result.growth_bytes, result.spread_ns, result.first_ns, result.second_ns),
         *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops),
         msgspec.json.encode(result.printed).decode() if result.printed else "",
     )

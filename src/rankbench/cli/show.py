@@ -21,6 +21,7 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_size, marked
 from rankbench.report import derived, tables
+from rankbench.report.first_call_tables import first_call_frame, first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
 from rankbench.report.overlap_tables import overlap_tables
 from rankbench.report.placement_tables import placement_tables
@@ -69,6 +70,9 @@ def show(
         typer.Option("--scaling", help="Show figures by nodes and ranks on each, of the middle size or of --size."),
     ] = False,
     rings: Annotated[bool, typer.Option("--rings", help="Show each ring of a grid, and what a hop costs.")] = False,  # noqa: FBT002
+    first_calls: Annotated[  # noqa: FBT002
+        bool, typer.Option("--first-calls", help="Show the first call of each operation, and the second.")
+    ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
     language: Language = ENGLISH,
 ) -> None:
@@ -83,7 +87,10 @@ def show(
         whole = plots.picture(chosen)
         picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
         if csv:
-            print(chosen_frame(picked, ranks=ranks, matrix=matrix, rings=rings, scaling=scaling).write_csv(), end="")  # noqa: T201 - for programs, not for a console
+            frame = chosen_frame(
+                picked, ranks=ranks, matrix=matrix, rings=rings, scaling=scaling, first_calls=first_calls
+            )
+            print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
         elif ranks:
             show_tables(
                 rank_tables(picked),
@@ -99,22 +106,30 @@ def show(
             show_tables(
                 ring_tables(picked), "--rings: none of these cases goes round a grid; the preset torus measures some"
             )
+        elif first_calls:
+            show_tables(
+                first_call_tables(picked),
+                "--first-calls: not known of these cases; campaigns of rankbench's own core have them since format 10",
+            )
+            show_sentences(first_call_sentences(picked))
         elif matrix:
             show_tables(
                 matrix_tables(picked),
                 "--matrix: none of these cases was made between several pairs of ranks; "
                 'a plan makes them by pairs = "all"',
             )
-            for sentence in matrix_sentences(picked):
-                console.print()
-                console.print(Text(sentence))
+            show_sentences(matrix_sentences(picked))
         else:
             show_answer(whole)
             show_figures(picked)
 
 
-def chosen_frame(picked: Picture, *, ranks: bool, matrix: bool, rings: bool, scaling: bool) -> pl.DataFrame:
+def chosen_frame(
+    picked: Picture, *, ranks: bool, matrix: bool, rings: bool, scaling: bool, first_calls: bool
+) -> pl.DataFrame:
     """Return what is printed as CSV."""
+    if first_calls:
+        return first_call_frame(picked)
     if scaling:
         return scaling_frame(picked)
     if ranks:
@@ -256,6 +271,13 @@ def show_tables(found: Sequence[Content], without: str) -> None:
         console.print()
         console.print(Text(content.caption, "bold"))
         console.print(filled(content))
+
+
+def show_sentences(sentences: Iterable[str]) -> None:
+    """Print sentences below tables, with an empty line before each."""
+    for sentence in sentences:
+        console.print()
+        console.print(Text(sentence))
 
 
 def filled(content: Content, *, details: bool = False) -> Table:

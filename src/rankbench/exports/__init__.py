@@ -148,9 +148,17 @@ def tables(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     figures = cases.join(
         evaluation.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right"
     )
-    named = {"": with_values, "launches": figures}
+    named = {"": with_values, "launches": with_first_calls(figures, evaluation.first_calls)}
     owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
     return {**owned, **found}
+
+
+def with_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
+    """Return the launches' figures with the first two calls of the cases that saw the first of their operation."""
+    if first_calls.is_empty():
+        return figures.with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("first_ns", "second_ns"))
+    own = first_calls.select("launch", "case", "first_ns", "second_ns")
+    return figures.join(own, on=["launch", "case"], how="left", maintain_order="left")
 
 
 def siblings(path: Path, evaluation: Evaluation) -> Iterator[tuple[Path, pl.DataFrame]]:

@@ -128,6 +128,9 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of quantity `memory`: what the first use added, per rank, the most of all ranks."""
     spread_ns: float = 0.0
     """How far apart ranks were made to arrive."""
+    first_ns: float = 0.0
+    second_ns: float = 0.0
+    """How long the first two calls of the case took in this launch, before anything was timed; 0: not known."""
     grid: list[int] = []
     """Extents of the grid that ranks lay on."""
     order: list[int] = []

@@ -22,6 +22,8 @@ from rankbench.plots import winner_map
 from rankbench.quantities import format_size
 from rankbench.report import foreign_tables, packing, tables
 from rankbench.report.figures import SHOWN, alike, evidence
+from rankbench.report.first_call_tables import MEANING as OF_FIRST_CALLS
+from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
 from rankbench.report.overlap_tables import MEANING, overlap_tables
 from rankbench.report.placement_tables import MEANING as BY_PLACE
@@ -106,6 +108,7 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "scaled": scaling_tables(whole),
         "matrices": matrix_tables(whole),
         "rings": ring_tables(whole),
+        "first_calls": first_call_tables(whole),
         "begun": start_tables(whole),
         "single": rank_tables(usual),
     }
@@ -135,6 +138,8 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "pairs": [key for key, part in whole.parts("matrix") if part.cases[0].key in evaluation.pairs],
         "near": matrix_sentences(whole),
         "of_rings": word(OF_RINGS),
+        "of_first_calls": word(OF_FIRST_CALLS),
+        "slow_first_calls": first_call_sentences(whole),
         "plots": {name: (word(plot.TITLE), word(plot.HELP)) for name, plot in units.modules(plots).items()},
         "tables": shown,
         "rests": rests(whole, shown, numbers),

@@ -9,6 +9,7 @@ from rankbench import plots
 from rankbench.language import say
 from rankbench.report import foreign_tables, tables
 from rankbench.report.figures import alike
+from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
 from rankbench.report.overlap_tables import overlap_tables
 from rankbench.report.placement_tables import placement_tables
@@ -48,7 +49,7 @@ def markdown(evaluation: Evaluation) -> str:
     parts += [
         markdown_table(table) for table in (foreign_tables.meanings(whole), foreign_tables.files(whole)) if table.rows
     ]
-    parts += matrix_sentences(whole)
+    parts += [*matrix_sentences(whole), *first_call_sentences(whole)]
     parts += [one.text for one in read_out(evaluation.campaign, evaluation.starts, verdict.summaries)]
     parts += [markdown_table(table) for table in start_tables(whole)]
     return "\n\n".join(parts) + "\n"
@@ -64,7 +65,15 @@ def groups(whole: Picture) -> Iterator[str]:
 
 def figures(whole: Picture) -> list[Table]:
     """Return all tables of figures."""
-    parts = (tables.results, overlap_tables, placement_tables, scaling_tables, matrix_tables, ring_tables)
+    parts = (
+        tables.results,
+        overlap_tables,
+        placement_tables,
+        scaling_tables,
+        matrix_tables,
+        ring_tables,
+        first_call_tables,
+    )
     return [table for part in parts for table in part(whole)]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 9
+FORMAT = 10
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -72,6 +72,8 @@ CASE_COLUMNS = _CASE_OF_LAUNCH | {
     "compute_ns": pl.Float64,
     "growth_bytes": pl.Int64,
     "spread_ns": pl.Float64,
+    "first_ns": pl.Float64,
+    "second_ns": pl.Float64,
     "grid": pl.String,
     "order": pl.String,
     "hops": pl.Int32,
@@ -117,6 +119,7 @@ _SINCE = {
     7: {"error_ns": pl.col("bound_ns")},
     8: {"hop_ns": pl.lit(0.0)},
     9: {"visit": pl.lit(0, pl.Int16), "visit_hop_ns": pl.lit(0.0, pl.Float32)},
+    10: {"first_ns": pl.lit(0.0), "second_ns": pl.lit(0.0)},
 }
 """What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
 _LACKING = {

@@ -12,6 +12,7 @@ import polars as pl
 
 from rankbench import plan, statistics
 from rankbench.model import ALL_RANKS
+from rankbench.statistics.first_calls import first_calls
 from rankbench.statistics.modes import modes_by_launch
 from rankbench.statistics.ranks import last_ranks, single_ranks
 from rankbench.statistics.rings import hop_costs, ring_modes, rings
@@ -147,6 +148,14 @@ class Evaluation:
         operations = {one.name for one in self.campaign.operations if one.rings}
         rings = [case.key for case in self.campaign.cases if case.operation in operations]
         return single_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
+
+    @cached_property
+    def first_calls(self) -> pl.DataFrame:
+        """What the first call of each operation in a launch took, and the second; nothing of what happens once only."""
+        names = [one.name for one in self.campaign.operations if one.once]
+        memory = [case.key for case in self.campaign.cases if case.quantity == "memory" or case.operation in names]
+        found = first_calls(self.cases)
+        return found if found.is_empty() else found.filter(~pl.col("case").is_in(memory))
 
     @cached_property
     def rings(self) -> pl.DataFrame:

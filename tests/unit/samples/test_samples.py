@@ -45,7 +45,7 @@ LAUNCH_1 = (
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":7,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
+    '{"record":"launch","format":8,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
     '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
@@ -61,7 +61,7 @@ FIRST = (
     '"datatype":"byte","start":"none","cache":"warm","buffers":"separate","pages":"touched","alignment":0,"root":0,'
     '"ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,'
     '"stopped":"time","calls":7,"cost_ns":2.5,"first_window_ns":0,"last_window_ns":0,"moved":"","options":{},"moved_bytes":16,"moved_messages":2,"pure_ns":0.0,"compute_ns":0.0,'
-    '"growth_bytes":0,"spread_ns":0,"grid":[],"order":[],"hops":0,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
+    '"growth_bytes":0,"spread_ns":0,"first_ns":5200,"second_ns":410,"grid":[],"order":[],"hops":0,"series":[{"rank":0,"time_ns":[130.5,131,9000],"last_rank":[],"late":[2],'
     '"overrun":[],"skew_ns":[],"bound_ns":[],"error_ns":[]}]}\n'
 )
 SECOND = (
@@ -120,6 +120,7 @@ def test_a_whole_stream_is_read_as_written(tmp_path: Path) -> None:
     assert (first.stopped, first.synchronisations, first.calls, first.cost_ns) == ("time", 0, 7, 2.5)
     assert (first.ranks, first.moved_bytes, first.moved_messages) == (2, 16, 2)
     assert (second.pure_ns, second.compute_ns, second.growth_bytes, second.spread_ns) == (1500.5, 1600, -4096, 2000)
+    assert (first.first_ns, first.second_ns) == (5200, 410)
     assert second.status is CaseStatus.LACKING
     assert second.reason == "no MPI_Allreduce_init"
 
@@ -160,11 +161,11 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":7', '"format":8'), "stream format 8, this rankbench reads format 7"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 7"),
+        (WHOLE.replace('"format":8', '"format":9'), "stream format 9, this rankbench reads format 8"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 8"),
         (
-            LAUNCH.replace('"format":7', '"format":2') + RANK + OF_FORMAT_2,
-            "stream format 2, this rankbench reads format 7",
+            LAUNCH.replace('"format":8', '"format":2') + RANK + OF_FORMAT_2,
+            "stream format 2, this rankbench reads format 8",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
@@ -317,6 +318,12 @@ def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
     assert (result.taken, result.valid, result.late) == (6, 4, 2)
     assert result.series[0].time_ns == [130.5, 131, 9000, 140, 131, 9000]
     assert result.series[0].late == [2, 5]
+
+
+def test_the_first_call_is_that_of_the_first_pass_even_where_this_came_too_late() -> None:
+    late = part(status=CaseStatus.REFUSED, reason=samples.NONE_IN_TIME, first_ns=900.0, second_ns=80.0)
+    whole = samples.together([late, part(first_ns=70.0, second_ns=60.0)])
+    assert (whole.status, whole.first_ns, whole.second_ns) == (CaseStatus.OK, 900, 80)
 
 
 def test_each_figure_of_passes_is_added_or_the_worst_or_the_mean() -> None:

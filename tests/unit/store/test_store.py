@@ -163,11 +163,20 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
             pl.read_parquet(path).drop(columns).write_parquet(path)
 
 
+CASES_10 = ("first_ns", "second_ns")
+
+
+def make_format_9(folder: Path) -> None:
+    """Turn a campaign into what the rankbench before this one would have written."""
+    rewrite(folder, lambda record: record.update(format=9), CASES_10, ())
+
+
 CASES_6 = ("calls", "cost_ns", "first_window_ns", "last_window_ns")
 
 
 def make_format_8(folder: Path) -> None:
-    """Turn a campaign into what the rankbench before this one would have written."""
+    """Turn a campaign into what the rankbench of format 8 would have written."""
+    make_format_9(folder)
 
     def change(record: Any) -> None:
         record["format"] = 8
@@ -339,7 +348,14 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
 
 @pytest.mark.parametrize(
     ("number", "make"),
-    [(4, make_format_4), (5, make_format_5), (6, make_format_6), (7, make_format_7), (8, make_format_8)],
+    [
+        (4, make_format_4),
+        (5, make_format_5),
+        (6, make_format_6),
+        (7, make_format_7),
+        (8, make_format_8),
+        (9, make_format_9),
+    ],
 )
 def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
     made: Store, number: int, make: Callable[[Path], None]
@@ -543,7 +559,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 10, "new": 1}', "format 10, this rankbench reads formats 1 to 9; use the one that wrote it"),
+        (b'{"format": 11, "new": 1}', "format 11, this rankbench reads formats 1 to 10; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:

@@ -1,0 +1,105 @@
+"""The table of first calls: what the first call of an operation in a launch takes, and how the second one compares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankbench.language import say
+from rankbench.quantities import format_ratio, format_size, format_time
+from rankbench.report.tables import Cell, Table
+from rankbench.statistics.first_calls import by_operation
+from rankbench.verdict import naming
+
+if TYPE_CHECKING:
+    from rankbench.plots import Picture
+
+FAR = 50
+"""Above which median ratio a sentence names an operation."""
+MEANING = (
+    "The first call of an operation in a launch sets up what later calls use: connections, buffers, the choice of an "
+    "algorithm. Both calls are timed when data are checked, before the warm-up, from a barrier of the core's own "
+    "messages: the longest of all ranks' local times, so that ranks which begin apart are in it. A ping-pong is the "
+    "whole round trip. The times and the ratio are medians over launches, with the least and the largest ratio."
+)
+
+
+def first_call_tables(whole: Picture) -> list[Table]:
+    """Return a table for each placement: operations and candidates downwards. None where first calls are not known."""
+    return [table(whole, place, part) for place, part in rows_by_placement(whole).items()]
+
+
+def first_call_frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per launch and operation, for programs."""
+    found = whole.evaluation.first_calls
+    if found.is_empty():
+        return found
+    keys = [case.key for case in whole.cases]
+    return found.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(whole.candidates)))
+
+
+def rows_by_placement(whole: Picture) -> dict[str, list[dict[str, Any]]]:
+    """Return the medians by placement, in the order of the cases and candidates."""
+    places = {case.operation: number for number, case in reversed(list(enumerate(whole.cases)))}
+    turns = {name: number for number, name in enumerate(whole.candidates)}
+    rows = by_operation(first_call_frame(whole)).rows(named=True)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in sorted(rows, key=lambda one: (places[one["operation"]], one["form"], turns[one["candidate"]])):
+        found.setdefault(one["placement"], []).append(one)
+    return found
+
+
+def table(whole: Picture, placement: str, rows: list[dict[str, Any]]) -> Table:
+    """Return the table of one placement."""
+    columns = [say("operation"), say("candidate"), say("first call"), say("second call"), say("first / second")]
+    columns += [say("least"), say("largest"), say("launches"), say("size")]
+    rests = tuple(key for one in rows for key in one["cases"])
+    return Table(say("First calls: {place}", place=placement), columns, [cells(whole, one) for one in rows], rests)
+
+
+def cells(whole: Picture, one: dict[str, Any]) -> list[Cell]:
+    """Return the row of an operation and a candidate."""
+    sizes = (format_size(one[name]) for name in ("from_bytes", "to_bytes"))
+    return [
+        Cell(name_of(whole, one), case=one["cases"][0]),
+        Cell(one["candidate"]),
+        *(Cell(format_time(one[name])) for name in ("first_ns", "second_ns")),
+        *(Cell(format_ratio(one[name])) for name in ("ratio", "least", "largest")),
+        Cell(str(one["launches"])),
+        Cell(" – ".join(dict.fromkeys(sizes))),
+    ]
+
+
+def name_of(whole: Picture, one: dict[str, Any]) -> str:
+    """Return how an operation in a form is called."""
+    case = next(case for case in whole.cases if case.key == one["cases"][0])
+    return naming.call(case, whole.operation(case))
+
+
+def first_call_sentences(whole: Picture) -> list[str]:
+    """Return a sentence for each placement and candidate whose first calls take far longer than the second ones."""
+    return [
+        say(
+            "{candidate} at {place}: the first call takes more than {far} times as long as the second one in "
+            "{names:and}.",
+            candidate=name,
+            place=place,
+            far=FAR,
+            names=[with_ratio(whole, one) for one in far],
+        )
+        for place, rows in rows_by_placement(whole).items()
+        for name in whole.candidates
+        if (far := slow(rows, name))
+    ]
+
+
+def slow(rows: list[dict[str, Any]], candidate: str) -> list[dict[str, Any]]:
+    """Return the rows of a candidate whose ratio is large, the largest first."""
+    found = [one for one in rows if one["candidate"] == candidate and one["ratio"] > FAR]
+    return sorted(found, key=lambda one: -one["ratio"])
+
+
+def with_ratio(whole: Picture, one: dict[str, Any]) -> str:
+    """Return an operation with its ratio and its first call."""
+    return f"{name_of(whole, one)} ({format_ratio(one['ratio'])}, {format_time(one['first_ns'])})"

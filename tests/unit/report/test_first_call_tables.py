@@ -1,0 +1,124 @@
+"""The table of first calls in terminal, page, Markdown and CSV; the sentence where they are far slower."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import polars as pl
+import pytest
+from fakes import campaigns, evaluations, pages
+
+from rankbench import exports, plots, store
+from rankbench.cli import console
+from rankbench.cli.show import show
+from rankbench.model import RankbenchError
+from rankbench.report import markdown, write_html
+from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
+from rankbench.verdict.evaluation import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.report.tables import Table
+    from rankbench.store import Store
+
+FIRST_NS = {"bcast": 1000.0, "reduce": 60000.0}
+"""Of alpha; beta takes a tenth."""
+SAYS = "alpha at socket: the first call takes more than 50 times as long as the second one in reduce (60.0×, 60.0 µs)."
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return two operations at several sizes, in another order in each block; the second call takes 1 µs."""
+    wanted = campaigns.cases_of(lines=[("bcast", "blocking"), ("reduce", "blocking")])
+    folder = tmp_path_factory.mktemp("results") / "first"
+    plain = campaigns.make_campaign(folder / "plain", launches=3, samples=20, control=False, cases=wanted)
+    record = msgspec.structs.replace(plain.campaign, name="first")
+    made = store.create(folder / "first", record)
+    for launch in plain.launches():
+        own = plain.cases().filter(launch=launch.number)
+        draw = campaigns.Draw(campaigns.alike, np.random.default_rng(launch.number), (1.0,), 20)
+        cases = [next(case for case in wanted if case.key == key) for key in own["case"]]
+        scale = 1.0 if launch.candidate == "alpha" else 0.1
+        results = [
+            msgspec.structs.replace(one, first_ns=scale * FIRST_NS[one.case.operation], second_ns=1000.0)
+            for one in draw.results(launch.block, launch.candidate, cases)
+        ]
+        made.append(launch, results)
+    return made
+
+
+@pytest.fixture(scope="module")
+def made(stored: Store) -> Evaluation:
+    return evaluate(stored)
+
+
+def table(made: Evaluation) -> Table:
+    (only,) = first_call_tables(plots.picture(made))
+    return only
+
+
+def test_each_operation_and_candidate_has_both_calls_and_their_ratio(made: Evaluation) -> None:
+    shown = table(made)
+    assert shown.caption == "First calls: socket"
+    assert shown.columns[:7] == [
+        *("operation", "candidate", "first call", "second call", "first / second", "least", "largest"),
+    ]
+    rows = [[cell.text for cell in row] for row in shown.rows]
+    assert [row[:5] for row in rows] == [
+        ["bcast", "alpha", "1.00 µs", "1.00 µs", "1.00×"],
+        ["bcast", "beta", "100 ns", "1.00 µs", "0.10×"],
+        ["reduce", "alpha", "60.0 µs", "1.00 µs", "60.0×"],
+        ["reduce", "beta", "6.00 µs", "1.00 µs", "6.00×"],
+    ]
+    assert {row[7] for row in rows} == {"3"}
+
+
+def test_a_sentence_names_far_slower_first_calls_only(made: Evaluation) -> None:
+    assert first_call_sentences(plots.picture(made)) == [SAYS]
+
+
+def test_page_and_markdown_have_table_and_sentence(made: Evaluation, tmp_path: Path) -> None:
+    write_html(tmp_path / "report.html", made)
+    page = (tmp_path / "report.html").read_text()
+    assert '<h2 id="first-calls-title">First calls</h2>' in page
+    assert pages.captions(page, "first_calls") == ["First calls: socket"]
+    assert f"<p>{SAYS}</p>" in page
+    text = markdown(made)
+    assert "**First calls: socket**" in text
+    assert SAYS in text
+
+
+def test_the_terminal_shows_them(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 200)
+    show(folder=stored.folder, first_calls=True)
+    said = capsys.readouterr().out
+    assert "First calls: socket" in said
+    assert SAYS in said
+
+
+def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder=stored.folder, first_calls=True, csv=True)
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 3 * 2 * 2
+    assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}
+
+
+def test_an_export_has_them_beside_the_figures_of_the_first_case_only(made: Evaluation) -> None:
+    launches = exports.tables(made)["launches"]
+    told = launches.filter(pl.col("first_ns").is_not_null())
+    assert len(told) == 3 * 2 * 2 < len(launches)
+    assert told.select("launch", "operation").n_unique() == len(told)
+
+
+def test_without_them_it_is_said_who_has_them(tmp_path: Path) -> None:
+    old = campaigns.make_campaign(tmp_path / "made", launches=1)
+    with pytest.raises(RankbenchError, match="--first-calls: not known of these cases"):
+        show(folder=old.folder, first_calls=True)
+    assert first_call_tables(plots.picture(evaluations.evaluation())) == []
