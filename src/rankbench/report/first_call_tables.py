@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 FAR = 50
 """Above which median ratio a sentence names an operation."""
+LEAST = 0.1
+"""Smaller ratios are shown without their value: the second call was interrupted."""
 MEANING = (
     "The first call of an operation in a launch sets up what later calls use: connections, buffers, the choice of an "
-    "algorithm. Both calls are timed when data are checked, before the warm-up, from a barrier of the core's own "
-    "messages: the longest of all ranks' local times, so that ranks which begin apart are in it. A ping-pong is the "
-    "whole round trip. The times and the ratio are medians over launches, with the least and the largest ratio."
+    "algorithm. Both calls are timed when data are checked, before the warm-up, after a barrier of the core's own "
+    "messages: the longest of all ranks' local times, so that ranks which begin apart are in it. What those messages "
+    "set up before is not. A ping-pong is the whole round trip. The times and the ratio are medians over launches, "
+    "with the least and the largest ratio."
 )
 
 
@@ -65,10 +68,15 @@ def cells(whole: Picture, one: dict[str, Any]) -> list[Cell]:
         Cell(name_of(whole, one), case=one["cases"][0]),
         Cell(one["candidate"]),
         *(Cell(format_time(one[name])) for name in ("first_ns", "second_ns")),
-        *(Cell(format_ratio(one[name])) for name in ("ratio", "least", "largest")),
+        *(Cell(ratio_text(one[name])) for name in ("ratio", "least", "largest")),
         Cell(str(one["launches"])),
         Cell(" – ".join(dict.fromkeys(sizes))),
     ]
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio; of a very small one only that it is."""
+    return format_ratio(ratio) if ratio >= LEAST else f"<{format_ratio(LEAST)}"
 
 
 def name_of(whole: Picture, one: dict[str, Any]) -> str:

@@ -115,7 +115,7 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
             [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
         )
     heads = [f"{site} {word(what)}" for site in places for what in USUAL]
-    return Table(caption, [*map(word, key), *heads], found, tuple(rows["case"].unique(maintain_order=True)))
+    return Table(caption, [*map(word, key), *heads], found)
 
 
 def sites(rows: pl.DataFrame) -> pl.Expr:
@@ -127,7 +127,9 @@ def sites(rows: pl.DataFrame) -> pl.Expr:
 
 def trio(one: dict[str, Any] | None) -> list[Cell]:
     """Return min, median and mean of a ring; dashes where a grid has none of this number."""
-    return [Cell(format_time(one[name]) if one else "–") for name in USUAL.values()]
+    if one is None:
+        return [Cell("–")] * len(USUAL)
+    return [Cell(format_time(one[name]), case=one["case"]) for name in USUAL.values()]
 
 
 def heading(name: str, *, by_edge: bool) -> str:
