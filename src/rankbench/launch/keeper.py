@@ -1,9 +1,12 @@
 """A small process that runs one command and leaves no process behind, whatever happens to rankbench.
 
 It stands outside rankbench's process group and adopts every process whose parent ends (PR_SET_CHILD_SUBREAPER): ranks
-whose launcher was killed, or that moved into sessions of their own, are still its descendants. Standard input is its
-life line: one line of JSON tells what to run; end of file means that rankbench is gone or wants to stop. It prints one
-line of JSON at the end. It needs the standard library only and is started by its path.
+whose launcher was killed, or that moved into sessions of their own, are still its descendants. Standard input has one
+line of JSON, the order; end of file means that rankbench is gone or wants to stop. It prints one line of JSON at the
+end. It needs the standard library only and is started by its path.
+
+It is two processes: one that does this, and its parent, which does it in its place if it is killed. If both are, the
+kernel kills the launcher, and rankbench adopts and ends what is left (`launch/local.py`).
 """
 
 from __future__ import annotations
@@ -18,19 +21,41 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-PR_SET_CHILD_SUBREAPER = 36
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed
 LOOK_S = 1.0
 """Time between two looks at the watched file. Few, since the ranks may need every core."""
+TIDY_S = 0.5
+"""Time that the launcher has to end its ranks and to tidy up, before they get SIGTERM too."""
 GRACE_S = 2.0
 """Time to end in after SIGTERM, before SIGKILL."""
 PAUSE_S = 0.01
 
 
 def main() -> None:
-    """Run the command told on standard input and print how it ended."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    """Keep a command in a child process, and end what it leaves if it is killed."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    child = os.fork()
+    if not child:
+        keep()
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        end_all(descendants)
+        reap()
+    if code < 0:
+        os.kill(os.getpid(), -code)  # So that rankbench sees how it ended.
+    sys.exit(code)
+
+
+def keep() -> None:
+    """Run the command of the order on standard input and print how it ended."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     line = sys.stdin.readline()
     if not line:
         return
@@ -39,20 +64,36 @@ def main() -> None:
     try:
         child = start(step)
     except (OSError, ValueError) as error:
-        print(json.dumps({"error": refusal(step, error)}))  # noqa: T201 - this is its protocol
+        answer({"error": refusal(step, error)})
         return
     hung = wait(child, Path(step["watch"]), step["limit_s"])
     duration_s = time.monotonic() - began
-    end_all()
+    end_all(descendants, child)
     child.poll()
     reap()
-    outcome = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
+    answer({"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s})
+
+
+def prctl(option: int, value: int) -> None:
+    """Set an attribute of this process; prctl(2)."""
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def answer(message: dict[str, Any]) -> None:
+    """Write a line to standard output, without a buffer that Python would flush again after rankbench is gone."""
     with contextlib.suppress(BrokenPipeError):
-        print(json.dumps(outcome), flush=True)  # noqa: T201
+        os.write(1, json.dumps(message).encode() + b"\n")
 
 
 def start(step: dict[str, Any]) -> subprocess.Popen[bytes]:
-    """Start the command in a session of its own, its output going to a file."""
+    """Start the command in a session of its own, its output going to a file. It is killed when this process is."""
+    keeper = os.getpid()
+
+    def die_with_keeper() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != keeper:  # It was killed just before.
+            os._exit(1)
+
     with Path(step["output"]).open("wb") as output:
         return subprocess.Popen(
             step["arguments"],
@@ -61,6 +102,7 @@ def start(step: dict[str, Any]) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=die_with_keeper,
         )
 
 
@@ -88,14 +130,57 @@ def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float) -> bool:
     return False
 
 
-def end_all() -> None:
-    """End every descendant: politely first, so that launchers can tidy up, then for certain."""
-    signal_all(signal.SIGTERM)
-    patient_until = time.monotonic() + GRACE_S
-    while descendants():
-        if time.monotonic() > patient_until:
-            signal_all(signal.SIGKILL)
+def end_all(found: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:
+    """End all processes found: first the launcher, which can tidy up, then all politely, then for certain.
+
+    What they leave in /dev/shm is removed.
+    """
+    shared = {entry for pid in found() for entry in mapped(pid)}
+    if launcher and launcher.poll() is None:
+        launcher.terminate()
+        wait_for_end(found, TIDY_S)
+    signal_all(found(), signal.SIGTERM)
+    wait_for_end(found, GRACE_S)
+    while left := found():
+        signal_all(left, signal.SIGKILL)
         time.sleep(PAUSE_S)
+    remove(shared)
+
+
+def wait_for_end(found: Callable[[], list[int]], limit_s: float) -> None:
+    """Wait until no process is found any more, or the time is over."""
+    until = time.monotonic() + limit_s
+    while found() and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+
+
+def mapped(pid: int) -> set[tuple[str, int]]:
+    """Return path and inode of each file in /dev/shm that a process has mapped and that still has its name."""
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return set()
+    fields = (line.split(maxsplit=5) for line in lines if SHARED in line and not line.endswith(" (deleted)"))
+    return {(words[5], int(words[4])) for words in fields if words[5].startswith(SHARED)}
+
+
+def remove(shared: set[tuple[str, int]]) -> None:
+    """Remove files of this user that no process maps any more. Nothing is read where there are none left."""
+    left = {(path, inode) for path, inode in shared if is_own(path, inode)}
+    if left:
+        left -= {entry for folder in Path("/proc").glob("[0-9]*") for entry in mapped(int(folder.name))}
+    for path, _ in left:
+        with contextlib.suppress(OSError):
+            Path(path).unlink()
+
+
+def is_own(path: str, inode: int) -> bool:
+    """Return whether a path still is that file, and this user's."""
+    try:
+        facts = os.lstat(path)
+    except OSError:
+        return False
+    return (facts.st_ino, facts.st_uid) == (inode, os.getuid())
 
 
 def reap() -> None:
@@ -105,18 +190,27 @@ def reap() -> None:
             pass
 
 
-def signal_all(number: signal.Signals) -> None:
-    """Send a signal to every descendant."""
-    for pid in descendants():
+def signal_all(pids: list[int], number: signal.Signals) -> None:
+    """Send a signal to processes."""
+    for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
 def descendants() -> list[int]:
     """Return the processes below this one that still run."""
-    parents = dict(filter(None, map(parent, Path("/proc").glob("[0-9]*"))))
+    return below({os.getpid()}, running())
+
+
+def running() -> dict[int, int]:
+    """Return the parent of every process that has not ended."""
+    return dict(filter(None, map(parent, Path("/proc").glob("[0-9]*"))))
+
+
+def below(ancestors: set[int], parents: dict[int, int]) -> list[int]:
+    """Return the processes that have one of these above them."""
     found: list[int] = []
-    generation = {os.getpid()}
+    generation = ancestors
     while generation := {pid for pid, above in parents.items() if above in generation}:
         found += generation
     return found

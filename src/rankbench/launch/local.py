@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +20,20 @@ if TYPE_CHECKING:
 
     from rankbench.model import Step
 
-KILLED = '{"error": "the process that watches over launches was killed; run again to go on"}'
+TRIES = 3
+"""How often a step is made whose keeper is killed."""
+
+
+class UnwatchedError(RankbenchError):
+    """The keeper of a step was killed. What the step had started was ended, and its end says nothing about it."""
 
 
 def run(step: Step) -> Outcome:
     """Run a step to its end. Interrupted, it ends the step's processes before the interruption goes on."""
-    (outcome,) = run_together([step])
+    for _ in range(TRIES):
+        (outcome,) = run_together([step])
+        if not isinstance(outcome, UnwatchedError):
+            break
     if isinstance(outcome, RankbenchError):
         raise outcome
     return outcome
@@ -33,9 +44,11 @@ def run_together(
 ) -> list[Outcome | RankbenchError]:
     """Run steps at the same time to the end of all, and return how each ended, or why it did not start.
 
-    `ended` is told the place of each as soon as its processes are gone. Interrupted, all are ended before the
-    interruption goes on.
+    `ended` is called with the place of each as soon as its processes are gone. Interrupted, all are ended before the
+    interruption goes on. If a keeper is killed, its step is an UnwatchedError.
     """
+    own = set(keeper.below({os.getpid()}, keeper.running()))
+    keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 1)
     processes = [
         subprocess.Popen(
             [sys.executable, "-I", "-S", str(Path(keeper.__file__))],
@@ -45,12 +58,11 @@ def run_together(
         )
         for _ in steps
     ]
-    answers: dict[int, dict[str, Any]] = {}
+    own |= {process.pid for process in processes}
+    answers: dict[int, Outcome | RankbenchError] = {}
     try:
         for step, process in zip(steps, processes, strict=True):
-            assert process.stdin
-            process.stdin.write(order(step))
-            process.stdin.flush()
+            send(process, order(step))
         outputs = [process.stdout for process in processes if process.stdout]
         while left := [place for place in range(len(steps)) if place not in answers]:
             # A read is begun again after a signal where a library has set a handler with SA_RESTART, as Polars does:
@@ -58,30 +70,69 @@ def run_together(
             select.select([outputs[place] for place in left], [], [])
             for place in left:
                 if select.select([outputs[place]], [], [], 0)[0]:
-                    answers[place] = json.loads(outputs[place].readline() or KILLED)
+                    answers[place] = answer(processes[place], own)
                     ended(place)
     finally:
         for process in processes:
             assert process.stdin
-            process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
         for process in processes:
             assert process.stdout
             process.wait()
             process.stdout.close()
-    told = [answers[place] for place in range(len(steps))]
-    return [RankbenchError(one["error"]) if "error" in one else Outcome(**one) for one in told]
+        end_orphans(own)
+        keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 0)
+    return [answers[place] for place in range(len(steps))]
+
+
+def send(process: subprocess.Popen[bytes], line: bytes) -> None:
+    """Write a line to a keeper. One that was killed is noticed by its answer."""
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(line)
+        process.stdin.flush()
+
+
+def answer(process: subprocess.Popen[bytes], own: set[int]) -> Outcome | RankbenchError:
+    """Return the answer of a keeper. If it was killed, everything that it had started is ended first."""
+    assert process.stdout
+    if line := process.stdout.readline():
+        message: dict[str, Any] = json.loads(line)
+        return RankbenchError(message["error"]) if "error" in message else Outcome(**message)
+    code = process.wait()
+    end_orphans(own)
+    how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended by exit code {code}"
+    return UnwatchedError(f"the process that watches over the launch was {how}, and the launch was ended with it")
+
+
+def end_orphans(own: set[int]) -> None:
+    """End what killed keepers have left: it has become a child of this process, which did not start it."""
+    adopted: set[int] = set()
+
+    def orphans() -> list[int]:
+        parents = keeper.running()
+        roots = {pid for pid, above in parents.items() if above == os.getpid()} - own
+        adopted.update(roots)
+        return [*roots, *keeper.below(roots, parents)]
+
+    if orphans():
+        keeper.end_all(orphans)
+    for pid in adopted:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
 
 
 def order(step: Step) -> bytes:
-    """Return the line that tells a keeper what to run."""
-    told = {
+    """Return the line from which a keeper reads what to run."""
+    message = {
         "arguments": arguments(step),
         "environment": step.command.environment,
         "output": str(step.output),
         "watch": str(step.watch),
         "limit_s": step.limit_s,
     }
-    return json.dumps(told).encode() + b"\n"
+    return json.dumps(message).encode() + b"\n"
 
 
 def arguments(step: Step) -> list[str]:

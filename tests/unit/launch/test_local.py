@@ -13,7 +13,7 @@ import pytest
 
 from rankbench import launch
 from rankbench.launch import keeper
-from rankbench.model import CommandLine, RankbenchError, Step
+from rankbench.model import CommandLine, Outcome, RankbenchError, Step
 
 
 def step(tmp_path: Path, script: str, limit_s: float = 30.0, **environment: str) -> Step:
@@ -141,6 +141,139 @@ def test_nothing_is_left_when_rankbench_itself_is_killed(tmp_path: Path) -> None
     process.wait()
     while left(tmp_path):
         time.sleep(0.02)
+
+
+PROGRAM = """
+import sys; from pathlib import Path; from rankbench import launch; from rankbench.model import *
+folder = Path(sys.argv[1])
+script = 'setsid sleep 1000 & echo $PPID >$MARK/part; mv $MARK/part $MARK/up; wait'
+command = CommandLine(arguments=['bash', '-c', script], environment={'MARK': str(folder)})
+launch.run(Step(command=command, output=folder / 'output', watch=folder / 'watch', limit_s=60))
+"""
+"""Runs a step that writes its keeper's process number to `up`."""
+
+
+def keeper_of(folder: Path) -> int:
+    """Wait until a step is under way, and return the process that watches over it."""
+    while not (folder / "up").exists():
+        time.sleep(0.01)
+    return int((folder / "up").read_text())
+
+
+def test_a_killed_keeper_ends_its_step_and_no_other(tmp_path: Path) -> None:
+    """The second step goes on until the first has no process any more."""
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    mark = "echo $PPID >$MARK/part; mv $MARK/part $MARK/up"
+    steps = [
+        step(folders[0], f"(setsid bash -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); {mark}; sleep 1000"),
+        step(folders[1], f"while [ ! -e {tmp_path}/ended ]; do sleep 0.05; done; exit 7"),
+    ]
+    leftovers = []
+
+    def ended(place: int) -> None:
+        if place == 0:
+            leftovers.extend(left(folders[0]))
+            (tmp_path / "ended").touch()
+
+    threading.Thread(target=lambda: os.kill(keeper_of(folders[0]), signal.SIGKILL)).start()
+    one, other = launch.run_together(steps, ended)
+    assert isinstance(one, launch.UnwatchedError)
+    assert str(one) == (
+        "the process that watches over the launch was killed by SIGKILL, and the launch was ended with it"
+    )
+    assert isinstance(other, Outcome)
+    assert other.exit_code == 7
+    assert leftovers == left(folders[0]) == []
+
+
+def test_a_step_whose_keeper_is_killed_is_made_again(tmp_path: Path) -> None:
+    mark = "echo $PPID >$MARK/part; mv $MARK/part $MARK/up"
+    threading.Thread(target=lambda: os.kill(keeper_of(tmp_path), signal.SIGKILL)).start()
+    outcome = launch.run(step(tmp_path, f"[ ! -e $MARK/up ] || exit 7; {mark}; sleep 1000"))
+    assert outcome.exit_code == 7
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_nothing_is_left_when_a_keeper_and_rankbench_are_killed(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], start_new_session=True)
+    watcher = keeper_of(tmp_path)
+    os.kill(process.pid, signal.SIGSTOP)  # It would end the step's processes, too.
+    os.kill(watcher, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    while left(tmp_path):
+        time.sleep(0.02)
+
+
+def test_no_launcher_is_left_when_both_processes_of_a_keeper_and_rankbench_are_killed(tmp_path: Path) -> None:
+    program = PROGRAM.replace("setsid sleep 1000 & ", "").replace("wait'", "exec sleep 1000'")
+    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], start_new_session=True)
+    watcher = keeper_of(tmp_path)
+    for pid in (process.pid, parent_of(watcher)):
+        os.kill(pid, signal.SIGSTOP)
+    for pid in (watcher, parent_of(watcher), process.pid):
+        os.kill(pid, signal.SIGKILL)
+    process.wait()
+    while left(tmp_path):
+        time.sleep(0.02)
+
+
+def test_a_keeper_whose_reader_is_gone_says_nothing(tmp_path: Path) -> None:
+    """As when rankbench was killed: nothing is printed over the user's prompt."""
+    errors = tmp_path / "errors"
+    with errors.open("wb") as file:
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], start_new_session=True, stderr=file)
+    watcher = keeper_of(tmp_path)
+    process.kill()
+    process.wait()
+    while Path(f"/proc/{watcher}/cmdline").exists() and Path(f"/proc/{watcher}/cmdline").read_bytes():
+        time.sleep(0.02)
+    assert left(tmp_path) == []
+    assert errors.read_text() == ""
+
+
+HOLD = """
+import mmap, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for path in sys.argv[1:]:
+    with open(path, "w+b") as file:
+        file.truncate(4096)
+        globals()[path] = mmap.mmap(file.fileno(), 4096)
+print("up", flush=True)
+time.sleep(1000)
+"""
+"""A stand-in for a rank that shares memory, and that is ended before it can remove it."""
+
+
+def test_shared_memory_of_a_step_that_is_ended_is_removed_unless_others_use_it(tmp_path: Path) -> None:
+    own, shared, other = (Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("own", "shared", "other"))
+    other.write_bytes(b"not of this step")
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(shared)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout
+        holder.stdout.readline()
+        script = f"{sys.executable} -c '{HOLD}' {own} {shared}"
+        outcome = launch.run(step(tmp_path, script.replace("w+b", "a+b"), limit_s=1.5))
+        found = [path.exists() for path in (own, shared, other)]
+        holder.kill()
+    for path in (shared, other):
+        path.unlink()
+    assert outcome.hung
+    assert (tmp_path / "output").read_text() == "up\n"
+    assert found == [False, True, True]
+
+
+def test_the_launcher_can_tidy_up_before_its_ranks_are_ended(tmp_path: Path) -> None:
+    """It ends a child by SIGUSR1, which that one writes down."""
+    rank = "trap 'echo USR1 >>$MARK/signals; exit' USR1; trap 'echo TERM >>$MARK/signals; exit' TERM"
+    rank += "; while :; do sleep 0.05; done"
+    script = f"({rank}) & rank=$!; trap 'kill -USR1 $rank; wait; exit 3' TERM; wait"
+    assert launch.run(step(tmp_path, script, limit_s=1.0)).hung
+    assert (tmp_path / "signals").read_text() == "USR1\n"
 
 
 def test_a_keeper_that_is_told_nothing_says_nothing() -> None:
