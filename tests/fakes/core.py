@@ -40,6 +40,7 @@ USUAL: dict[str, Any] = {
     "state_s": 0.0,  # how long it takes to tell it
     "waited_s": 0.0,  # that its ranks waited for their turns
     "dead_in_turns": False,  # do not start where other launches run meanwhile
+    "killed_in_turns": False,  # its launcher is killed before it says anything where other launches run meanwhile
     "busy_s": 0.0,  # CPU time that they used meanwhile
 }
 
@@ -230,6 +231,8 @@ def main(prefix: str, version: str, words: list[str]) -> int:
     if told["dead"] or (told["dead_in_turns"] and "--turns" in options):
         print("fake core: told to be dead", file=sys.stderr)
         return 1
+    if told["killed_in_turns"] and "--turns" in options:
+        os.kill(os.getpid(), signal.SIGKILL)
     if told["linger"]:
         leave_a_process_behind()
     ranks = int(os.environ["FAKE_RANKS"])

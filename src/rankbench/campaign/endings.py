@@ -35,6 +35,8 @@ EMPTY = Stream(facts=None, ranks=[], results=[], unfinished=None, complete=False
 
 COLLATERAL = {"SIGKILL", "SIGTERM"}
 """By which launchers end the other ranks when one has died."""
+FROM_OUTSIDE = {"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}
+"""Signals that users, schedulers and the kernel send to a launcher, and no library."""
 DEATH = 128
 """What shells and launchers add to the number of a signal."""
 TOLD = (
@@ -199,6 +201,11 @@ def signal_of(exit_code: int | None, log: str, ranks: int = 0) -> str:
         return ""
     own = [name for name in told if name not in COLLATERAL]
     return next(iter(own or told), named(of_exit_code(exit_code)))
+
+
+def ended_from_outside(exit_code: int | None, log: str) -> bool:
+    """Return whether a signal from outside ended the launcher itself, which then says nothing about ranks."""
+    return named(of_exit_code(exit_code)) in FROM_OUTSIDE and not any(told_signals(log))
 
 
 def told_signals(log: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.campaign.endings import ended_from_outside
 from rankbench.model import CaseStatus, LaunchStatus
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Launch
 
 TRIES = 2
-"""Blocks in which a case may crash or hang with a candidate before it is no longer tried with it."""
+"""Blocks in which a case may crash or hang with a candidate before it is no longer tried with it, and in which a
+candidate may measure nothing beside others before it is launched alone."""
+RESTLESS = "its processes did not rest while others measured"
 DEADLY = {CaseStatus.CRASHED: "crashed", CaseStatus.HUNG: "hung"}
 
 
@@ -32,11 +35,12 @@ class History:
     def __init__(self) -> None:
         self.last_number = 0
         self.launches: defaultdict[Turn, int] = defaultdict(int)
-        self.alone: set[tuple[str, str]] = set()
-        """Candidates and placements whose launches disturbed others in their turn, or measured nothing beside them."""
         self._rows: set[tuple[int, str, str]] = set()
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
         self._failed_checks: set[tuple[str, str]] = set()
+        self._restless: set[tuple[str, str]] = set()
+        self._nothing_beside: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+        """Why launches measured nothing beside others, by candidate and placement, then by block."""
         self._stillborn: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
 
     def add(self, launch: Launch, rows: Iterable[tuple[Case, CaseStatus]]) -> None:
@@ -46,8 +50,10 @@ class History:
         if not launch.command:  # Only a launch that was not made, for its check had failed, has no command.
             self._failed_checks.add((launch.candidate, launch.placement))
         rows = list(rows)
-        if launch.restless or (launch.together > 1 and not rows):
-            self.alone.add((launch.candidate, launch.placement))
+        if launch.restless:
+            self._restless.add((launch.candidate, launch.placement))
+        if launch.together > 1 and not rows and not ended_from_outside(launch.exit_code, launch.log):
+            self._nothing_beside[launch.candidate, launch.placement][launch.block] = launch.reason
         groups, reached = set(), False
         for case, status in rows:
             groups.add(case.launch_group)
@@ -59,6 +65,21 @@ class History:
             self.launches[Turn(launch.block, launch.candidate, launch.placement, group)] += 1
             if launch.command and launch.status != LaunchStatus.OK and not reached:
                 self._stillborn[launch.candidate, launch.placement, group][launch.block] = launch.status
+
+    def alone(self, candidate: str, placement: str) -> str:
+        """Return why a candidate is launched alone in a placement from now on, or nothing."""
+        if (candidate, placement) in self._restless:
+            return RESTLESS
+        return self.fails_beside(candidate, placement)
+
+    def fails_beside(self, candidate: str, placement: str) -> str:
+        """Return that launches of a candidate measured nothing beside others, and why, where there were enough."""
+        reasons = self._nothing_beside[candidate, placement]
+        return (
+            f"two launches measured nothing beside the others: {max(reasons.items())[1]}"
+            if len(reasons) >= TRIES
+            else ""
+        )
 
     def begun(self, block: int) -> bool:
         """Return whether a block has any launch."""

@@ -68,6 +68,8 @@ class Order(NamedTuple):
     """Operations that happen once in a launch."""
     among: Sequence[Case] = ()
     """Of launches that measure in turn: the cases of all, in their order. None: these are all."""
+    alone: str = ""
+    """Why it does not take turns with others, where its candidate cannot."""
 
 
 class Circumstances(NamedTuple):
@@ -89,19 +91,28 @@ class Circumstances(NamedTuple):
     """How many launches ran at the same time and measured in turn, this one included."""
     share_s: float = 0.0
     """Of these launches, each one's share of the time."""
+    alone: str = ""
+    """Why it does not take turns with others, where its candidate cannot."""
 
 
-def make(order: Order, folder: Path) -> tuple[Launch, list[CaseResult]]:
-    """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts."""
+Made = tuple[Launch, list[CaseResult]]
+"""A launch and its rows."""
+
+
+def make(order: Order, folder: Path) -> Made | launch.UnwatchedError:
+    """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts.
+
+    An UnwatchedError says that the launch was ended for a reason outside of it, and has to be made again.
+    """
     (made,) = _made([order], folder, lambda orders, steps: [perform(orders[0], steps[0])])
     return made
 
 
-def make_together(orders: Sequence[Order], folder: Path) -> list[tuple[Launch, list[CaseResult]]]:
+def make_together(orders: Sequence[Order], folder: Path) -> list[Made | launch.UnwatchedError]:
     """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
     with closing(launch.Turns(len(orders), over_hosts=bool(orders[0].placement.hosts))) as turns:
 
-        def performed(orders: Sequence[Order], steps: Sequence[Step]) -> list[Ending]:
+        def performed(orders: Sequence[Order], steps: Sequence[Step]) -> list[Ending | launch.UnwatchedError]:
             outcomes = launch.run_together(steps, turns.ended)
             return [ended(order, step, outcome) for order, step, outcome in zip(orders, steps, outcomes, strict=True)]
 
@@ -111,9 +122,9 @@ def make_together(orders: Sequence[Order], folder: Path) -> list[tuple[Launch, l
 def _made(
     orders: Sequence[Order],
     folder: Path,
-    performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending]],
+    performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending | launch.UnwatchedError]],
     turns: launch.Turns | None = None,
-) -> list[tuple[Launch, list[CaseResult]]]:
+) -> list[Made | launch.UnwatchedError]:
     steps = [
         _step(order, folder / str(place) if turns else folder, turns.arguments(place) if turns else [])
         for place, order in enumerate(orders)
@@ -125,8 +136,12 @@ def _made(
     stolen_s = launch.stolen_s() - stolen_before_s
     after, unknown_after = state(orders[0])
     evidence = endings.evidence(around, endings.surroundings(folder))
-    made = []
+    made: list[Made | launch.UnwatchedError] = []
+    outcomes = [one.outcome for one in found if isinstance(one, Ending) and one.outcome]
     for order, step, ending in zip(orders, steps, found, strict=True):
+        if isinstance(ending, launch.UnwatchedError):
+            made.append(ending)
+            continue
         log = tail(step.output)
         code = ending.outcome.exit_code if ending.outcome and not order.program else None
         if why := endings.unwritten(code, log):
@@ -141,7 +156,8 @@ def _made(
             environment=environment(step.command),
             evidence=evidence,
             together=len(orders),
-            share_s=max((one.outcome.duration_s for one in found if one.outcome), default=0.0) / len(orders),
+            alone=order.alone,
+            share_s=max((one.duration_s for one in outcomes), default=0.0) / len(orders),
         )
         made.append(recorded(order, step.command, ending, circumstances, log))
     return made
@@ -201,6 +217,7 @@ def recorded(
         state_reason=around.state_reason,
         job=around.job,
         folder=around.folder,
+        alone=around.alone,
         log=log,
     )
     return record, list(seated(order.placement, ending.stream.ranks, rows(ending)))
@@ -234,14 +251,16 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
     return job, stream, output
 
 
-def perform(order: Order, step: Step) -> Ending:
+def perform(order: Order, step: Step) -> Ending | launch.UnwatchedError:
     """Run the step and say how it ended."""
     (outcome,) = launch.run_together([step])
     return ended(order, step, outcome)
 
 
-def ended(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending:
+def ended(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending | launch.UnwatchedError:
     """Return how a step ended that ran, or was refused."""
+    if isinstance(outcome, launch.UnwatchedError):
+        return outcome
     if isinstance(outcome, RankbenchError):
         return Ending(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
     if order.program:

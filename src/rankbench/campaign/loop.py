@@ -6,6 +6,7 @@ killed goes on where it was, with nothing repeated and nothing lost but the laun
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,8 +19,9 @@ from rankbench import plan
 from rankbench.campaign import launching
 from rankbench.campaign.examination import Refusal
 from rankbench.campaign.history import History, Turn
+from rankbench.launch import UnwatchedError
 from rankbench.launch.turns import MOST_LAUNCHES
-from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus
+from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
+UNWATCHED_LAUNCHES = 3
+"""Launches of a turn that may be lost because the process that watches over them was killed."""
 
 
 class Decision(NamedTuple):
@@ -58,6 +62,9 @@ class Watch(Protocol):
     def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """A launch has ended and is stored."""
 
+    def noted(self, note: str) -> None:
+        """Something happened that changes how the campaign goes on."""
+
     def decided(self, decision: Decision) -> None:
         """A block is complete, and it is decided whether another follows."""
 
@@ -77,6 +84,8 @@ class Loop:
     """Why a library has no program for a foreign operation."""
     wanted: Collection[tuple[str, str]] = ()
     """Cases and candidates that the running block measures."""
+    unwatched: Counter[Turn] = field(default_factory=Counter)
+    """Launches of this run that are not stored because their keeper was killed."""
 
     def block(self, number: int) -> None:
         """Give every candidate its turn in every placement, with the cases that are not decided yet."""
@@ -108,7 +117,7 @@ class Loop:
                     order = self.order(turn, position, candidate, placement, left)
                     groups.setdefault(turn.group, []).append((order, cases))
         for asked in groups.values():
-            still = [one for one in asked if one[0].turn[1:3] not in self.history.alone][:MOST_LAUNCHES]
+            still = [one for one in asked if not self.history.alone(*one[0].turn[1:3])][:MOST_LAUNCHES]
             if len(still) > 1:
                 orders = self.in_one_order(block, placement, [order for order, _ in still])
                 self.launch_together(orders, [cases for _, cases in still])
@@ -134,12 +143,17 @@ class Loop:
     def launch_together(self, orders: Sequence[launching.Order], cases: Sequence[Sequence[Case]]) -> None:
         """Make launches at the same time, and store them one after the other.
 
-        One that measured nothing beside the others has no rows: whether it does alone is tried next.
+        One that measured nothing beside the others has no rows: the turn's next launch is made alone. So is that of one
+        whose keeper was killed, which is not stored.
         """
         self.watch.starts([order.turn for order in orders], len(orders[0].cases))
         made = launching.make_together(orders, self.store.folder / "work")
-        for order, own, (one, results) in zip(orders, cases, made, strict=True):
-            numbered = msgspec.structs.replace(one, number=self.history.last_number + 1)
+        for order, own, one in zip(orders, cases, made, strict=True):
+            if isinstance(one, UnwatchedError):
+                self.lose(order.turn, one)
+                continue
+            record, results = one
+            numbered = msgspec.structs.replace(record, number=self.history.last_number + 1)
             if results:
                 self.settle(numbered, results, order.turn, own, order.cases)
             else:
@@ -171,7 +185,22 @@ class Loop:
         while left := self.hopeful(turn, self.history.left(turn, cases)):
             self.watch.starts([turn], len(left))
             order = self.order(turn, position, candidate, placement, left)
-            self.settle(*launching.make(order, self.store.folder / "work"), turn, cases, left)
+            made = launching.make(order, self.store.folder / "work")
+            if isinstance(made, UnwatchedError):
+                self.lose(turn, made)
+            else:
+                self.settle(*made, turn, cases, left)
+
+    def lose(self, turn: Turn, error: UnwatchedError) -> None:
+        """Say that a launch is not stored and is made again. Raises RankbenchError if that happened too often."""
+        self.unwatched[turn] += 1
+        where = f"block {turn.block}, {turn.candidate} on {turn.placement}: {error}"
+        if self.unwatched[turn] >= UNWATCHED_LAUNCHES:
+            raise RankbenchError(
+                f"{where}, for the {UNWATCHED_LAUNCHES}rd time; find out what kills it (dmesg shows whether the kernel "
+                "was out of memory), then run again to go on"
+            )
+        self.watch.noted(f"{where}; it is not stored and is made again")
 
     def settle(
         self, launch: Launch, results: list[CaseResult], turn: Turn, cases: Sequence[Case], left: Sequence[Case]
@@ -202,7 +231,13 @@ class Loop:
             cases=cases,
             program=self.programs.get((candidate.library, cases[0].operation)),
             once=self.campaign.once,
+            alone=self.why_alone(candidate, placement, cases),
         )
+
+    def why_alone(self, candidate: Candidate, placement: Placement, cases: Sequence[Case]) -> str:
+        """Return why cases that could be measured in turn are not; that of restless candidates is in other fields."""
+        why = self.history.fails_beside(candidate.name, placement.name)
+        return why if why and self.may_share(candidate, placement, cases) else ""
 
     def cases(self, placement: Placement) -> list[Case]:
         """Return the cases of a placement."""
@@ -210,9 +245,13 @@ class Loop:
 
     def keep(self, launch: Launch, results: list[CaseResult]) -> None:
         """Store a launch, then remember it."""
+        before = self.history.alone(launch.candidate, launch.placement)
         self.store.append(launch, results)
         self.history.add(launch, ((result.case, result.status) for result in results))
         self.watch.ended(launch, results)
+        why = self.history.alone(launch.candidate, launch.placement)
+        if why and not before:
+            self.watch.noted(f"{launch.candidate} on {launch.placement} is launched alone from now on, because {why}")
 
     def record_refusal(self, turn: Turn, position: int, refusal: Refusal) -> None:
         """Store a refused launch in the first block that a candidate misses because its check failed."""

@@ -44,6 +44,7 @@ class Progress:
         self.turns = turns(campaign, ())
         """Cases of each candidate's turn in each placement, in the blocks that follow from the last look."""
         self.failures: list[str] = []
+        self.notes: list[str] = []
         self._took: list[tuple[int, float]] = []
         """Cases and seconds of every launch."""
         self._medians: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
@@ -70,6 +71,10 @@ class Progress:
                 discarded = result.own.discarded(overruns=self.campaign.discards_overruns(result.case))
                 self._medians[launch.candidate, result.case.key].append(launch_median(result.own, discarded))
         self.failures += failures(launch, results)
+
+    def noted(self, note: str) -> None:
+        """Keep what changes how the campaign goes on."""
+        self.notes.append(note)
 
     def decided(self, decision: Decision) -> None:
         """Take note of why another block follows, or not."""

@@ -7,6 +7,7 @@ docstring is its help. A trailing underscore of a module name is dropped from th
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -56,6 +57,9 @@ Language = Annotated[
         help=f"The language in which it is said: {' or '.join(language.known())}.",
     ),
 ]
+
+SIGNALLED = 128
+"""What shells add to a signal's number for an exit code."""
 
 console = Console(highlight=False)
 if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -135,8 +139,35 @@ def application(only: str = "") -> typer.Typer:
     return app
 
 
+class Terminated(BaseException):
+    """A signal asked this process to end. It ends as after Ctrl-C: processes first, and the lock."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def exit_code(stopped: BaseException) -> int:
+    """Return the exit code after a signal, as shells have it; KeyboardInterrupt is SIGINT."""
+    return SIGNALLED + (stopped.number if isinstance(stopped, Terminated) else signal.SIGINT)
+
+
+def heed_signals() -> None:
+    """Let SIGTERM and SIGHUP raise Terminated, once, unless whoever started this process has them ignored."""
+
+    def stop(number: int, _: object) -> None:
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(one, signal.SIG_IGN)
+        raise Terminated(number)
+
+    for one in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(one) == signal.SIG_DFL:
+            signal.signal(one, stop)
+
+
 def main() -> None:
-    """Run a command. What the user can mend is told in one line, and the exit code is 2."""
+    """Run a command. What the user can fix is printed in one line, and the exit code is 2."""
+    heed_signals()
     try:
         application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except RankbenchError as error:
@@ -144,5 +175,5 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(141)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (KeyboardInterrupt, Terminated) as stopped:
+        sys.exit(exit_code(stopped))

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Progress, Wanted
-from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, answer, console, home
+from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, Terminated, answer, console, exit_code, home
 from rankbench.model import CaseStatus, RankbenchError
 from rankbench.statistics import deciding
 from rankbench.verdict import evaluation, measures, naming
@@ -76,9 +76,10 @@ def run(
         prepared = campaign.prepare(Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed), tell)
         with shown(prepared.store.campaign) as watch:
             decision = campaign.run(prepared, stopping(prepared.store), watch)
-    except KeyboardInterrupt:
-        tell(f"stopped; what was measured is kept. Go on with: {shlex.join(['rankbench', *sys.argv[1:]])}")
-        raise typer.Exit(130) from None
+    except (KeyboardInterrupt, Terminated) as stopped:
+        with contextlib.suppress(OSError):  # The terminal may be gone.
+            tell(f"stopped; what was measured is kept. Go on with: {shlex.join(['rankbench', *sys.argv[1:]])}")
+        raise typer.Exit(exit_code(stopped)) from None
     conclude(prepared.store, decision)
     if failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
@@ -188,6 +189,8 @@ def shown(record: Campaign) -> Iterator[Progress]:
     progress = Shown(record)
     with Live(Screen(progress), console=console, refresh_per_second=REFRESH_PER_S, transient=True):
         yield progress
+    for note in progress.notes:
+        tell(f"note: {note}")
 
 
 class Shown(Progress):
@@ -217,6 +220,11 @@ class Lines(Progress):
         )
         for failure in self.failures[before:]:
             tell(f"  {failure}")
+
+    def noted(self, note: str) -> None:
+        """Print what changes how the campaign goes on."""
+        super().noted(note)
+        tell(f"note: {note}")
 
     def decided(self, decision: Decision) -> None:
         """Print why another block follows, or none."""
@@ -295,7 +303,8 @@ class Screen:
         return table
 
     def failures(self) -> Iterator[RenderableType]:
-        """Draw what went wrong last."""
+        """Draw what went wrong last, and what changed how the campaign goes on."""
+        yield from (Text(f"note: {note}", style="yellow") for note in self.progress.notes[-FAILURES_SHOWN:])
         failures = self.progress.failures
         if failures:
             yield Text(f"{len(failures)} failures so far; each is stored with its log", style="red")

@@ -255,6 +255,8 @@ class Launch(Record, frozen=True):
     waited_s: float = 0.0
     busy_s: float = 0.0
     """What its ranks waited for their turns, and what CPU time their processes used meanwhile, all together."""
+    alone: str = ""
+    """Why it took no turns with others though the plan asks for it: launches of its candidate measured nothing so."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
 

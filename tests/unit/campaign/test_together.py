@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,10 +16,9 @@ from unit.campaign.test_blocks import PLAN, assert_sound, go_on, libraries, prep
 
 from rankbench import campaign, plan
 from rankbench.campaign import Progress
-from rankbench.model import CaseStatus, Launch, LaunchStatus
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from rankbench.campaign.loop import UNWATCHED_LAUNCHES
+from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError
+from rankbench.verdict import evaluation
 
 __all__ = ["libraries"]
 
@@ -85,17 +89,112 @@ def test_a_candidate_that_does_not_rest_is_launched_alone_from_then_on(
     assert {launch.together for launch in store.launches() if launch.block == 2} == {1, 2}
 
 
-def test_what_measures_nothing_beside_others_is_tried_alone_and_stays_alone(
+def test_what_measures_nothing_beside_others_in_two_blocks_is_launched_alone(
     tmp_path: Path, libraries: dict[str, Path]
 ) -> None:
-    """As where all of them together would need more shared memory than there is."""
-    prepared = prepare(tmp_path)
+    """As where all of them together would need more shared memory than there is. It is said, stored and reported."""
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 4"))
     behave(libraries["9.2"], dead_in_turns=True)
+    progress = Progress(prepared.store.campaign)
+    campaign.run(prepared, go_on, progress)
+    assert_sound(prepared.store, blocks=4)
+    own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(one.block, one.together, one.status) for one in own] == [
+        *((1, 3, "refused"), (1, 1, "ok"), (2, 3, "refused"), (2, 1, "ok"), (3, 1, "ok"), (4, 1, "ok")),
+    ]
+    assert set(statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
+    why = "two launches measured nothing beside the others: did not start: exit code 1"
+    assert [one.alone for one in own] == ["", "", "", why, why, why]
+    assert progress.notes == [f"mpich-9.2 on socket is launched alone from now on, because {why}"]
+    findings = [one.text for one in evaluation.evaluate(prepared.store).verdict.findings]
+    assert f"mpich-9.2 was measured alone from block 2 on, because {why}." in findings
+
+
+def test_launches_go_on_in_turns_after_a_launcher_was_killed_from_outside(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    """Its turn in that block is made again, alone. Two such blocks are no reason to stay alone."""
+    prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 4"))
+    behave(libraries["9.2"], killed_in_turns=True)
+    progress = Progress(prepared.store.campaign)
+    campaign.run(prepared, go_on, progress)
+    assert_sound(prepared.store, blocks=4)
+    own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
+    assert [(one.block, one.together) for one in own] == [(block, many) for block in range(1, 5) for many in (3, 1)]
+    assert {(one.exit_code, one.reason) for one in own if one.together == 3} == {
+        (-9, "did not start: exit code -9 (SIGKILL)")
+    }
+    assert progress.notes == []
+
+
+def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
+    """Kill the keeper of a launch, so many times, as soon as the core of a library runs."""
+
+    def keepers() -> list[int]:
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            words = cmdline(int(path.name))
+            if f"{mark}\0" in words and f"{folder}/" in words:
+                with contextlib.suppress(OSError):
+                    found.append(int((path / "stat").read_text().rpartition(")")[2].split()[1]))
+        return found
+
+    def kill() -> None:
+        for _ in range(times):
+            while not (targets := [pid for pid in keepers() if "keeper.py" in cmdline(pid)]):
+                time.sleep(0.02)
+            os.kill(targets[0], signal.SIGKILL)
+            while "keeper.py" in cmdline(targets[0]):
+                time.sleep(0.02)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    return thread
+
+
+def cmdline(pid: int) -> str:
+    """Return the command of a process, nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def test_a_launch_whose_keeper_was_killed_is_made_again_and_not_stored(
+    tmp_path: Path, libraries: dict[str, Path]
+) -> None:
+    prepared = prepare(tmp_path)
+    behave(libraries["9.2"], pause_s=0.3)
+    progress = Progress(prepared.store.campaign)
+    killer = kill_a_keeper(tmp_path / "results", libraries["9.2"], times=1)
+    campaign.run(prepared, go_on, progress)
+    killer.join()
+    assert_sound(prepared.store, blocks=2)
+    launches = prepared.store.launches()
+    assert {one.status for one in launches} == {LaunchStatus.OK}
+    assert [one.together for one in launches if one.candidate == "mpich-9.2"] == [1, 3]
+    assert progress.notes == [
+        "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
+        "was ended with it; it is not stored and is made again"
+    ]
+
+
+def test_a_campaign_ends_if_keepers_are_killed_again_and_again(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    prepared = prepare(tmp_path, f"together = false{PLAN}")
+    behave(libraries["9.2"], pause_s=0.5)
+    killer = kill_a_keeper(tmp_path / "results", libraries["9.2"], times=UNWATCHED_LAUNCHES)
+    with pytest.raises(RankbenchError) as error:
+        campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    killer.join()
+    assert str(error.value) == (
+        "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
+        "was ended with it, for the 3rd time; find out what kills it (dmesg shows whether the kernel was out of "
+        "memory), then run again to go on"
+    )
+    assert "mpich-9.2" not in {one.candidate for one in prepared.store.launches()}
+    behave(libraries["9.2"])
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=2)
-    own = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(one.block, one.together, one.status) for one in own] == [(1, 3, "refused"), (1, 1, "ok"), (2, 1, "ok")]
-    assert set(statuses(prepared.store, "mpich-9.2", "")) == {CaseStatus.OK}
 
 
 def test_one_that_leaves_a_case_out_passes_its_turn(tmp_path: Path, libraries: dict[str, Path]) -> None:

@@ -29,6 +29,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     met = states.met(evidence.launches)
     yield from _unlike(met)
     yield from _restless(evidence)
+    yield from _fails_beside(evidence)
     yield from _favoured(evidence, met)
     yield from _stolen(evidence)
     yield from _unknown(met)
@@ -142,6 +143,29 @@ def _restless(evidence: Evidence) -> Iterator[Finding]:
             ),
             advice=say(
                 "Its later launches were made alone. Set together = false in the plan, or switch such threads off."
+            ),
+            cases=[],
+            severity="warning",
+        )
+
+
+def _fails_beside(evidence: Evidence) -> Iterator[Finding]:
+    """Report candidates that measured nothing beside others, and were launched alone."""
+    launches = [launch for launch in evidence.launches if launch.alone]
+    for name, placement in dict.fromkeys((launch.candidate, launch.placement) for launch in launches):
+        first = next(launch for launch in launches if (launch.candidate, launch.placement) == (name, placement))
+        yield Finding(
+            kind="state",
+            title=say("One candidate was measured alone"),
+            text=say(
+                "{name} was measured alone from block {block} on, because {why}.",
+                name=name if len(evidence.campaign.plan.placements) == 1 else f"{name} on {placement}",
+                block=first.block,
+                why=first.alone,
+            ),
+            advice=say(
+                "Its comparisons are wider, since its launches do not take turns with the others. Look for a full "
+                "/dev/shm or a limit of memory or processes, or set together = false in the plan."
             ),
             cases=[],
             severity="warning",
