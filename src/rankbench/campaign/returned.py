@@ -197,6 +197,7 @@ def lost_nodes(path: Path) -> str:
 def around(tried: Tried, line: CommandLine) -> launching.Circumstances:
     """Return what surrounded a launch, as the script saw it."""
     before, after = (state(tried.path / f"{when}.json") for when in ("before", "after"))
+    alone = tried.path / "alone"
     told = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
     ambient = dict(line.split("=", 1) for line in told if "=" in line)
     return launching.Circumstances(
@@ -211,6 +212,7 @@ def around(tried: Tried, line: CommandLine) -> launching.Circumstances:
         together=tried.left.together,
         share_s=tried.left.duration_s / tried.left.together,
         folder=tried.folder,
+        alone=alone.read_text(encoding="utf-8").strip() if alone.exists() else "",
     )
 
 

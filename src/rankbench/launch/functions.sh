@@ -27,7 +27,7 @@ load() {
 
 # One job at a time works on a campaign. What is launched does not inherit the lock.
 begin_job() {
-    mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/alone"
+    mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/nothing" "$job/alone"
     exec 9>"$job/lock"
     if ! flock -n 9; then
         say "another job works on $campaign: nothing is done"
@@ -96,14 +96,52 @@ end_launch() {
     end_ranks
 }
 
+# end_launcher PID: first the launcher, which can tidy up, half a second later its whole process group. What they leave in /dev/shm
+# is removed.
 end_launcher() {
-    local patience=5
+    local shared launcher
+    shared=$(below "$1" | shared_memory)
+    read -r launcher 2>/dev/null <"/proc/$1/task/$1/children"
+    # shellcheck disable=SC2086 # its words
+    [ -z "$launcher" ] || kill -TERM $launcher 2>/dev/null
+    wait_for_group "$1" 5
     kill -TERM -- "-$1" 2>/dev/null
-    while [ $patience -gt 0 ] && kill -0 -- "-$1" 2>/dev/null; do
-        sleep 1
+    wait_for_group "$1" 50
+    kill -KILL -- "-$1" 2>/dev/null
+    remove_shared_memory <<<"$shared"
+}
+
+# wait_for_group PID TENTHS: until no process of the group is left, or the time is over.
+wait_for_group() {
+    local patience=$2
+    while [ "$patience" -gt 0 ] && kill -0 -- "-$1" 2>/dev/null; do
+        sleep 0.1
         patience=$((patience - 1))
     done
-    kill -KILL -- "-$1" 2>/dev/null
+}
+
+# below PID: the processes that descend from it.
+below() {
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Za-z] \([0-9]*\) .*/\1 \2/p' | awk -v top="$1" '
+        { parent[$1] = $2 }
+        END { for (pid in parent) for (one = parent[pid]; one in parent; one = parent[one]) if (one == top) { print pid; break } }'
+}
+
+# shared_memory: inode and path of the files in /dev/shm that processes have mapped, whose numbers are read.
+shared_memory() {
+    local pid
+    while read -r pid; do
+        sed -n '/ (deleted)$/d; s|^[^ ]* [^ ]* [^ ]* [^ ]* \([0-9]*\) *\(/dev/shm/.*\)$|\1 \2|p' "/proc/$pid/maps" 2>/dev/null
+    done | sort -u
+}
+
+# remove_shared_memory: of the files that are read, those of this user that nobody maps any more.
+remove_shared_memory() {
+    local inode path
+    while read -r inode path; do
+        [ -O "$path" ] && [ "$(stat -c %i "$path" 2>/dev/null)" = "$inode" ] || continue
+        grep -qsF " $path" /proc/[0-9]*/maps || rm -f "$path"
+    done
 }
 
 # watch_growth PID FOLDER FILE: a launch whose file does not change any more hangs. Who waits for its turn touches it.
@@ -346,7 +384,8 @@ member() {
 }
 
 # What became of launches that ran at the same time. One that hung may have taken the others with it, which are made again. One that
-# measured nothing beside the others, or did not rest while they had their turns, is alone from now on. Not so if nodes were lost.
+# measured nothing beside the others in two blocks, or did not rest while they had their turns, is alone from now on. Not so if nodes
+# were lost.
 sort_out() {
     local name function out died=() cut=() one hung=false
     [ -e "$job/beside" ] || return 0
@@ -379,8 +418,7 @@ sort_out() {
         elif $hung && [ ! -e "$out/hung" ]; then
             rm -rf "$out"
         elif [ "$(begun "$out")" = 0 ]; then
-            say "$function measured nothing beside the others; alone from now on"
-            touch "$job/alone/$function"
+            nothing_beside "$function" "$out"
             rm -rf "$out"
         else
             died_in "$out" "$function" >>"$job/dead/$function"
@@ -390,13 +428,38 @@ sort_out() {
     [ ! -s "$job/lost" ]
 }
 
+# nothing_beside FUNCTION FOLDER: a launch measured nothing beside others. If that happens in two blocks, it is launched alone
+# from then on.
+nothing_beside() {
+    local reason code block=${2%/*}
+    block=${block##*/} block=${block%%-*} # Turns are named so: 001-LINE.
+    if ended_from_outside "$2"; then
+        say "$1 was ended from outside; its turn is made again"
+        return 0
+    fi
+    code=$(sed -nE 's/^\{"exit_code":(-?[0-9]+),.*/\1/p' "$2/ending")
+    reason="did not start: exit code $code"
+    [ ! -e "$2/hung" ] || reason="no sign of life for $silence_s s"
+    say "$1 measured nothing beside the others: $reason"
+    echo "$block" >>"$job/nothing/$1"
+    [ "$(sort -u "$job/nothing/$1" | wc -l)" -ge 2 ] || return 0
+    echo "two launches measured nothing beside the others: $reason" >"$job/alone/$1"
+    say "$1 is launched alone from now on, because $(cat "$job/alone/$1")"
+}
+
+# ended_from_outside FOLDER: whether SIGHUP, SIGINT, SIGKILL or SIGTERM ended the launcher itself, which then says nothing about ranks.
+ended_from_outside() {
+    grep -qE '^\{"exit_code":(129|130|137|143),"hung":false,' "$1/ending" &&
+        ! grep -qiE 'signal:? [0-9]+|srun: error: [^ ]+: tasks? ' "$1/output.log"
+}
+
 # restless FOLDER: whether its ranks took CPU time while others measured: a twentieth of what they waited, if that was 0.1 s.
 restless() {
     sed -nE 's/^\{"record":"end".*"waited_s":([^,]*),"busy_s":([^,}]*).*/\1 \2/p' "$1/stream.jsonl" |
         awk '$1 >= 0.1 && $2 > 0.05 * $1 {found = 1} END {exit !found}'
 }
 
-# make_turn NAME FUNCTION CASES: one turn, in several launches where they die on the way. What is done is skipped.
+# make_turn NAME FUNCTION CASES [alone]: one turn, in several launches where they die on the way. What is done is skipped.
 make_turn() {
     local turn=$job/launches/$1 function=$2 cases=$job/cases/$3 try out together=1
     is_open "$1" "$2" || return 0
@@ -410,6 +473,7 @@ make_turn() {
             pending "$try" "$cases" "$function" >"$out/job.txt"
             grep -q '^case ' "$out/job.txt" || break
             say "$1, launch $try"
+            [ -n "${4:-}" ] || [ ! -s "$job/alone/$function" ] || cp "$job/alone/$function" "$out/alone"
             run "$function" "$out" --job "$out/job.txt" --quiet
             if complete "$out" "$function"; then
                 unended=""

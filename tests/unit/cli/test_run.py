@@ -54,6 +54,7 @@ def start(place: Path, *options: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # Under nohup it is ignored.
     )
 
 
@@ -154,13 +155,14 @@ def test_the_version_is_shown(program: list[str]) -> None:
     assert done.stdout == f"rankbench {metadata.version('rankbench')}\n"
 
 
-def test_an_interrupt_ends_the_launch_and_says_how_to_go_on(place: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_the_launch_and_says_how_to_go_on(place: Path, number: signal.Signals, code: int) -> None:
     behave(place / "9.2", pause_s=0.2)
     process = start(place)
     wait_for_launches(process, place, 2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     said, _ = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == code
     assert said.splitlines()[-1] == (
         "stopped; what was measured is kept. Go on with: rankbench run plan.toml --prefix 9.1 --prefix 9.2 --seed 5"
     )
