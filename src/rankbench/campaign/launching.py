@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -99,24 +100,31 @@ Made = tuple[Launch, list[CaseResult]]
 """A launch and its rows."""
 
 
-def make(order: Order, folder: Path) -> Made | launch.UnwatchedError:
+def make(order: Order, folder: Path) -> Made:
     """Launch the cases once. The folder takes job, stream and output; nothing that was there before counts.
 
-    An UnwatchedError says that the launch was ended for a reason outside of it, and has to be made again.
+    Raises UnwatchedError where the launch was ended for a reason outside of it, and has to be made again.
     """
-    (made,) = _made([order], folder, lambda orders, steps: [perform(orders[0], steps[0])])
+    (made,) = _made([order], folder, _performed)
+    if isinstance(made, launch.UnwatchedError):
+        raise made
     return made
 
 
 def make_together(orders: Sequence[Order], folder: Path) -> list[Made | launch.UnwatchedError]:
     """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
     with closing(launch.Turns(len(orders), over_hosts=bool(orders[0].placement.hosts))) as turns:
+        return _made(orders, folder, partial(_performed, turn_ended=turns.ended), turns)
 
-        def performed(orders: Sequence[Order], steps: Sequence[Step]) -> list[Ending | launch.UnwatchedError]:
-            outcomes = launch.run_together(steps, turns.ended)
-            return [ended(order, step, outcome) for order, step, outcome in zip(orders, steps, outcomes, strict=True)]
 
-        return _made(orders, folder, performed, turns)
+def _performed(
+    orders: Sequence[Order], steps: Sequence[Step], turn_ended: Callable[[int], None] = lambda _: None
+) -> list[Ending | launch.UnwatchedError]:
+    outcomes = launch.run_together(steps, turn_ended)
+    return [
+        outcome if isinstance(outcome, launch.UnwatchedError) else ended(order, step, outcome)
+        for order, step, outcome in zip(orders, steps, outcomes, strict=True)
+    ]
 
 
 def _made(
@@ -251,16 +259,18 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
     return job, stream, output
 
 
-def perform(order: Order, step: Step) -> Ending | launch.UnwatchedError:
-    """Run the step and say how it ended."""
-    (outcome,) = launch.run_together([step])
-    return ended(order, step, outcome)
+def perform(order: Order, step: Step) -> Ending:
+    """Run the step, again if its keeper is killed, and say how it ended."""
+    try:
+        return ended(order, step, launch.run(step))
+    except launch.UnwatchedError:
+        raise
+    except RankbenchError as error:
+        return ended(order, step, error)
 
 
-def ended(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending | launch.UnwatchedError:
+def ended(order: Order, step: Step, outcome: Outcome | RankbenchError) -> Ending:
     """Return how a step ended that ran, or was refused."""
-    if isinstance(outcome, launch.UnwatchedError):
-        return outcome
     if isinstance(outcome, RankbenchError):
         return Ending(LaunchStatus.REFUSED, str(outcome), None, EMPTY)
     if order.program:

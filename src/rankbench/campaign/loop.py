@@ -185,9 +185,10 @@ class Loop:
         while left := self.hopeful(turn, self.history.left(turn, cases)):
             self.watch.starts([turn], len(left))
             order = self.order(turn, position, candidate, placement, left)
-            made = launching.make(order, self.store.folder / "work")
-            if isinstance(made, UnwatchedError):
-                self.lose(turn, made)
+            try:
+                made = launching.make(order, self.store.folder / "work")
+            except UnwatchedError as error:
+                self.lose(turn, error)
             else:
                 self.settle(*made, turn, cases, left)
 
