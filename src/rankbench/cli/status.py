@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.text import Text
 
@@ -20,7 +18,7 @@ from rankbench.cli import columns, console
 from rankbench.cli.run import conclude, spell_blocks, spell_seconds, tell
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
-from rankbench.model import LaunchStatus, RankbenchError, Record
+from rankbench.model import LaunchStatus, RankbenchError
 from rankbench.verdict import evaluation
 from rankbench.verdict.stopping import decide
 
@@ -29,11 +27,11 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from rankbench.launch.jobs import Submitted
     from rankbench.launch.schedulers import JobState
     from rankbench.store import Store
 
 ORDER = 36
-SUBMITTED = "submitted.jsonl"
 POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 """Between two looks at a job: often at its beginning, seldom later, since a scheduler serves many."""
 FAILURES_SHOWN = 8
@@ -44,14 +42,6 @@ MEANINGS = {
     "disk": "ended because its folder could not be written: is the disk full, or a quota reached?",
 }
 """What a script's last word means."""
-
-
-class Submitted(Record, frozen=True):
-    """A job that was submitted."""
-
-    scheduler: str
-    number: str
-    at: str
 
 
 def status(
@@ -83,18 +73,9 @@ def current(folder: Path | None) -> Store:
 # --- jobs -------------------------------------------------------------------------------------------------------------
 
 
-def remember(folder: Path, scheduler: str, number: str) -> None:
-    """Write down that a job was submitted."""
-    line = Submitted(scheduler=scheduler, number=number, at=datetime.now(UTC).isoformat(timespec="seconds"))
-    with (folder / FOLDER / SUBMITTED).open("ab") as file:
-        file.write(msgspec.json.encode(line) + b"\n")
-
-
 def last_job(folder: Path) -> Submitted | None:
-    """Return the job that was submitted last."""
-    path = folder / FOLDER / SUBMITTED
-    lines = path.read_bytes().splitlines() if path.exists() else []
-    return msgspec.json.decode(lines[-1], type=Submitted) if lines else None
+    """Return the job of a campaign that was submitted last."""
+    return jobs.last(folder / FOLDER)
 
 
 def in_the_queue(folder: Path) -> str:

@@ -11,9 +11,9 @@ from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annota
 from rankbench.campaign.batch import scripted, write
 from rankbench.cli.run import spell_blocks, tell
 from rankbench.cli.script import with_options
-from rankbench.cli.status import follow, in_the_queue, remember
+from rankbench.cli.status import follow, in_the_queue
 from rankbench.launch import jobs, schedulers
-from rankbench.launch.script import text
+from rankbench.launch.script import FOLDER, text
 from rankbench.model import RankbenchError
 
 ORDER = 34
@@ -40,7 +40,7 @@ def submit(
         tell(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
         return
     number = jobs.submit(chosen, path)
-    remember(wanted.folder, chosen.name, number)
+    jobs.remember(wanted.folder / FOLDER, chosen.name, number)
     tell(f"job {number} of {chosen.title} on {wanted.plan.job.nodes} nodes")
     prepared.store.unlock()
     if wait:

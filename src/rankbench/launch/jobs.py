@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.model import RankbenchError
+import msgspec
+
+from rankbench.launch import schedulers
+from rankbench.model import RankbenchError, Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +19,15 @@ if TYPE_CHECKING:
     from rankbench.launch.schedulers import JobState, Scheduler
 
 PATIENCE_S = 60.0
+SUBMITTED = "submitted.jsonl"
+
+
+class Submitted(Record, frozen=True):
+    """A job that was submitted: a line of `submitted.jsonl`."""
+
+    scheduler: str
+    number: str
+    at: str
 
 
 class Answer(NamedTuple):
@@ -33,12 +46,12 @@ def submit(scheduler: Scheduler, script: Path) -> str:
     """Submit a script; return the job's number."""
     command = scheduler.submit if scheduler.by_input else (*scheduler.submit, str(script))
     answer = ask(command, script if scheduler.by_input else None)
-    number = re.search(scheduler.number, answer.said)
+    number = re.search(scheduler.printed, answer.said)
     if answer.exit_code or not number:
         advice = (way for said, way in scheduler.refusals.items() if said in answer.said)
         raise RankbenchError(
             f"{scheduler.title} did not take {script}: {answer.first_line}; "
-            f"{next(advice, 'mend [job] in the plan, or give options')}"
+            f"{next(advice, 'correct [job] in the plan, or give options')}"
         )
     return number[1]
 
@@ -57,6 +70,40 @@ def cancel(scheduler: Scheduler, number: str) -> None:
     answer = ask(scheduler.cancellation(number))
     if answer.exit_code:
         raise RankbenchError(f"{scheduler.title} does not end job {number}: {answer.first_line}")
+
+
+def remember(folder: Path, scheduler: str, number: str) -> None:
+    """Add a job to the list of those submitted, in the folder of a campaign's job."""
+    line = Submitted(scheduler=scheduler, number=number, at=datetime.now(UTC).isoformat(timespec="seconds"))
+    with (folder / SUBMITTED).open("ab") as file:
+        file.write(msgspec.json.encode(line) + b"\n")
+
+
+def last(folder: Path) -> Submitted | None:
+    """Return the job that was submitted last. Raises RankbenchError where its line is damaged.
+
+    The list may come from elsewhere with its campaign, and the number becomes an argument of commands.
+    """
+    path = folder / SUBMITTED
+    try:
+        lines = path.read_bytes().splitlines() if path.exists() else []
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be read ({error.strerror})") from None
+    return checked(lines[-1], f"{path}:{len(lines)}") if lines else None
+
+
+def checked(line: bytes, where: str) -> Submitted:
+    """Return the job of a line, if there can be such a job; `where` is the line's file and number."""
+    try:
+        job = msgspec.json.decode(line, type=Submitted)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RankbenchError(f"{where}: damaged ({error}); remove this line") from None
+    scheduler = schedulers.known().get(job.scheduler)
+    if not scheduler:
+        raise RankbenchError(f"{where}: no scheduler {job.scheduler!r}; known are {', '.join(schedulers.known())}")
+    if not re.fullmatch(scheduler.number, job.number):
+        raise RankbenchError(f"{where}: {job.number!r} is no job number of {scheduler.title}; remove this line")
+    return job
 
 
 def ask(command: Sequence[str], script: Path | None = None) -> Answer:

@@ -364,7 +364,7 @@ def test_a_scheduler_that_does_not_take_a_script(tmp_path: Path) -> None:
     done = here.submit()
     assert (done.exit_code, done.printed.splitlines()[-1]) == (
         2, "rankbench: Slurm did not take results/plan/job/job.sh: sbatch: error: invalid partition specified: bench; "
-           "mend [job] in the plan, or give options",
+           "correct [job] in the plan, or give options",
     )  # fmt: skip
 
 

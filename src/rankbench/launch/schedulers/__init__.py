@@ -40,7 +40,9 @@ class Scheduler(Protocol):
     by_input: bool = False
     """Whether the script is handed over on standard input."""
     number: str
-    """Pattern of what it prints; the group is the job's number."""
+    """Pattern of a job's number. It never begins with a dash: commands would take the number for an option."""
+    printed: str
+    """Pattern of what a submission prints; the group is the job's number."""
     job_id: str
     """Bash for the job's number, within the job."""
     end_ranks: str = ":"

@@ -22,7 +22,8 @@ class Scheduler(schedulers.Scheduler):
     name = "flux"
     title = "Flux"
     submit = ("flux", "batch")
-    number = r"(?m)^(ƒ?f?[0-9A-Za-z.]+)$"
+    number = r"ƒ?[0-9A-Za-z][0-9A-Za-z.]*"
+    printed = rf"(?m)^({number})$"
     job_id = "${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}"
     answers = '! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .'
     lacks = ("tasks_per_socket", "contiguous")

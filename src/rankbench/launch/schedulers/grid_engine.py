@@ -25,7 +25,8 @@ class Scheduler(schedulers.Scheduler):
     name = "grid-engine"
     title = "Grid Engine"
     submit = ("qsub", "-terse")
-    number = r"(?m)^(\d+)$"
+    number = r"[0-9]+"
+    printed = rf"(?m)^({number})$"
     job_id = "${JOB_ID:-}"
     answers = f"""timeout 15 qping -info "$1" "{EXECD_PORT}" execd 1
     [ $? != 124 ]"""
@@ -65,7 +66,7 @@ class Scheduler(schedulers.Scheduler):
 
     def question(self, number: str) -> list[str]:
         """Ask for all jobs of everybody: of one that has ended, qstat itself would say nothing but an error."""
-        return ["bash", "-c", f'qstat -u "*" && echo "looked for {number}"']
+        return ["bash", "-c", 'qstat -u "*" && echo "looked for $0"', number]
 
     def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
         """The fifth word of a job's line is its state; a job that is not there has ended."""

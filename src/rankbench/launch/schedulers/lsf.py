@@ -24,7 +24,8 @@ class Scheduler(schedulers.Scheduler):
     title = "LSF"
     submit = ("bsub",)
     by_input = True
-    number = r"Job <(\d+)> is submitted"
+    number = r"[0-9]+"
+    printed = rf"Job <({number})> is submitted"
     job_id = "${LSB_JOBID:-}"
     answers = '! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"'
     environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "lsf"})

@@ -19,7 +19,8 @@ class Scheduler(schedulers.Scheduler):
     name = "pbs"
     title = "PBS"
     submit = ("qsub",)
-    number = r"(?m)^(\d+(?:\.\S+)?)$"
+    number = r"[0-9]+(?:\.[\w.-]+)?"
+    printed = rf"(?m)^({number})$"
     job_id = "${PBS_JOBID:-}"
     answers = '! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"'
     lacks = ("tasks_per_socket", "contiguous")

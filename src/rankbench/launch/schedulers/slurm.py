@@ -24,7 +24,8 @@ class Scheduler(schedulers.Scheduler):
     name = "slurm"
     title = "Slurm"
     submit = ("sbatch", "--parsable")
-    number = r"(?m)^(\d+)(?:;\S+)?$"
+    number = r"[0-9]+"
+    printed = rf"(?m)^({number})(?:;\S+)?$"
     job_id = "${SLURM_JOB_ID:-}"
     answers = '! timeout 20 sinfo --noheader --nodes="$1" --format=%T | grep -qE "down|fail|[*]"'
     end_ranks = """squeue --noheader --steps --jobs "$SLURM_JOB_ID" --format %i | grep -E '\\.[0-9]+$' |

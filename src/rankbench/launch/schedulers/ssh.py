@@ -21,7 +21,8 @@ class Scheduler(schedulers.Scheduler):
     name = "ssh"
     title = "ssh"
     submit = ("bash", "-c", DETACHED)
-    number = r"(?m)^(\d+)$"
+    number = r"[1-9][0-9]*"
+    printed = rf"(?m)^({number})$"
     job_id = "$$"
     answers = 'timeout 10 "$remote_shell" "$1" true'
     lacks = ("partition", "account", "tasks_per_socket", "contiguous", "options")

@@ -1,0 +1,86 @@
+"""The list of submitted jobs, which may come from elsewhere with its campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import scheduler
+
+from rankbench.launch import jobs, schedulers
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NUMBERS = {
+    "slurm": "101",
+    "pbs": "101.server-1",
+    "lsf": "101",
+    "flux": "ƒ2oL3f",
+    "grid-engine": "101",
+    "ssh": "101",
+}
+HOSTILE = ('1"; touch PWNED; echo "', "$(touch PWNED)", "-1", "--help", "", " 1", "1\n", "1 2", "../self")
+
+
+@pytest.mark.parametrize("name", sorted(schedulers.known()))
+def test_a_job_that_was_submitted_is_read_again(tmp_path: Path, name: str) -> None:
+    jobs.remember(tmp_path, name, "1")
+    jobs.remember(tmp_path, name, NUMBERS[name])
+    job = jobs.last(tmp_path)
+    assert job
+    assert (job.scheduler, job.number) == (name, NUMBERS[name])
+
+
+def test_no_job_was_submitted(tmp_path: Path) -> None:
+    assert jobs.last(tmp_path) is None
+
+
+@pytest.mark.parametrize("name", sorted(schedulers.known()))
+@pytest.mark.parametrize("number", HOSTILE)
+def test_a_number_that_no_scheduler_gave_is_refused(tmp_path: Path, name: str, number: str) -> None:
+    jobs.remember(tmp_path, name, NUMBERS[name])
+    jobs.remember(tmp_path, name, number)
+    with pytest.raises(RankbenchError) as error:
+        jobs.last(tmp_path)
+    title = schedulers.known()[name].title
+    assert str(error.value) == f"{tmp_path}/submitted.jsonl:2: {number!r} is no job number of {title}; remove this line"
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        (b'{"scheduler":"slu', ":1: damaged (Input data was truncated); remove this line"),
+        (b'{"scheduler":"slurm","number":7,"at":""}',
+         ":1: damaged (Expected `str`, got `int` - at `$.number`); remove this line"),
+        (b'{"scheduler":"cobalt","number":"7","at":""}',
+         ":1: no scheduler 'cobalt'; known are flux, grid-engine, lsf, pbs, slurm, ssh"),
+    ],
+)  # fmt: skip
+def test_a_damaged_line_is_an_error_with_its_place(tmp_path: Path, line: bytes, answer: str) -> None:
+    (tmp_path / "submitted.jsonl").write_bytes(line + b"\n")
+    with pytest.raises(RankbenchError) as error:
+        jobs.last(tmp_path)
+    assert str(error.value) == f"{tmp_path}/submitted.jsonl{answer}"
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "submitted.jsonl").write_bytes(b'{"scheduler":"\xff","number":"7","at":""}\n')
+    with pytest.raises(RankbenchError, match=r"submitted\.jsonl:1: damaged"):
+        jobs.last(tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(schedulers.known()))
+@pytest.mark.parametrize("number", HOSTILE[:2])
+def test_no_scheduler_runs_a_number_as_shell_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: str
+) -> None:
+    for variable, value in scheduler.install(name, tmp_path / "commands").items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.chdir(tmp_path)
+    one = schedulers.known()[name]
+    for command in (one.question(number), one.cancellation(number)):
+        assert number in command
+        jobs.ask(command)
+    assert not (tmp_path / "PWNED").exists()
