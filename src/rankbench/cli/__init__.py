@@ -84,6 +84,15 @@ def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str
     return [libraries.choose(name, reach) for name in names] or reach
 
 
+def campaign_folder(results: Path, name: str) -> Path:
+    """Return the folder of a campaign below `results`. Raises RankbenchError where the name would lead elsewhere."""
+    if not name or "/" in name or name.startswith(".") or not name.isprintable():
+        raise RankbenchError(
+            f'--name {name!r}: a campaign\'s name has no "/", does not begin with "." and has no control characters'
+        )
+    return results / name
+
+
 def columns(*titles: str, left: int = 1) -> Table:
     """Return a table whose first columns hold text and the others figures."""
     table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)

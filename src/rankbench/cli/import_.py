@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
-from rankbench.cli import console
+from rankbench.cli import campaign_folder, console
 from rankbench.model import RankbenchError
 from rankbench.report.meanings import page
 
@@ -45,7 +45,7 @@ def import_(
     named = [label.strip() for label in labels.split(",")] if labels else []
     if not all(named) or len(set(named)) < len(named):
         raise RankbenchError(f"--labels: found {labels!r}, expected names such as MPICH,OpenMPI, each once")
-    folder = results / name
+    folder = campaign_folder(results, name)
     with console.status("reading …"):
         made = imported.make(Wish(sources, named, ranks, strict_errors), folder)
     record = made.campaign

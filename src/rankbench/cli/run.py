@@ -22,7 +22,19 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Progress, Wanted
-from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, Terminated, answer, console, exit_code, home
+from rankbench.cli import (
+    Binding,
+    Hosts,
+    Modules,
+    Prefixes,
+    RemoteShell,
+    Terminated,
+    answer,
+    campaign_folder,
+    console,
+    exit_code,
+    home,
+)
 from rankbench.model import CaseStatus, RankbenchError
 from rankbench.statistics import deciding
 from rankbench.verdict import evaluation, measures, naming
@@ -71,7 +83,7 @@ def run(
     machine = launch.machine()
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
     planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
-    folder = results / (name or Path(planned.file).stem)
+    folder = campaign_folder(results, name or Path(planned.file).stem)
     try:
         prepared = campaign.prepare(Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed), tell)
         with shown(prepared.store.campaign) as watch:

@@ -12,7 +12,7 @@ import typer
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Wanted
 from rankbench.campaign.batch import scripted
-from rankbench.cli import Binding, Modules, Prefixes, home
+from rankbench.cli import Binding, Modules, Prefixes, campaign_folder, home
 from rankbench.cli.run import chosen_plan
 from rankbench.launch import schedulers
 from rankbench.launch.script import text
@@ -59,7 +59,7 @@ def asked(
     machine, path = launch.machine(), chosen_plan(file, preset)
     planned = plan.load(path, machine, given(said), job=given(job))
     schedulers.chosen(planned.job)
-    folder = results / (name or path.stem)
+    folder = campaign_folder(results, name or path.stem)
     return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
 
 

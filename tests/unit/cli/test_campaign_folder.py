@@ -1,0 +1,44 @@
+"""A campaign stays below the folder of results, whatever its name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankbench.cli import campaign_folder
+from rankbench.model import RankbenchError
+
+PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\n'
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/b", "..", ".", ".hidden", "", "a\nb", "a\x1b[2J", "a\0"])
+def test_a_name_that_is_none(name: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        campaign_folder(Path("results"), name)
+    assert str(error.value) == (
+        f'--name {name!r}: a campaign\'s name has no "/", does not begin with "." and has no control characters'
+    )
+
+
+@pytest.mark.parametrize("name", ["study", "2 nodes", "a..b", "größe-8"])
+def test_names(name: str) -> None:
+    assert campaign_folder(Path("results"), name) == Path("results", name)
+
+
+@pytest.mark.parametrize("command", ["run", "script", "submit", "import"])
+def test_every_command_that_takes_a_name_refuses_it(tmp_path: Path, command: str) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    scheduler = ["--scheduler", "slurm"] if command in ("script", "submit") else []
+    done = subprocess.run(
+        [sys.executable, "-m", "rankbench", command, "plan.toml", *scheduler, "--name", "../evil"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("rankbench: --name '../evil': a campaign's name has no \"/\", ")
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]
