@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench import libraries, plan, samples
+from rankbench import files, libraries, plan, samples
 from rankbench.campaign import launching
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import SPEAKS_TO_MPI, Order
@@ -188,20 +188,21 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
     folder = store.folder / script.FOLDER
     path, kept = folder / script.SCRIPT, folder / f".{script.SCRIPT}.written"
     try:
+        files.refuse_links(folder.rglob("*"))
         for name in ("cases", PROGRAMS):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+            files.make_folder(folder / name)
         (folder / ENOUGH).unlink(missing_ok=True)
         for name, cases in case_files(store.campaign).items():
             samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once)
         for name, one in supplied(prepared):
-            (folder / PROGRAMS / f"{name}.json").write_bytes(msgspec.json.encode(one))
+            files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(one))
         own = edited(path, kept)
         if not own:
             for place in (path, kept):
-                place.write_text(text, encoding="utf-8")
+                files.write(place, text)
         path.chmod(0o755)
     except OSError as error:
-        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and submit again") from None
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); correct that and submit again") from None
     return path, own
 
 

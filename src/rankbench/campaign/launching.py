@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench import launch, libraries, samples
+from rankbench import files, launch, libraries, samples
 from rankbench.campaign import endings, foreign
 from rankbench.campaign.endings import EMPTY, Ending
 from rankbench.campaign.seating import seated
@@ -250,12 +250,12 @@ def prepared(order: Order, folder: Path) -> tuple[Path, Path, Path]:
     folder = folder.absolute()  # Ranks on other nodes may begin elsewhere.
     job, stream, output = folder / JOB, folder / "stream.jsonl", folder / "output.log"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        files.make_folder(folder)
         for path in (stream, output):
-            path.write_bytes(b"")
+            files.write(path, b"")
         samples.write_job(job, order.cases, order.plan, order.once, order.among)
     except OSError as error:
-        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); mend that and run again") from None
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); correct that and run again") from None
     return job, stream, output
 
 

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench import build, libraries, plan, store
+from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import foreign
 from rankbench.campaign.examination import Refusal, examine
 from rankbench.model import Campaign, Candidate, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import IO
 
     from rankbench.build import Build
     from rankbench.campaign.foreign import Programs
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 Tell = Callable[[str], None]
+EXECUTED = ("prefix", "wrapper", "launcher", "environment", "build_environment", "binary_of")
+"""Fields of a library that decide what is run."""
 Refusals = dict[tuple[str, str], Refusal]
 
 
@@ -64,13 +67,22 @@ class Wanted(NamedTuple):
 
 
 def prepare(wanted: Wanted, tell: Tell) -> Prepared:
-    """Return the campaign in the wanted folder, begun if it is not there. `tell` takes lines on what is being done."""
-    return (resume if (wanted.folder / "campaign.json").exists() else begin)(wanted, tell)
+    """Return the campaign in the wanted folder, begun if it is not there. `tell` takes lines on what is being done.
 
-
-def begin(wanted: Wanted, tell: Tell) -> Prepared:
-    """Make a new campaign; nothing is left in its folder if it cannot be made."""
+    The folder is locked first: of two runs at the same time one goes on, and the other changes nothing.
+    """
     make_writable(wanted.folder)
+    held = store.lock(wanted.folder)
+    try:
+        files.remove_leftovers(wanted.folder)
+        return (resume if (wanted.folder / "campaign.json").exists() else begin)(wanted, held, tell)
+    except BaseException:
+        held.close()
+        raise
+
+
+def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
+    """Make a new campaign; nothing but its lock is left in its folder if it cannot be made."""
     candidates, used = found(wanted)
     builds = built(used.values(), wanted.home, tell)
     description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
@@ -98,18 +110,16 @@ def begin(wanted: Wanted, tell: Tell) -> Prepared:
     for note in record.notes:
         tell(f"note: {note}")
     tell(str(plan.footprint(wanted.plan, cases, record.operations)))
-    made = store.create(wanted.folder, record)
-    made.lock()
+    made = store.create(wanted.folder, record, held)
     return Prepared(made, binaries(builds), refused, programs, without)
 
 
-def resume(wanted: Wanted, tell: Tell) -> Prepared:
+def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     """Open a campaign, of the same plan and seed, and check that libraries and core are what they were."""
-    opened = store.open(wanted.folder)
-    opened.lock()
+    opened = store.open(wanted.folder, held)
     record = opened.campaign
-    if record.plan.text != wanted.plan.text or wanted.seed not in {0, record.seed}:
-        other = "plan" if record.plan.text != wanted.plan.text else "seed"
+    if not follows(record, wanted.plan) or wanted.seed not in {0, record.seed}:
+        other = "seed" if follows(record, wanted.plan) else "plan"
         raise RankbenchError(f"{wanted.folder}: holds a campaign of another {other}; name yours otherwise: --name NAME")
     if not wanted.scheduled:
         require_machine(wanted.folder, began=record.machine, here=wanted.machine)
@@ -118,6 +128,7 @@ def resume(wanted: Wanted, tell: Tell) -> Prepared:
             f"{wanted.folder}: holds a campaign on other hosts or CPUs; go on with those, or name yours otherwise: "
             "--name NAME"
         )
+    require_libraries(wanted, record)
     tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = built(used.values(), wanted.home, tell)
@@ -142,6 +153,27 @@ def supplied(
         return {}, {}
     reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
     return foreign.programs(wanted.plan, theirs, used.values(), reach, wanted.home)
+
+
+def follows(record: Campaign, planned: Plan) -> bool:
+    """Return whether a campaign is of a plan, its candidates' settings included: they are set where launchers run."""
+    settings = [spec.settings for spec in planned.candidates]
+    return record.plan.text == planned.text and all(one.settings in settings for one in record.candidates)
+
+
+def require_libraries(wanted: Wanted, record: Campaign) -> None:
+    """Refuse libraries that are not found here as recorded: a record from elsewhere may name any program as wrapper."""
+    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
+    meant = [libraries.meant(spec, reach) for spec in wanted.plan.candidates]
+    here = {library.name: library for library in (*reach, *meant)}
+    for library in record.libraries:
+        for what in EXECUTED:
+            before, now = getattr(library, what), getattr(here.get(library.name), what, None)
+            if before != now:
+                raise RankbenchError(
+                    f"{wanted.folder}: {library.name} is recorded with {what} {before or 'none'}, found here with "
+                    f"{now or 'none'}; give the --prefix or --modules of then, or begin another campaign: --name NAME"
+                )
 
 
 def require_machine(folder: Path, began: Machine, here: Machine) -> None:
@@ -224,7 +256,7 @@ def examined(
         return {}
     tell(f"checking {', '.join(candidate.name for candidate in candidates if not candidate.control_of)}")
     placements = wanted.plan.placements
-    with tempfile.TemporaryDirectory(prefix=".check-", dir=wanted.folder) as folder:
+    with tempfile.TemporaryDirectory(prefix=files.CHECK, dir=wanted.folder) as folder:
         refused = examine(candidates, placements, used, builds, Path(folder).absolute())
     if len(refused) == len(candidates) * len(placements):
         (candidate, placement), refusal = next(iter(refused.items()))

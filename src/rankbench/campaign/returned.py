@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench import samples
+from rankbench import files, samples
 from rankbench.campaign import doctor, endings, foreign, launching
 from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, line_names, places
 from rankbench.campaign.examination import Refusal
@@ -317,7 +317,7 @@ def blocks_done(store: Store) -> int:
 
 def end(store: Store, reason: str) -> None:
     """Let the job end before its next block."""
-    (store.folder / script.FOLDER / ENOUGH).write_text(reason + "\n", encoding="utf-8")
+    files.write(store.folder / script.FOLDER / ENOUGH, reason + "\n")
 
 
 def said_enough(store: Store) -> str:

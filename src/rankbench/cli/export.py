@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankbench import exports
+from rankbench import exports, files
 from rankbench.cli import console
 from rankbench.cli.status import current
 from rankbench.exports import Measured
@@ -38,7 +38,7 @@ def export(
     path = output or usual(opened, chosen.SUFFIX)
     try:
         if not output:
-            path.parent.mkdir(exist_ok=True)
+            files.make_folder(path.parent)
         with console.status(f"writing {path} …"):
             written = list(chosen.write(Measured(opened), path))
     except OSError as error:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from rankbench import files, store
 from rankbench import report as hand_over
-from rankbench import store
 from rankbench.cli import Language, console
 from rankbench.cli.show import Threshold, asked
 from rankbench.cli.status import current
@@ -20,6 +20,8 @@ from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import polars as pl
 
 ORDER = 60
 
@@ -46,24 +48,30 @@ def report(
         campaign = current(place)
         matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP) or 0.0
         evaluation = evaluate(campaign, threshold=matters)
-    pieces: dict[Path, Callable[[Path], object]] = {
-        output or place / "report.html": lambda path: hand_over.write_html(path, evaluation)
-    }
-    if output is None:
+    pieces: dict[Path, Callable[[Path], object]] = {}
+    if output:  # A place of the user's, which may be a device or a link.
+        pieces[output] = lambda path: path.write_text(hand_over.html(evaluation), encoding="utf-8")
+    else:
         derived = {"verdict": evaluation.verdict}
+        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, evaluation)
         pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(evaluation), derived)
     if figures:
         pieces[place / "figures"] = lambda path: hand_over.write_figures(path, evaluation, figures.split(","))
     if markdown:
-        pieces[place / "report.md"] = lambda path: path.write_text(hand_over.markdown(evaluation), encoding="utf-8")
+        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(evaluation))
     if latex:
-        pieces[place / "tables.tex"] = lambda path: path.write_text(hand_over.latex(evaluation), encoding="utf-8")
+        pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(evaluation))
     if csv:
         told = hand_over.csv_frames(evaluation)
-        pieces |= {place / f"{name}.csv": frame.write_csv for name, frame in told.items()}
+        pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
     with spoken(language):
         for path, write in pieces.items():
             write_one(path, write)
+
+
+def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
+    """Return what writes a table to a path."""
+    return lambda path: files.write(path, frame.write_csv())
 
 
 def write_one(path: Path, write: Callable[[Path], object]) -> None:

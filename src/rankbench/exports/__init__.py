@@ -7,7 +7,6 @@ not at all.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
 import types
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 import msgspec
 import polars as pl
 
-from rankbench import exports, plots, units
+from rankbench import exports, files, plots, units
 from rankbench.model import RankbenchError, Record
 from rankbench.report import csv_frames
 from rankbench.statistics.estimators import VISITS
@@ -78,22 +77,9 @@ def chosen(name: str) -> ModuleType:
     return units.module(exports, name)
 
 
-@contextlib.contextmanager
-def placed(path: Path) -> Iterator[Path]:
-    """Yield where a file is to be written, beside its place; it gets there if all went well."""
-    beside = path.with_name(path.name + ".part")
-    try:
-        beside.touch()
-        yield beside
-        beside.rename(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def write_text(path: Path, text: str) -> Path:
     """Write a text file, and return its path."""
-    with placed(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    files.write(path, text)
     return path
 
 

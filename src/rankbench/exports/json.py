@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from rankbench.exports import Value, placed, values
+from rankbench import files
+from rankbench.exports import Value, values
 from rankbench.model import Campaign, Record, Verdict
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Export(Record, frozen=True):
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
-    with placed(path) as beside:
+    with files.placed(path) as beside:
         beside.write_bytes(msgspec.json.format(msgspec.json.encode(export(measured.evaluation))) + b"\n")
     yield path
 

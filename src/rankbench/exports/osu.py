@@ -13,6 +13,7 @@ import polars as pl
 
 from rankbench import plots
 from rankbench.exports import file_name, write_text
+from rankbench.files import make_folder
 from rankbench.model import RankbenchError
 from rankbench.suites.comparing import own_meaning
 from rankbench.verdict.evaluation import judged
@@ -94,7 +95,7 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
     texts = dict(files(plots.picture(measured.evaluation)))
     if not texts:
         raise RankbenchError(f"{measured.store.folder}: no case has a time that OSU's text could hold")
-    path.mkdir(exist_ok=True)
+    make_folder(path)
     for name, text in texts.items():
         yield write_text(path / name, text)
 

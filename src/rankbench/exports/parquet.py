@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.exports import placed, siblings
+from rankbench import files
+from rankbench.exports import siblings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,6 @@ SUFFIX = ".parquet"
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the tables; what is not known is null."""
     for place, frame in siblings(path, measured.evaluation):
-        with placed(place) as beside:
+        with files.placed(place) as beside:
             frame.fill_nan(None).write_parquet(beside)
         yield place

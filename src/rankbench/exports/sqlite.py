@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, get_type_hints
 
 import msgspec
 
-from rankbench import store
-from rankbench.exports import placed, present, values
+from rankbench import files, store
+from rankbench.exports import present, values
 from rankbench.model import Campaign, Candidate, Case, Comparison, Finding, Launch, Library, Machine, Summary
 from rankbench.verdict.then_and_now import title
 
@@ -77,7 +77,7 @@ class Table(NamedTuple):
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the database."""
-    with placed(path) as beside:
+    with files.placed(path) as beside:
         try:
             with closing(sqlite3.connect(beside)) as database:
                 fill(database, measured)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from rankbench import files
 from rankbench.launch import schedulers
 from rankbench.model import RankbenchError, Record
 
@@ -75,8 +76,7 @@ def cancel(scheduler: Scheduler, number: str) -> None:
 def remember(folder: Path, scheduler: str, number: str) -> None:
     """Add a job to the list of those submitted, in the folder of a campaign's job."""
     line = Submitted(scheduler=scheduler, number=number, at=datetime.now(UTC).isoformat(timespec="seconds"))
-    with (folder / SUBMITTED).open("ab") as file:
-        file.write(msgspec.json.encode(line) + b"\n")
+    files.append(folder / SUBMITTED, msgspec.json.encode(line) + b"\n")
 
 
 def last(folder: Path) -> Submitted | None:

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankbench import files
 from rankbench.launch import keeper
 from rankbench.model import Outcome, RankbenchError
 
@@ -139,5 +140,5 @@ def arguments(step: Step) -> list[str]:
     """Return the command's arguments, with the files that it reads written and named."""
     paths = {name: step.output.with_name(name) for name in step.command.files}
     for name, path in paths.items():
-        path.write_text(step.command.files[name], encoding="utf-8")
+        files.write(path, step.command.files[name])
     return [str(paths.get(argument, argument)) for argument in step.command.arguments]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankbench.report.derived import csv_frames, frames
 from rankbench.report.figures import FORMATS, write_figures
-from rankbench.report.page import write_html
+from rankbench.report.page import html, write_html
 from rankbench.report.text import latex, markdown
 
-__all__ = ["FORMATS", "csv_frames", "frames", "latex", "markdown", "write_figures", "write_html"]
+__all__ = ["FORMATS", "csv_frames", "frames", "html", "latex", "markdown", "write_figures", "write_html"]

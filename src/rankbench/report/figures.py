@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
-from rankbench import plots, units
+from rankbench import files, plots, units
 from rankbench.model import RankbenchError
 from rankbench.report.start_tables import smallest_cases
 from rankbench.verdict import naming
@@ -45,7 +45,7 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
         if name not in FORMATS:
             raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, FORMATS)}")
     whole = plots.picture(evaluation)
-    folder.mkdir(parents=True, exist_ok=True)
+    files.make_folder(folder)
     written = []
     told = {*evidence(evaluation), *smallest_cases(whole)} - evaluation.pairs
     in_matrix = {naming.line_key(case) for case in whole.cases if case.key in evaluation.pairs}
@@ -56,7 +56,7 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
         spec = chart.spec(PAPER)
         for name in wanted:
             path = folder / f"{plot}-{re.sub('[^A-Za-z0-9.-]+', '_', key)}.{name}"
-            path.write_bytes(FORMATS[name](spec))
+            files.write(path, FORMATS[name](spec))
             written.append(path)
     return written
 

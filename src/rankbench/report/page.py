@@ -16,7 +16,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
-from rankbench import language, plots, units
+from rankbench import files, language, plots, units
 from rankbench.language import say, word
 from rankbench.plots import winner_map
 from rankbench.quantities import format_size
@@ -56,15 +56,16 @@ NEAR = 300
 
 def write_html(path: Path, evaluation: Evaluation) -> None:
     """Write the report as one file."""
+    files.write(path, html(evaluation))
+
+
+def html(evaluation: Evaluation) -> str:
+    """Return the report as one page."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
     shown = contents(evaluation)
     shown["book"]["words"] = words_of("\n".join(behaviour))
-    page = (
-        templates()
-        .get_template("page.html")
-        .render({**shown, "book": packing.embedded(shown["book"])}, style=style, behaviour="\n".join(behaviour))
-    )
-    path.write_text(page, encoding="utf-8")
+    shown["book"] = packing.embedded(shown["book"])
+    return templates().get_template("page.html").render(shown, style=style, behaviour="\n".join(behaviour))
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from rankbench import files
 from rankbench.model import (
     CaseResult,
     CaseStatus,
@@ -149,7 +150,7 @@ def write_job(
         *([f"set {settings}"] if settings else []),
         *_in_turn(cases, asked(among or cases, plan, once), plan, once),
     ]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    files.write(path, "".join(f"{line}\n" for line in lines))
 
 
 def _in_turn(own: Sequence[Case], order: Sequence[Case], plan: Plan, once: Container[str]) -> Iterator[str]:

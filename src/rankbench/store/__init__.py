@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from rankbench import files
 from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = 10
+FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
+"""In a campaign's folder, what is written by those who hold its lock."""
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 MAGIC = b"PAR1"
@@ -135,23 +138,15 @@ _ROWS_AT_ONCE = 100_000
 class Store:
     """A campaign's folder. Made by `create` or `open`."""
 
-    def __init__(self, folder: Path, campaign: Campaign) -> None:
+    def __init__(self, folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> None:
         self.folder = folder
         self.campaign = campaign
-        self._lock: IO[bytes] | None = None
+        self._lock = held
         self._read: dict[str, tuple[list[Path], pl.LazyFrame]] = {}
 
     def lock(self) -> None:
         """Keep other runs out of this folder until this process ends."""
-        try:
-            self._lock = (self.folder / "lock").open("wb")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RankbenchError(
-                f"{self.folder}: another rankbench is running this campaign; wait for it or choose another --name"
-            ) from None
-        except OSError as error:
-            raise RankbenchError(f"{self.folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
+        self._lock = lock(self.folder)
 
     def unlock(self) -> None:
         """Let other runs in again."""
@@ -174,7 +169,7 @@ class Store:
 
     def append_look(self, look: Look) -> None:
         """Add what the campaign saw when it looked. Made again after a kill it is the same."""
-        (self.folder / "looks").mkdir(exist_ok=True)
+        files.make_folder(self.folder / "looks")
         _write_json(self.folder / "looks" / f"{look.block:06}.json", look)
 
     def looks(self) -> list[Look]:
@@ -234,24 +229,55 @@ class Store:
                 yield _Told(number, series, discarded, by_rank=series is not result.own)
 
 
-def create(folder: Path, campaign: Campaign) -> Store:
-    """Make the folder of a new campaign. Raises RankbenchError where it cannot be written or holds one already."""
+def lock(folder: Path) -> IO[bytes]:
+    """Return the lock on a campaign's folder, which keeps other runs out until it is closed or this process ends."""
+    files.refuse_links(folder / name for name in ("lock", *FOLDERS))
+    try:
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, files.MODE)
+        held = os.fdopen(handle, "r+b")
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RankbenchError(
+            f"{folder}: another rankbench is running this campaign; wait for it or choose another --name"
+        ) from None
+    except OSError as error:
+        raise RankbenchError(f"{folder}: cannot be locked ({error.strerror}); {ELSEWHERE}") from None
+    return held
+
+
+def create(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
+    """Make the folder of a new campaign. Raises RankbenchError where it cannot be written or holds one already.
+
+    It is locked meanwhile, where the caller does not hold its lock.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
+    if held:
+        return _begun(folder, campaign, held)
+    with lock(folder):
+        return _begun(folder, campaign)
+
+
+def _begun(folder: Path, campaign: Campaign, held: IO[bytes] | None = None) -> Store:
     if (folder / "campaign.json").exists():
         raise RankbenchError(f"{folder}: holds a campaign already; choose another --name, or remove the folder")
     try:
         for kind in ("launches", "cases", "samples", "work"):
-            (folder / kind).mkdir(parents=True, exist_ok=True)
+            files.make_folder(folder / kind)
     except OSError as error:
         raise RankbenchError(f"{folder}: cannot be written ({error.strerror}); {ELSEWHERE}") from None
     _write(folder / "plan.toml", campaign.plan.text.encode())
     _write_json(folder / "campaign.json", campaign)
-    return Store(folder, campaign)
+    return Store(folder, campaign, held)
 
 
-def open(folder: Path) -> Store:  # noqa: A001 - the verb of the room
+def open(folder: Path, held: IO[bytes] | None = None) -> Store:  # noqa: A001 - the verb of the room
     """Open the folder of a campaign. Raises RankbenchError if it is none, is damaged, or is of a newer rankbench.
 
-    One of an older format is read as what it would be today; it cannot be gone on with.
+    One of an older format is read as what it would be today; it cannot be gone on with. `held` is its lock, if the
+    caller holds it.
     """
     path = folder / "campaign.json"
     if not path.exists():
@@ -263,7 +289,7 @@ def open(folder: Path) -> Store:  # noqa: A001 - the verb of the room
         raise RankbenchError(
             f"{path}: format {found}, this rankbench reads formats 1 to {FORMAT}; use the one that wrote it"
         )
-    return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign))
+    return Store(folder, _read_json(path, Campaign, _as_today) if found == 1 else _read_json(path, Campaign), held)
 
 
 def _as_today(record: Any) -> Any:
@@ -373,13 +399,11 @@ def _parquet(frame: pl.LazyFrame) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file beside its place, see it on the disk, and rename it: a reader meets it whole or not at all."""
-    beside = path.with_name(path.name + ".part")
     try:
-        with beside.open("wb") as file:
+        with files.placed(path) as beside, beside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.rename(path)
         _sync(path.parent)
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); what was stored before is safe") from None

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import errno
+import os
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,10 +17,10 @@ from rankbench.campaign import Decision, Prepared, Progress, Wanted
 from rankbench.campaign.loop import LAUNCHES_A_TURN
 from rankbench.libraries import Search
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
+from rankbench.store import lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rankbench.campaign.preparation import Tell
     from rankbench.model import CaseResult
@@ -420,6 +423,59 @@ def test_another_plan_in_the_folder_is_one_line(tmp_path: Path) -> None:
     assert str(error.value) == f"{folder}: holds a campaign of another plan; name yours otherwise: --name NAME"
 
 
+@pytest.mark.parametrize("what", ["wrapper", "launcher"])
+def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: dict[str, Path], what: str) -> None:
+    run(tmp_path)
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/PWNED\n")
+    evil.chmod(0o755)
+    record = tmp_path / "results/campaign.json"
+    own = {"wrapper": "mpicc", "launcher": "mpiexec"}[what]
+    record.write_text(record.read_text().replace(f'"{libraries["9.2"]}/bin/{own}"', f'"{evil}"'))
+    with pytest.raises(RankbenchError) as error:
+        run(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path / 'results'}: mpich-9.2 is recorded with {what} {evil}, found here with "
+        f"{libraries['9.2']}/bin/{own}; give the --prefix or --modules of then, or begin another campaign: --name NAME"
+    )
+    assert not (tmp_path / "PWNED").exists()
+
+
+@pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(
+    ("field", "answer"),
+    [
+        ("libraries", "mpich-9.1 is recorded with environment {'LD_PRELOAD': 'evil.so'}, found here with none; "),
+        ("candidates", "holds a campaign of another plan; "),
+    ],
+)
+def test_nothing_is_set_that_only_the_record_names(tmp_path: Path, field: str, answer: str) -> None:
+    run(tmp_path)
+    path = tmp_path / "results/campaign.json"
+    record = msgspec.json.decode(path.read_bytes())
+    record[field][0]["environment" if field == "libraries" else "settings"] = {"LD_PRELOAD": "evil.so"}
+    path.write_bytes(msgspec.json.encode(record))
+    with pytest.raises(RankbenchError) as error:
+        run(tmp_path)
+    assert str(error.value).startswith(f"{tmp_path / 'results'}: {answer}")
+
+
+@pytest.mark.usefixtures("libraries")
+def test_leftovers_of_killed_runs_are_removed(tmp_path: Path) -> None:
+    (tmp_path / "results/.check-x").mkdir(parents=True)
+    run(tmp_path)
+    assert not list((tmp_path / "results").glob(".*"))
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_run_beside_another_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    lines: list[str] = []
+    with lock(tmp_path / "results"), pytest.raises(RankbenchError, match="another rankbench is running"):
+        prepare(tmp_path, told=lines.append)
+    assert (lines, [path.name for path in (tmp_path / "results").iterdir()]) == ([], ["lock"])
+
+
 def test_a_library_that_changed_since_is_one_line(tmp_path: Path, libraries: dict[str, Path]) -> None:
     run(tmp_path)
     wrapper = libraries["9.2"] / "bin/mpicc"
@@ -481,14 +537,19 @@ def test_a_check_that_fails_on_resuming_is_said_at_once(tmp_path: Path, librarie
 
 
 @pytest.mark.usefixtures("libraries")
-def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = prepare(tmp_path)
-    work = tmp_path / "results/work"
-    (work / "0").mkdir()
-    (work / "0/job.txt").symlink_to("/dev/full")
+    work, enough = tmp_path / "results/work", os.open
+
+    def full(path: Path, *arguments: int) -> int:
+        if Path(path).name.startswith("job.txt"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return enough(path, *arguments)
+
+    monkeypatch.setattr(os, "open", full)
     with pytest.raises(RankbenchError) as error:
         campaign.run(prepared, go_on, Progress(prepared.store.campaign))
-    assert str(error.value) == f"{work / '0'}: cannot be written (No space left on device); mend that and run again"
+    assert str(error.value) == f"{work / '0'}: cannot be written (No space left on device); correct that and run again"
 
 
 @pytest.mark.usefixtures("libraries")

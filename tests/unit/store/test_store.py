@@ -502,12 +502,42 @@ def test_one_run_at_a_time_until_its_process_ends(tmp_path: Path) -> None:
 
 
 def test_folder_that_cannot_be_locked(made: Store) -> None:
+    (made.folder / "lock").unlink()
     (made.folder / "lock").mkdir()
     with pytest.raises(RankbenchError) as error:
         made.lock()
     assert str(error.value) == (
         f"{made.folder}: cannot be locked (Is a directory); choose another folder with --results"
     )
+
+
+@pytest.mark.parametrize("name", ["lock", *store.FOLDERS])
+def test_a_folder_with_a_link_is_not_locked(made: Store, tmp_path: Path, name: str) -> None:
+    own = tmp_path / "own"
+    own.write_text("mine")
+    if (made.folder / name).exists():
+        (made.folder / name).rename(made.folder / "elsewhere")
+    (made.folder / name).symlink_to(own)
+    with pytest.raises(RankbenchError) as error:
+        made.lock()
+    assert str(error.value) == f"{made.folder}/{name}: is a symbolic link, and a campaign has none; remove it"
+    assert own.read_text() == "mine"
+
+
+def test_a_lock_changes_nothing_of_its_file(made: Store) -> None:
+    (made.folder / "lock").write_text("kept")
+    made.lock()
+    made.unlock()
+    assert (made.folder / "lock").read_text() == "kept"
+
+
+def test_no_campaign_begins_in_a_folder_that_is_locked(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    with store.lock(tmp_path / "c"), pytest.raises(RankbenchError, match="another rankbench is running"):
+        store.create(tmp_path / "c", campaigns.campaign())
+    assert [path.name for path in (tmp_path / "c").iterdir()] == ["lock"]
+    made = store.create(tmp_path / "c", campaigns.campaign())
+    made.lock()
 
 
 def test_second_campaign_in_one_folder(made: Store) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from rankbench.files import write
 from rankbench.model import Foreign, Form, Meaning, Operation
 from rankbench.suites import Role, Row, Table, benchmark
 from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, varied
@@ -704,6 +705,6 @@ def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan
     asked += ["-iter", str(plan.sampling.good), "-time", f"{plan.case_limit_s:g}"]
     if operation.sized:
         path = folder / SIZES
-        path.write_text("".join(f"{size}\n" for size in sizes), encoding="utf-8")
+        write(path, "".join(f"{size}\n" for size in sizes))
         asked += ["-msglen", str(path)]
     return asked
