@@ -39,6 +39,7 @@ def export(
     try:
         if not output:
             files.make_folder(path.parent)
+            files.refuse_links([path])
         with console.status(f"writing {path} …"):
             written = list(chosen.write(Measured(opened), path))
     except OSError as error:

@@ -13,7 +13,6 @@ import polars as pl
 
 from rankbench import plots
 from rankbench.exports import file_name, write_text
-from rankbench.files import make_folder
 from rankbench.model import RankbenchError
 from rankbench.suites.comparing import own_meaning
 from rankbench.verdict.evaluation import judged
@@ -95,7 +94,7 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
     texts = dict(files(plots.picture(measured.evaluation)))
     if not texts:
         raise RankbenchError(f"{measured.store.folder}: no case has a time that OSU's text could hold")
-    make_folder(path)
+    path.mkdir(exist_ok=True)
     for name, text in texts.items():
         yield write_text(path / name, text)
 

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.model import RankbenchError
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def text(script: Script, scheduler: Scheduler) -> str:
     """Return the script for a scheduler."""
     parts = [
         "#!/bin/bash",
-        *scheduler.directives(script.job, script.campaign.name, str(script.campaign / FOLDER / LOG)),
+        *directives(script, scheduler),
         *head(script, scheduler),
         "",
         rule("how each candidate is launched in each placement; the core and its arguments follow as $@"),
@@ -95,6 +96,15 @@ def text(script: Script, scheduler: Scheduler) -> str:
     for number, turns in enumerate(script.blocks, start=1):
         parts += ["", f"block {number}", *map(turn, turns), "end_block"]
     return "\n".join([*parts, "", 'echo "all launches" >"$job/stopped"', 'say "all launches are done"', ""])
+
+
+def directives(script: Script, scheduler: Scheduler) -> list[str]:
+    """Return the lines that ask the scheduler for nodes; a line end in one would make commands of what follows it."""
+    lines = scheduler.directives(script.job, script.campaign.name, str(script.campaign / FOLDER / LOG))
+    for line in lines:
+        if not line.isprintable():
+            raise RankbenchError(f"{line!r}: a job script cannot ask for this; leave control characters out of it")
+    return lines
 
 
 def turn(one: Turn) -> str:
@@ -142,7 +152,7 @@ def function(line: Line) -> list[str]:
     told = [f'"$out/{word}"' if word in files else quoted(word) for word in command]
     return [
         "",
-        f"# {line.title}",
+        f"# {' '.join(line.title.split())}",
         f"ranks[{line.name}]={line.ranks}",
         f"core[{line.name}]={shlex.quote(str(line.core))}",
         *([f"checked[{line.name}]={line.checked}  # its check is this one's, of the core"] if line.checked else []),
@@ -168,7 +178,12 @@ def quoted(word: str) -> str:
     """Return a word for bash, in which stand-ins are the names of the job's nodes."""
     if not NODE.search(word):
         return shlex.quote(word)
-    return '"' + named(re.sub(r'([\\"$`])', r"\\\1", word)) + '"'
+    return '"' + named(escaped(word, '"$`')) + '"'
+
+
+def escaped(text: str, special: str) -> str:
+    """Return text in which bash takes special characters, and the backslash, as they are."""
+    return re.sub(rf"([\\{special}])", r"\\\1", text)
 
 
 def named(text: str) -> str:
@@ -178,7 +193,7 @@ def named(text: str) -> str:
 
 def written(name: str, content: str) -> str:
     """Return the line of bash that writes a file which the launcher reads."""
-    return f'    cat >"$out/{name}" <<END\n{named(content)}END'
+    return f'    cat >"$out/{name}" <<END\n{named(escaped(content, "$`"))}END'
 
 
 def identifier(text: str) -> str:

@@ -5,6 +5,7 @@ It knows nothing of what a plan means.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class Value:
             return "a table"
         if isinstance(self.raw, bool):
             return str(self.raw).lower()
-        return f'"{self.raw}"' if isinstance(self.raw, str) else str(self.raw)
+        if isinstance(self.raw, str):
+            return '"' + CONTROL.sub(lambda match: repr(match[0])[1:-1], self.raw) + '"'
+        return str(self.raw)
 
     def child(self, key: str, raw: Any) -> Value:
         """Return a value that stands below this one."""
@@ -74,10 +78,15 @@ class Value:
         else:
             yield self
 
-    def text(self, what: str = "text") -> str:
-        """Return text that is not empty."""
+    def text(self, what: str = "text", *, lines: bool = False) -> str:
+        """Return text that is not empty and, unless it may have several lines, is without control characters.
+
+        Names become parts of scripts and of what terminals show, where a line end would begin something else.
+        """
         if not isinstance(self.raw, str) or not self.raw.strip():
             raise self.expected(what)
+        if not lines and CONTROL.search(self.raw):
+            raise self.expected(f"{what}, in one line and without control characters")
         return self.raw
 
     def one_of(self, allowed: Iterable[str]) -> str:

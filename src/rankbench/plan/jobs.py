@@ -25,9 +25,9 @@ LINES_HELP = 'lines such as ["module load gcc"]'
 OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 
-def texts(what: str) -> Callable[[Value], list[str]]:
-    """Return the reader of a list of texts."""
-    return lambda value: [one.text(what) for one in value.items(what)]
+def texts(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
+    """Return the reader of a list of texts, each of which may have several lines or may not."""
+    return lambda value: [one.text(what, lines=lines) for one in value.items(what)]
 
 
 KEYS: dict[str, Callable[[Value], object]] = {
@@ -43,7 +43,7 @@ KEYS: dict[str, Callable[[Value], object]] = {
     "contiguous": lambda value: value.switch(),
     "launcher": lambda value: value.one_of(get_args(Launcher)),
     "options": texts(OPTIONS_HELP),
-    "setup": texts(LINES_HELP),
+    "setup": texts(LINES_HELP, lines=True),
 }
 FIELDS = {"time": "time_s"}
 

@@ -87,7 +87,7 @@ def parse(
     return Plan(
         file=file,
         text=text,
-        question=value("question", QUESTION).text(),
+        question=value("question", QUESTION).text(lines=True),
         candidates=candidates(root, values),
         operations=operations(required(root, values, "operations"), values.get("suite")),
         forms=forms(value("forms", USUAL)),

@@ -123,6 +123,16 @@ def test_a_campaign_that_cannot_be_written_to(folder: Path) -> None:
     )
 
 
+def test_an_export_does_not_go_where_a_link_in_the_campaign_leads(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (folder / "exports").mkdir()
+    (folder / "exports/fake-osu").symlink_to(tmp_path / "own")
+    assert refused(folder, "--as", "osu") == (
+        f"{folder}/exports/fake-osu: is a symbolic link, and a campaign has none; remove it"
+    )
+    assert not list((tmp_path / "own").iterdir())
+
+
 def test_a_name_that_is_no_name_of_a_file(tmp_path: Path) -> None:
     made = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
     assert exports.file_name("a b/c: d") == "a-b-c-d"

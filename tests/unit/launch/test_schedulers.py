@@ -12,7 +12,7 @@ import pytest
 
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.schedulers import JobState
-from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, text
+from rankbench.launch.script import FUNCTIONS, Line, Script, Turn, text, written
 from rankbench.model import CommandLine, Job, RankbenchError
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "scripts"
@@ -153,6 +153,43 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
 )  # fmt: skip
 def test_what_a_scheduler_says(name: str, exit_code: int, said: str, state: JobState | None) -> None:
     assert schedulers.known()[name].state(exit_code, said) == state
+
+
+@pytest.mark.parametrize("name", sorted(MINE))
+def test_a_line_end_in_a_text_is_no_line_of_the_script(name: str) -> None:
+    asked = script(name)
+    lines = [one._replace(title=f"{one.title}\n touch X") for one in asked.lines]
+    made = text(asked._replace(lines=lines, question="Which?\ntouch X"), schedulers.chosen(asked.job))
+    assert all(line.startswith("#") for line in made.splitlines() if "touch X" in line)
+
+
+@pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
+def test_a_line_end_in_what_a_scheduler_is_asked_is_refused(name: str) -> None:
+    asked = script(name)
+    job = msgspec.structs.replace(asked.job, account="a\ntouch X")
+    with pytest.raises(RankbenchError, match=r"^'#.*a\\ntouch X.*': a job script cannot ask for this"):
+        text(asked._replace(job=job), schedulers.chosen(asked.job))
+
+
+@pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
+def test_values_with_blanks_are_in_quotes(name: str) -> None:
+    job = Job(nodes=1, tasks_per_node=1, partition="a b")
+    lines = schedulers.known()[name].directives(job, "my study", "/my results/output.log")
+    values = [line for line in lines if "results" in line or "a b" in line]
+    assert [line[-len(value) :] for line, value in zip(values, ('"/my results/output.log"', '"a b"'), strict=True)] == [
+        '"/my results/output.log"',
+        '"a b"',
+    ]
+    assert not any(line.endswith("my study") for line in lines)
+    with pytest.raises(RankbenchError, match="no scheduler takes blanks together with quotes"):
+        schedulers.known()[name].directives(job, "study", '/my "results"/output.log')
+
+
+def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
+    content = "a $(touch X) `touch X` \\ $HOME\n"
+    function = written("file.txt", content)
+    subprocess.run(["bash", "-c", f"out=.\n{function}\n"], cwd=tmp_path, check=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"file.txt": content}
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,28 @@ def test_a_setting_that_no_process_can_be_given_is_refused(settings: str, messag
     assert refusal(text) == f"plan.toml: candidate[0].settings: {message}"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (LEAST + '[job]\npartition = "p\\ntouch X"',
+         r'job.partition: found "p\ntouch X", expected the name of a partition or queue'),
+        (LEAST + '[job]\naccount = "a\\rb"', r'job.account: found "a\rb", expected the name of an account'),
+        (LEAST + '[job]\noptions = ["""--x\ntouch X"""]',
+         r'job.options[0]: found "--x\ntouch X", expected options of the scheduler such as ["--reservation=bench"]'),
+        ('operations = ["barrier"]\n[[candidate]]\nlibrary = "mpich"\nname = "a\\u001b[2J"',
+         r'candidate[0].name: found "a\x1b[2J", expected text'),
+    ],
+)  # fmt: skip
+def test_a_name_with_control_characters_is_refused_in_one_line(text: str, message: str) -> None:
+    assert refusal(text) == f"plan.toml: {message}, in one line and without control characters"
+
+
+def test_a_question_and_what_is_set_up_may_have_several_lines() -> None:
+    plan = read('question = """Which?\nAnd why?"""\n' + LEAST + '[job]\nsetup = ["""a() {\n\ttrue\n}"""]')
+    assert plan.question == "Which?\nAnd why?"
+    assert plan.job.setup == ["a() {\n\ttrue\n}"]
+
+
 def test_a_value_that_no_process_can_be_given_is_refused() -> None:
     text = 'operations = ["allreduce"]\n[[candidate]]\nlibrary = "mpich"\nsettings = { A = "b\\u0000" }\n'
     assert refusal(text) == "plan.toml: candidate[0].settings.A: found a NUL in it, expected text without"

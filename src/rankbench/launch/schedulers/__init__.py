@@ -110,8 +110,20 @@ def clock_time(seconds: float) -> str:
 
 
 def options(*pairs: tuple[str, object]) -> list[str]:
-    """Return the options that have a value, `--nodes=` and 4 as `--nodes=4`; one that is true has only its name."""
-    return [option if value is True else f"{option}{value}" for option, value in pairs if value]
+    """Return the options that have a value, `--nodes=` and 4 as `--nodes=4`; one that is true has only its name.
+
+    A value with blanks is put in quotes, as all schedulers read them, unless it is so already.
+    """
+    return [option if value is True else f"{option}{in_quotes(str(value))}" for option, value in pairs if value]
+
+
+def in_quotes(value: str) -> str:
+    """Return a value, in quotes where it has blanks. Raises RankbenchError where it has quotes of its own as well."""
+    if " " not in value or value[0] == value[-1] in "\"'":
+        return value
+    if '"' in value:
+        raise RankbenchError(f"{value}: no scheduler takes blanks together with quotes; use another name or folder")
+    return f'"{value}"'
 
 
 def matched(patterns: Sequence[tuple[str, Phase]], word: str) -> Phase:

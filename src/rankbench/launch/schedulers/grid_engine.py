@@ -48,7 +48,7 @@ class Scheduler(schedulers.Scheduler):
             ("-N ", called if called[:1].isalpha() else f"r{called}"),
             ("-S /bin/bash", True),
             ("-j y", True),
-            ("-o ", f'"{log}"' if " " in log else log),
+            ("-o ", log),
             ("-r y", True),
             ("-notify", True),
             (f"{ENVIRONMENT}mpi ", 0 if named else job.nodes * job.tasks_per_node),
