@@ -121,3 +121,25 @@ def test_what_matters_may_be_asked_anew(folder: Path) -> None:
     verdict = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
     assert [(one.different, 1.3 < one.ratio < 1.7) for one in verdict.comparisons] == [(False, True)] * 2
     assert [case.winners for case in verdict.cases] == [["alpha", "beta"]] * 2
+
+
+def test_links_in_a_campaign_from_elsewhere_lead_to_nothing_that_is_written(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("mine")
+    (folder / "job").mkdir()
+    (folder / "lock").unlink(missing_ok=True)
+    names = ("lock", "report.html", "report.md", "tables.tex", "summary.csv", "verdict.json", "verdict.json.part")
+    for name in names:
+        (folder / name).symlink_to(own)
+    report(folder, markdown=True, latex=True, csv=True)
+    assert own.read_text() == "mine"
+    assert [name for name in names if (folder / name).is_symlink()] == ["lock", "verdict.json.part"]
+    (folder / "figures").symlink_to(tmp_path)
+    with pytest.raises(RankbenchError, match="/figures: is a symbolic link, and a campaign has none; remove it"):
+        report(folder, figures="svg")
+
+
+def test_a_page_is_written_through_a_link_that_the_user_names(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "page.html")
+    report(folder, output=tmp_path / "link")
+    assert "Is alpha faster" in (tmp_path / "page.html").read_text(encoding="utf-8")
