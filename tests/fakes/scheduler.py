@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +96,20 @@ def state(kind: str, folder: Path, number: str) -> str:
     return (running if any(map(lives_in(pid), Path("/proc").glob("[0-9]*/stat"))) else otherwise).format(number)
 
 
+def refuse_ended(folder: Path, number: str) -> None:
+    """Answer as qstat does of a job that is over: by default a server does not even know it any more."""
+    if "job_state = F" in state("pbs", folder, number):
+        if (folder / "no-history").exists():
+            refuse(153, f"qstat: Unknown Job Id {number}.server")
+        refuse(35, f"qstat: {number}.server Job has finished, use -x or -H to obtain historical job information")
+
+
+def refuse(code: int, text: str) -> NoReturn:
+    """End with an exit code and a line."""
+    print(text, file=sys.stderr)
+    sys.exit(code)
+
+
 def lives_in(group: int) -> Callable[[Path], bool]:
     """Return what tells of a process whether it is of a group and goes on: a script may outlive who started it."""
 
@@ -140,6 +154,10 @@ def main(kind: str, place: str, name: str, *words: str) -> str:
     if name in {"scancel", "qdel", "bkill"} or words[0] == "cancel":
         cancel(folder, number)
         return ""
+    if kind == "pbs" and words[0] != "-x":
+        refuse_ended(folder, number)
+    elif kind == "pbs" and (folder / "no-history").exists():
+        refuse(34, "qstat: PBS is not configured to maintain job history")
     if words[-1] == "*":
         return "\n".join(state(kind, folder, path.stem) for path in (folder / "jobs").glob("*.pid"))
     return state(kind, folder, number)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 ORDER = 36
 POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 """Between two looks at a job: often at its beginning, seldom later, since a scheduler serves many."""
+SILENT_LOOKS = 10
+"""Looks in a row at which the scheduler does not say where the job is, after which nobody waits any longer."""
 FAILURES_SHOWN = 8
 UNFINISHED = 1
 """Exit code where a job that was followed ended before the campaign did."""
@@ -128,14 +130,20 @@ def follow(opened: Store) -> None:
     job = last_job(opened.folder)
     if not job:
         raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
-    seen, said = len(opened.launches()), ""
+    seen, said, silent = len(opened.launches()), "", 0
     for look in range(10**9):
         where = asked(job)
+        silent = 0 if where else silent + 1
         decision = take_in(opened)
         said, seen = news(opened, f"job {job.number}: {where.reason}" if where else said, said, seen)
         if where and where.phase == "ended":
             break
-        time.sleep(POLL_S[min(look // 5, len(POLL_S) - 1)])
+        if silent == SILENT_LOOKS:
+            raise RankbenchError(
+                f"{opened.folder}: asked {silent} times in a row, the scheduler did not say where job {job.number} is; "
+                f"the job may still run; look again by: rankbench status {opened.folder}"
+            )
+        time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
     returned.record_refusals(opened, Quiet(opened.campaign))
     if decision and decision.stop and any(one.facts or one.status == LaunchStatus.OK for one in opened.launches()):
         conclude(opened, decision)

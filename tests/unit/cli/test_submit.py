@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +17,9 @@ from fakes.library import behave
 from fakes.sites import PREFIXES, rows
 
 from rankbench import store
+from rankbench.cli import status
 from rankbench.launch import schedulers
-from rankbench.model import LaunchStatus
+from rankbench.model import LaunchStatus, RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -334,6 +337,87 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
     (tmp_path / "scheduler/gone").unlink()
     assert here.run("status", "--wait").exit_code == 0
     assert len(here.opened().launches()) == LAUNCHES
+
+
+@pytest.mark.parametrize("history", [True, False])
+def test_a_pbs_server_with_and_without_a_history_of_jobs(tmp_path: Path, *, history: bool) -> None:
+    """A job that has ended is over, and the campaign can be submitted once more."""
+    here = site(tmp_path, "pbs", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
+    if not history:
+        (tmp_path / "scheduler/no-history").touch()
+    assert here.submit("--write-only").exit_code == 0
+    script = here.campaign / "job/job.sh"
+    text = script.read_text()
+    script.write_text(re.sub(r"time_s=0\b", "time_s=20", text))
+    done = here.submit("--wait")
+    assert (done.exit_code, done.printed.splitlines()[-2]) == (
+        1,
+        f"its job ended for want of time ({'F, exit status 0' if history else 'no longer known to PBS'}); "
+        "log: results/plan/job/output.log",
+    )
+    script.write_text(text)
+    assert here.submit("--wait").exit_code == 0
+
+
+def without_locks(here: Site) -> Path:
+    """Make a job's `flock` fail as it does on a file system without locks; return the log."""
+    flock = here.place / "scheduler/flock"
+    flock.write_text("#!/bin/sh\necho 'flock: 9: Function not implemented' >&2\nexit 71\n")
+    flock.chmod(0o755)
+    return here.campaign / "job/output.log"
+
+
+def test_a_file_system_without_locks(tmp_path: Path) -> None:
+    """A folder is the lock then, which a job that ends takes away."""
+    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
+    log = without_locks(here)
+    done = here.submit("--wait")
+    assert done.exit_code == 0, done.printed
+    folder = here.campaign / "job/lock.d"
+    assert f"this file system has no locks (mount option flock); {folder} is used instead" in log.read_text()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("owner", "works"),
+    [("7 elsewhere 1", False), ("101 elsewhere 1", True), ("7 {here} {dead}", True), ("101 {here} {alive}", False),
+     ("", False)],
+)  # fmt: skip
+def test_a_lock_without_locks_that_is_there_already(tmp_path: Path, owner: str, *, works: bool) -> None:
+    """It holds unless its process is gone from this host, or it is that of the same job, which was queued again."""
+    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 1"))
+    log = without_locks(here)
+    assert here.submit("--write-only").exit_code == 0
+    folder = here.campaign / "job/lock.d"
+    folder.mkdir()
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    text = owner.format(here=socket.gethostname(), dead=gone.pid, alive=os.getpid())
+    (folder / "owner").write_text(f"{text}\n" if text else "")
+    assert here.submit("--wait").exit_code == (0 if works else 1)
+    job, host, *_ = [*text.split(), "unknown", "unknown"]
+    refusal = f"job {job} on {host} works on {here.campaign}: nothing is done; if it has ended: rm -r {folder}\n"
+    assert (refusal in log.read_text(), folder.exists()) == (not works, not works)
+
+
+def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = site(tmp_path, "slurm", pause_s=0.05)
+    assert here.submit().exit_code == 0
+    (tmp_path / "scheduler/gone").touch()
+    pauses: list[float] = []
+    monkeypatch.setattr(status, "time", SimpleNamespace(sleep=pauses.append))
+    monkeypatch.setenv("PATH", f"{tmp_path}/scheduler:{os.environ['PATH']}")
+    with pytest.raises(RankbenchError) as error:
+        status.follow(here.opened())
+    (tmp_path / "scheduler/gone").unlink()
+    scheduler.cancel(tmp_path / "scheduler", "101")
+    assert str(error.value) == (
+        f"{here.campaign}: asked 10 times in a row, the scheduler did not say where job 101 is; the job may still run; "
+        f"look again by: rankbench status {here.campaign}"
+    )
+    assert 120 < sum(pauses) < 600
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,10 @@ def test_a_job_that_cannot_be(job: Job, answer: str) -> None:
          JobState("queued", "Q (Not Running: no nodes)")),
         ("pbs", 0, "Job Id: 7.s\n    job_state = F\n    Exit_status = 143\n", JobState("ended", "F, exit status 143")),
         ("pbs", 153, "qstat: Unknown Job Id 7.s", JobState("ended", "no longer known to PBS")),
+        ("pbs", 35, "qstat: 7.s Job has finished, use -x or -H to obtain historical job information\n"
+                    "Job Id: 7.s\n    job_state = F\n    Exit_status = 1\n", JobState("ended", "F, exit status 1")),
+        ("pbs", 35, "qstat: 7.s Job has finished, use -x or -H to obtain historical job information\nqstat: PBS is not "
+                    "configured to maintain job history", JobState("ended", "no longer known to PBS")),
         ("pbs", 255, "Connection refused\nqstat: cannot connect to server", None),
         ("lsf", 0, "PEND -\n", JobState("queued", "PEND")),
         ("lsf", 0, "EXIT TERM_RUNLIMIT: job killed after reaching LSF run time limit",

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from rankbench.model import Job
 
 PHASES: tuple[tuple[str, schedulers.Phase], ...] = (("[QHWTSM]", "queued"), ("[REBU]", "running"), (".*", "ended"))
+FINISHED, UNKNOWN = 35, 153
+"""Exit codes of qstat: of a job in the server's history, and of one that the server does not know."""
+QUESTION = f'qstat -f "$1"; code=$?; [ $code != {FINISHED} ] || qstat -x -f "$1"; exit $code'
 
 
 class Scheduler(schedulers.Scheduler):
@@ -47,8 +50,8 @@ class Scheduler(schedulers.Scheduler):
         return """mapfile -t node < <(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")"""
 
     def question(self, number: str) -> list[str]:
-        """Ask for ended jobs too, as far as the server keeps a history."""
-        return ["qstat", "-x", "-f", number]
+        """Ask for the history only where there is one: by default a server keeps none and refuses `-x`."""
+        return ["bash", "-c", QUESTION, "qstat", number]
 
     def state(self, exit_code: int, said: str) -> schedulers.JobState | None:
         """The state is a letter."""
@@ -58,7 +61,7 @@ class Scheduler(schedulers.Scheduler):
             code = f", exit status {told['Exit_status']}" if phase == "ended" and "Exit_status" in told else ""
             comment = f" ({told['comment']})" if "comment" in told else ""
             return schedulers.JobState(phase, f"{told['job_state']}{code}{comment}")
-        if exit_code and "Unknown Job" in said:
+        if exit_code in {FINISHED, UNKNOWN} or (exit_code and "Unknown Job" in said):
             return schedulers.JobState("ended", "no longer known to PBS")
         return None
 
