@@ -28,11 +28,7 @@ load() {
 # One job at a time works on a campaign. What is launched does not inherit the lock.
 begin_job() {
     mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/nothing" "$job/alone"
-    exec 9>"$job/lock"
-    if ! flock -n 9; then
-        say "another job works on $campaign: nothing is done"
-        exit 1
-    fi
+    lock_campaign
     if [ "${#node[@]}" -lt "$nodes_wanted" ]; then
         say "this job has ${#node[@]} nodes (${node[*]}), $nodes_wanted are needed: nothing is done"
         exit 1
@@ -46,6 +42,36 @@ begin_job() {
         ! ready >/dev/null 2>&1 </dev/null || break
         sleep 5
     done
+}
+
+lock_campaign() {
+    exec 9>"$job/lock"
+    flock -n -E 75 9 2>/dev/null
+    case $? in
+        0) return ;;
+        75) say "another job works on $campaign: nothing is done" ;;
+        *)
+            say "this file system has no locks (mount option flock); $job/lock.d is used instead"
+            ! lock_by_folder || return
+            ;;
+    esac
+    exit 1
+}
+
+works_elsewhere() { [ "$host" != "$(hostname)" ] && [ "$id" != "${job_id:-none}" ]; }
+
+# Only one can make a folder. A job that was killed leaves it: stale if its process is gone, or if this is the same job once more.
+lock_by_folder() {
+    local id="" host="" pid="" folder=$job/lock.d
+    if ! mkdir "$folder" 2>/dev/null; then
+        read -r id host pid 2>/dev/null <"$folder/owner"
+        if works_elsewhere || { [ "$host" = "$(hostname)" ] && kill -0 "$pid" 2>/dev/null; }; then
+            say "job ${id:-unknown} on ${host:-unknown} works on $campaign: nothing is done; if it has ended: rm -r $folder"
+            return 1
+        fi
+    fi
+    echo "${job_id:--} $(hostname) $$" >"$folder/owner"
+    trap 'rm -rf "$job/lock.d"' EXIT
 }
 
 # Schedulers tell of the end of a job's time, or of its nodes being wanted, by one of these.
