@@ -91,6 +91,21 @@ def test_from_submit_to_a_finished_campaign(nodes: Lab, home: Path, launcher: st
     assert nodes.bytes_sent("n2") - sent > crossed
 
 
+@pytest.mark.parametrize(("memory", "got"), [(None, "2G"), ("300M", "600M"), ("site", "256M")])
+def test_a_job_has_the_memory_of_its_nodes(nodes: Lab, home: Path, memory: str | None, got: str) -> None:
+    """As the scheduler itself counts it: of two nodes of 1 GiB, which by default give 64 MiB for each CPU."""
+    name = f"memory-{memory}"
+    assert submit(nodes, home, name, PLAN, *(["--memory", memory] if memory else []), "--write-only").exit_code == 0
+    script = nodes.folder / name / "job/job.sh"
+    number = nodes.run(["sbatch", "--parsable", "--hold", script]).printed.strip()
+    nodes.run(["scontrol", "update", f"JobId={number}", "StartTime=now"])
+    nodes.run(["scontrol", "release", number])
+    while "JobState=PENDING" in (job := nodes.run(["scontrol", "show", "job", number]).printed):
+        time.sleep(0.1)
+    nodes.run(["scancel", number])
+    assert f"mem={got}," in job
+
+
 @pytest.mark.thorough
 def test_a_job_that_is_cancelled_goes_on_in_the_next(nodes: Lab, home: Path) -> None:
     folder = nodes.folder / "cancelled"

@@ -46,6 +46,7 @@ def asked(
     nodelist: Annotated[str, typer.Option(help="Nodes by name, as the scheduler writes them.")] = "",
     exclusive: Annotated[bool | None, typer.Option(help="Nodes to itself, which is usual.")] = None,
     contiguous: Annotated[bool | None, typer.Option(help="Nodes side by side.")] = None,
+    memory: Annotated[str, typer.Option(metavar="64G", help="Of a node; else all of it, or as the site has it.")] = "",
     launcher: Annotated[str, typer.Option(metavar="|".join(get_args(Launcher)), help="What starts ranks.")] = "",
     option: Annotated[
         list[str] | None, typer.Option(help="A further option of the scheduler, such as --reservation=bench.")
@@ -55,7 +56,8 @@ def asked(
     said = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
-           "exclusive": exclusive, "contiguous": contiguous, "launcher": launcher, "options": option}  # fmt: skip
+           "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
+           "options": option}  # fmt: skip
     machine, path = launch.machine(), chosen_plan(file, preset)
     planned = plan.load(path, machine, given(said), job=given(job))
     schedulers.chosen(planned.job)

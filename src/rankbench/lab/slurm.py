@@ -48,7 +48,8 @@ SwitchType=switch/none
 MailProg=/bin/true
 MpiDefault=none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=64
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout={NODE_TIMEOUT_S}
@@ -56,6 +57,6 @@ InactiveLimit=0
 KillWait=2
 MinJobAge=300
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=1000,bf_interval=1
-NodeName={",".join(nodes)} {shape} State=UNKNOWN
+NodeName={",".join(nodes)} {shape} RealMemory=1024 State=UNKNOWN
 PartitionName=lab Nodes={",".join(nodes)} Default=YES MaxTime=INFINITE State=UP
 """

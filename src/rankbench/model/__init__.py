@@ -38,6 +38,7 @@ from rankbench.model.machines import Cpu, Exchange, Machine, State
 from rankbench.model.operations import Amount, Datatype, Description, Foreign, Meaning, Named, Operation, Option, Start
 from rankbench.model.plans import (
     FILLED,
+    SITE_MEMORY,
     Calls,
     CandidateSpec,
     Case,
@@ -57,6 +58,7 @@ __all__ = [
     "FILLED",
     "FORMS",
     "ROTATING",
+    "SITE_MEMORY",
     "THREADS",
     "Amount",
     "Binding",

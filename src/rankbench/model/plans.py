@@ -46,6 +46,10 @@ class CandidateSpec(Record, frozen=True):
     """A library, named as `library` is, whose wrapper makes the binary; the two share an ABI."""
 
 
+SITE_MEMORY = "site"
+"""The memory of a job that leaves it to the site."""
+
+
 class Job(Record, frozen=True):
     """What a plan asks of a scheduler. Empty text, 0 and false leave it to the site."""
 
@@ -63,6 +67,8 @@ class Job(Record, frozen=True):
     """In the scheduler's own notation."""
     exclusive: bool = True
     contiguous: bool = False
+    memory: str = ""
+    """Of a node, such as `64G`; empty: all of it where `exclusive`; `site`: what the site gives by default."""
     launcher: Launcher = "mpiexec"
     options: list[str] = []
     """Further options of the scheduler, as its job scripts have them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
-from rankbench.model import Job, Launcher
+from rankbench.model import SITE_MEMORY, Job, Launcher
 from rankbench.plan import notation
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ NODE = re.compile(r"__NODE_(\d+)__")
 MOST_NODES = 4096
 """Placements are looked at with so many where the plan does not say how many the job has."""
 LINES_HELP = 'lines such as ["module load gcc"]'
+MEMORY_HELP = 'the memory of a node such as "64G", "0" for all of it, or "site" for the site\'s default'
 OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 
@@ -41,11 +42,20 @@ KEYS: dict[str, Callable[[Value], object]] = {
     "nodelist": lambda value: value.text("names of nodes as the scheduler writes them"),
     "exclusive": lambda value: value.switch(),
     "contiguous": lambda value: value.switch(),
+    "memory": lambda value: memory(value),
     "launcher": lambda value: value.one_of(get_args(Launcher)),
     "options": texts(OPTIONS_HELP),
     "setup": texts(LINES_HELP, lines=True),
 }
 FIELDS = {"time": "time_s"}
+
+
+def memory(value: Value) -> str:
+    """Return the memory of a node, as the plan has it."""
+    text = value.text(MEMORY_HELP)
+    if text != SITE_MEMORY and not re.fullmatch(r"0|[1-9]\d*[KMGT]", text):
+        raise value.expected(MEMORY_HELP)
+    return text
 
 
 def job(table: Value, said: dict[str, Value]) -> Job:

@@ -12,6 +12,7 @@
 #SBATCH --account=project
 #SBATCH --nodelist=n[1-4]
 #SBATCH --exclusive
+#SBATCH --mem=0
 #SBATCH --contiguous
 #SBATCH --reservation=night
 #SBATCH --mail-type=END

@@ -428,6 +428,9 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
                                                  "your site has in job.options"),
         (["--scheduler", "slurm", "--time", "soon"],
          '--time: found "soon", expected a time such as 0.5, "500ms", "30s" or "2m"'),
+        (["--scheduler", "slurm", "--memory", "64 gigabytes"],
+         '--memory: found "64 gigabytes", expected the memory of a node such as "64G", "0" for all of it, or "site" '
+         "for the site's default"),
         (["--scheduler", "slurm", "--launcher", "aprun"],
          '--launcher: found "aprun"; did you mean srun? (allowed: mpiexec, srun)'),
         (["--scheduler", "slurm", "--nodes", "1"],

@@ -197,6 +197,21 @@ def test_a_file_of_a_launcher_is_written_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        (Job(nodes=1), ["--mem=0"]),
+        (Job(nodes=1, exclusive=False), []),
+        (Job(nodes=1, memory="64G"), ["--mem=64G"]),
+        (Job(nodes=1, memory="64G", exclusive=False), ["--mem=64G"]),
+        (Job(nodes=1, memory="site"), []),
+    ],
+)
+def test_exclusive_nodes_of_slurm_come_with_their_memory(asked: Job, options: list[str]) -> None:
+    lines = schedulers.known()["slurm"].directives(asked, "study", "log")
+    assert [line.removeprefix("#SBATCH ") for line in lines if "--mem" in line] == options
+
+
+@pytest.mark.parametrize(
     ("name", "called"),
     [("study", "study"), ("2 nodes", "r2_nodes"), ("a:b/c@d*e?f\\g", "a_b_c_d_e_f_g"), ("_x", "r_x")],
 )

@@ -26,7 +26,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}"
     answers = '! timeout 20 flux resource list --states=down --no-header --format={nodelist} --include="$1" | grep -q .'
-    lacks = ("tasks_per_socket", "contiguous")
+    lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """Slots are tasks; named nodes are a requirement."""

@@ -33,7 +33,7 @@ class Scheduler(schedulers.Scheduler):
     environment = MappingProxyType(
         {"I_MPI_HYDRA_BOOTSTRAP": "sge", "OMPI_MCA_plm_rsh_agent": QRSH, "PRTE_MCA_plm_ssh_agent": QRSH}
     )
-    lacks = ("tasks_per_socket", "contiguous")
+    lacks = ("tasks_per_socket", "contiguous", "memory")
     refusals = MappingProxyType({
         'unknown resource "exclusive"': "this site has no such resource by which a job gets nodes to itself; say "
         "--no-exclusive and share them, or have what your site offers in job.options",

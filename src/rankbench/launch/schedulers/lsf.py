@@ -29,7 +29,7 @@ class Scheduler(schedulers.Scheduler):
     job_id = "${LSB_JOBID:-}"
     answers = '! timeout 20 bhosts -w "$1" | grep -qE "unreach|unavail"'
     environment = MappingProxyType({"I_MPI_HYDRA_BOOTSTRAP": "lsf"})
-    lacks = ("tasks_per_socket", "contiguous")
+    lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """Slots are asked for, so many on a node; time is in hours and minutes."""

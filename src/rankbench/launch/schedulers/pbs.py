@@ -26,7 +26,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "${PBS_JOBID:-}"
     answers = '! timeout 20 pbsnodes "$1" | grep -qE "state = .*(down|stale|unknown)"'
-    lacks = ("tasks_per_socket", "contiguous")
+    lacks = ("tasks_per_socket", "contiguous", "memory")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """A chunk has one node; where nodes are named, each chunk is on one of them."""

@@ -1,4 +1,4 @@
-"""Slurm, from 20.11 on."""
+"""Slurm, from 22.05 on: before, steps that share the CPUs of a job may wait for each other's memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rankbench.launch import schedulers
+from rankbench.model import SITE_MEMORY
 
 if TYPE_CHECKING:
     from rankbench.model import Job
@@ -16,6 +17,11 @@ PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     (r"RUNNING|COMPLETING|STAGE_OUT|SIGNALING|STOPPED", "running"),
     (r".*", "ended"),
 )
+
+
+def memory(job: Job) -> str:
+    """Return the memory of a node: exclusive nodes have all CPUs, but not all memory unless it is requested."""
+    return "" if job.memory == SITE_MEMORY else job.memory or "0" * job.exclusive
 
 
 class Scheduler(schedulers.Scheduler):
@@ -52,6 +58,7 @@ class Scheduler(schedulers.Scheduler):
             ("--account=", job.account),
             ("--nodelist=", job.nodelist),
             ("--exclusive", job.exclusive),
+            ("--mem=", memory(job)),
             ("--contiguous", job.contiguous),
         )
         return [f"#SBATCH {option}" for option in [*asked, *job.options]]

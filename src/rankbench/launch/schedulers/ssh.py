@@ -25,7 +25,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "$$"
     answers = 'timeout 10 "$remote_shell" "$1" true'
-    lacks = ("partition", "account", "tasks_per_socket", "contiguous", "options")
+    lacks = ("partition", "account", "tasks_per_socket", "contiguous", "memory", "options")
 
     def directives(self, job: Job, name: str, log: str) -> list[str]:  # noqa: ARG002 - nobody reads any
         """Nobody is asked."""
