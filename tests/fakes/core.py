@@ -127,7 +127,7 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, told: dict[
                  synchronisation="tree", last_level_cache_bytes=1 << 25, sources=[tsc, wtime])  # fmt: skip
     for rank, allowed in enumerate(told["cpus"] or seats(ranks)):
         host = hosts[rank * len(hosts) // ranks]
-        stream.write(record="rank", rank=rank, host=host, cpu=rank, cpus=allowed, clock="one",
+        stream.write(record="rank", rank=rank, host=host, cpu=rank, cpus=allowed, clock=f"boot-{host}",
                      libmpi=f"{prefix}/lib/libmpi.so.12", core=rank, socket=0, numa=0)  # fmt: skip
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from rankbench import store
 from rankbench.model import (
+    UNKNOWN_MACHINE,
     Campaign,
     Candidate,
     CandidateSpec,
@@ -29,7 +30,6 @@ from rankbench.model import (
     Launch,
     LaunchStatus,
     Library,
-    Machine,
     Operation,
     Option,
     Placement,
@@ -442,7 +442,7 @@ def campaign(
         rankbench=version("rankbench"),
         plan=plan_of(wish, labels, cases, [placement(part, wish) for part in parts], max(part.block for part in parts)),
         seed=1,
-        machine=Machine(host="", cpu="", sockets=0, cores=0, memory_bytes=0, kernel="", distribution="", virtual=""),
+        machine=UNKNOWN_MACHINE,
         libraries=[library(label) for label in labels],
         receipts=[],
         candidates=[Candidate(name=label, library=label) for label in labels],

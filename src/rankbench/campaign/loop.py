@@ -304,7 +304,7 @@ def may_share(
     other; programs of foreign tools, whose libraries and operations are given, know nothing of turns.
     """
     return campaign.plan.together and not (
-        campaign.oversubscribed(placement.ranks_per_node)
+        campaign.oversubscribed(placement.ranks_per_node, placement.nodes)
         or any(case.quantity == "memory" or case.operation in campaign.once for case in cases)
         or any((candidate.library, case.operation) in foreign for case in cases)
     )

@@ -19,7 +19,7 @@ import msgspec
 from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import foreign
 from rankbench.campaign.examination import Refusal, examine
-from rankbench.model import Campaign, Candidate, RankbenchError
+from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +86,8 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     candidates, used = found(wanted)
     builds = built(used.values(), wanted.home, tell)
     description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
-    cases, notes = plan.cases(wanted.plan, description, wanted.machine)
+    machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
+    cases, notes = plan.cases(wanted.plan, description, machine)
     refused = examined(candidates, wanted, used, builds, tell)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
@@ -98,7 +99,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
         rankbench=version("rankbench"),
         plan=wanted.plan,
         seed=wanted.seed or wanted.plan.seed or secrets.randbits(32),
-        machine=wanted.machine,
+        machine=machine,
         libraries=list(used.values()),
         receipts=[one.receipt for one in builds.values()],
         candidates=with_control(candidates, wanted.plan, refused),

@@ -5,6 +5,7 @@ Of ranks that are not bound nothing is asked but that they are on as many nodes 
 
 from __future__ import annotations
 
+import platform
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 CPU_FOLDER = Path("/sys/devices/system/cpu")
 NOT_AS_ASKED = "not as asked"
+MOST_THREADS = 8
+"""Of one core, of any processor that there is."""
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 MOVED = re.compile(r"rank (\d+) from CPU (\d+) to CPU (\d+)")
 """As the core tells it."""
@@ -71,7 +74,7 @@ def wrong_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]
         if asked and not (allowed and allowed <= asked):
             named = f"CPU {ranges(asked)} was" if len(asked) == 1 else f"CPUs {ranges(asked)} were"
             yield f"rank {rank.rank} may run on CPUs {rank.cpus}, {named} asked for"
-        elif not asked and len({core(cpu) for cpu in allowed}) != 1:
+        elif not asked and not on_one_core(rank, ranks):
             yield f"rank {rank.rank} may run on CPUs {rank.cpus} and is not bound to one core"
 
 
@@ -81,7 +84,8 @@ def shared_cores(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[st
         return
     first_on: dict[tuple[str, int], RankFact] = {}
     for rank in ranks:
-        one = first_on.setdefault((rank.host, core(min(numbers(rank.cpus)))), rank)
+        first = min(numbers(rank.cpus))
+        one = first_on.setdefault((rank.host, core(first) if is_here(rank) else first), rank)
         if one is not rank:
             yield f"ranks {one.rank} and {rank.rank} are bound to the same core (CPUs {one.cpus} and {rank.cpus})"
 
@@ -91,8 +95,22 @@ def seat(placement: Placement, rank: int) -> set[int]:
     return set(placement.cpus[rank % placement.ranks_per_node]) if placement.cpus else set()
 
 
+def is_here(rank: RankFact) -> bool:
+    """Return whether a rank ran on this host, whose cores are known."""
+    return rank.host == platform.node()
+
+
+def on_one_core(rank: RankFact, ranks: Sequence[RankFact]) -> bool:
+    """Return whether a rank may run on one core only. Of other hosts it is known on which cores ranks ran."""
+    allowed = numbers(rank.cpus)
+    if is_here(rank):
+        return len({core(cpu) for cpu in allowed}) == 1
+    cores = {(one.socket, one.core) for one in ranks if one.host == rank.host and one.cpu in allowed and one.core >= 0}
+    return 1 <= len(allowed) <= MOST_THREADS and len(cores) <= 1
+
+
 def core(cpu: int) -> int:
-    """Return a core's name: the first of the CPUs that are its hardware threads."""
+    """Return the name of a core of this host: the first of the CPUs that are its hardware threads."""
     siblings = CPU_FOLDER / f"cpu{cpu}" / "topology" / "thread_siblings_list"
     return min(numbers(siblings.read_text(encoding="ascii"))) if siblings.exists() else cpu
 
@@ -107,21 +125,23 @@ def seated(placement: Placement, ranks: Sequence[RankFact], results: Sequence[Ca
     """
     reason, moved_before = not_as_asked(placement, ranks), ""
     for result in results:
-        moved = result.moved if left_its_seat(placement, result.moved) else ""
+        moved = result.moved if left_its_seat(placement, ranks, result.moved) else ""
         later = moved_before and f"{NOT_AS_ASKED}: {moved_before} in an earlier case"
         said = reason or (moved and f"{NOT_AS_ASKED}: {moved} while it was measured") or later
         moved_before = moved or moved_before
         yield without_samples(result, said) if said and result.status == CaseStatus.OK else result
 
 
-def left_its_seat(placement: Placement, moved: str) -> bool:
+def left_its_seat(placement: Placement, ranks: Sequence[RankFact], moved: str) -> bool:
     """Return whether a rank left its core; threads of one core are one place."""
     told = MOVED.fullmatch(moved)
     if placement.binding == "none" or not told:
         return False
     rank, start, end = map(int, told.groups())
     asked = seat(placement, rank)
-    return end not in asked if asked else core(start) != core(end)
+    if asked or not ranks or is_here(ranks[rank]):
+        return end not in asked if asked else core(start) != core(end)
+    return end not in numbers(ranks[rank].cpus)  # All of one core, else it did not sit as asked.
 
 
 def without_samples(result: CaseResult, reason: str) -> CaseResult:

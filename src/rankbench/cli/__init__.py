@@ -42,6 +42,14 @@ RemoteShell = Annotated[
         help="Starts commands on them, called as ssh is; in place of the plan's.",
     ),
 ]
+OneMachine = Annotated[
+    bool,
+    typer.Option(
+        "--one-machine",
+        envvar="RANKBENCH_ONE_MACHINE",
+        help="The nodes are emulated here and share this machine's cores.",
+    ),
+]
 Binding = Annotated[
     str,
     typer.Option(

@@ -26,6 +26,7 @@ from rankbench.cli import (
     Binding,
     Hosts,
     Modules,
+    OneMachine,
     Prefixes,
     RemoteShell,
     Terminated,
@@ -74,6 +75,7 @@ def run(
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
     binding: Binding = "",
+    one_machine: OneMachine = False,  # noqa: FBT002
     ignore_failures: Annotated[bool, typer.Option("--ignore-failures", help="Exit with 0 nevertheless.")] = False,  # noqa: FBT002
 ) -> None:
     """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was.
@@ -81,7 +83,8 @@ def run(
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """
     machine = launch.machine()
-    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
+    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
+            "one_machine": one_machine}  # fmt: skip
     planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
     folder = campaign_folder(results, name or Path(planned.file).stem)
     try:

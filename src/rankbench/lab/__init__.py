@@ -65,6 +65,7 @@ class Lab(NamedTuple):
             "RANKBENCH_HOSTS": ",".join(self.nodes),
             "RANKBENCH_REMOTE_SHELL": str(self.remote_shell),
             "RANKBENCH_BINDING": "none",
+            "RANKBENCH_ONE_MACHINE": "1",
             **({"SLURM_CONF": str(configured)} if configured.exists() else {}),
         }
 

@@ -34,7 +34,7 @@ from rankbench.model.launches import (
     Visit,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
-from rankbench.model.machines import Cpu, Exchange, Machine, State
+from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, State
 from rankbench.model.operations import Amount, Datatype, Description, Foreign, Meaning, Named, Operation, Option, Start
 from rankbench.model.plans import (
     FILLED,
@@ -60,6 +60,7 @@ __all__ = [
     "ROTATING",
     "SITE_MEMORY",
     "THREADS",
+    "UNKNOWN_MACHINE",
     "Amount",
     "Binding",
     "Buffers",

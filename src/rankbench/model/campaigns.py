@@ -58,9 +58,13 @@ class Campaign(Record, frozen=True):
         """Return the operations that happen once in a launch."""
         return frozenset(operation.name for operation in self.operations if operation.once)
 
-    def oversubscribed(self, ranks_per_node: int) -> bool:
-        """Return whether a node has more ranks, or threads of them, than cores; false where nobody knows its cores."""
-        return 0 < self.machine.cores < ranks_per_node
+    def ranks_per_machine(self, ranks_per_node: int, nodes: int) -> int:
+        """Return the number of ranks, or threads of them, that have the cores of one machine."""
+        return ranks_per_node * (nodes if any(one.one_machine for one in self.plan.placements) else 1)
+
+    def oversubscribed(self, ranks_per_node: int, nodes: int) -> bool:
+        """Return whether a machine has more ranks, or threads of them, than cores, as far as these are known."""
+        return self.machine.short_of_cores(self.ranks_per_machine(ranks_per_node, nodes))
 
     def discards_overruns(self, case: Case) -> bool:
         """Return whether samples of the case that lasted longer than their window do not count."""

@@ -62,3 +62,11 @@ class Machine(Record, frozen=True):
     """What `systemd-detect-virt` or the hypervisor flag says, empty on bare metal."""
     cpus: list[Cpu] = []
     """Those that programs may use, in the order of their numbers."""
+
+    def short_of_cores(self, ranks: int) -> bool:
+        """Return whether so many ranks, or threads of them, are more than its cores, as far as these are known."""
+        return 0 < self.cores < ranks
+
+
+UNKNOWN_MACHINE = Machine(host="", cpu="", sockets=0, cores=0, memory_bytes=0, kernel="", distribution="", virtual="")
+"""That of figures which others measured, and of a job before it has nodes."""

@@ -27,11 +27,18 @@ class Placement(Record, frozen=True):
     """The program that starts commands on them, called as ssh is; empty: each launcher's own."""
     launcher: Launcher = "mpiexec"
     """What starts the ranks: the library's own `mpiexec`, or `srun`, the scheduler's."""
+    one_machine: bool = False
+    """Whether the nodes are emulated on one machine, whose cores they share."""
 
     @property
     def ranks(self) -> int:
         """Return the number of ranks in the world."""
         return self.nodes * self.ranks_per_node
+
+    @property
+    def ranks_per_machine(self) -> int:
+        """Return the number of ranks that have the cores of one machine."""
+        return self.ranks if self.one_machine else self.ranks_per_node
 
 
 class CandidateSpec(Record, frozen=True):

@@ -125,19 +125,19 @@ def check_name(plan: Plan, key: str, name: str, units: Sequence[Named], *more: s
 
 
 def oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
-    """Yield a note for each number of ranks that is more than the machine has cores, with its placements."""
+    """Yield a note for each number of ranks that is more than a machine has cores, with its placements."""
     many: dict[int, list[Placement]] = {}
     for placement in placements:
-        many.setdefault(placement.ranks_per_node, []).append(placement)
+        many.setdefault(placement.ranks_per_machine, []).append(placement)
     for alike in many.values():
         yield from oversubscription(", ".join(one.name for one in alike), alike[0], machine)
 
 
 def oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
     """Yield the note that placements have more ranks, or threads of ranks, than the machine has cores."""
-    ranks = f"{placement.ranks_per_node} ranks"
+    ranks = f"{placement.ranks_per_machine} ranks"
     who = ranks if threads == 1 else f"{threads} threads of each of {ranks}"
-    if placement.ranks_per_node * threads > machine.cores:
+    if machine.short_of_cores(placement.ranks_per_machine * threads):
         yield (
             f"{names}: oversubscribed, {who} share {machine.cores} cores: figures "
             "show how ranks wait for each other more than how they communicate; ranks are not bound"
@@ -157,7 +157,7 @@ def repetitions(
     for placement in plan.placements:
         if placement.ranks > 1 and placement.name == f"{placement.nodes}x{placement.ranks_per_node}":
             kinds.setdefault(placement.ranks_per_node > 1, []).append(placement)
-    kept = [min(alike, key=lambda one: one.ranks_per_node > machine.cores).name for alike in kinds.values()]
+    kept = [min(alike, key=lambda one: machine.short_of_cores(one.ranks_per_machine)).name for alike in kinds.values()]
     out = [one.name for alike in kinds.values() for one in alike if one.name not in kept]
     if not names or not out:
         return set(), []
@@ -242,7 +242,7 @@ def check_memory(line: Line, size_bytes: int, options: Mapping[str, str], machin
     operation, placement = line.operation, line.placement
     needed = buffer_bytes(operation, size_bytes, placement, messages(operation, options, placement.ranks))
     room = int(machine.memory_bytes * MEMORY_SHARE)
-    if needed <= room:
+    if needed <= room or not machine.memory_bytes:
         return
     largest = size_bytes * room // needed
     raise RankbenchError(

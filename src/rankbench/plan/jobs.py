@@ -76,7 +76,7 @@ def room(room: Room, job: Job, placements: Value) -> Room:
     if "nodes" in (placements.raw if isinstance(placements.raw, list) else [placements.raw]) and not job.nodes:
         raise placements.fail('"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes')
     hosts = [f"__NODE_{number}__" for number in range(1, (job.nodes or MOST_NODES) + 1)]
-    return room._replace(hosts=hosts, launcher=job.launcher)
+    return room._replace(hosts=hosts, launcher=job.launcher, scheduled=True)
 
 
 def fitting(job: Job, placements: Sequence[Placement]) -> Job:

@@ -60,6 +60,10 @@ class Room(NamedTuple):
     bound: bool = True
     most_per_core: int = 0
     """Ranks of a node for each of its cores; 0: any number."""
+    one_machine: bool = False
+    """Whether the hosts are emulated on the machine."""
+    scheduled: bool = False
+    """Whether nodes are those of a job, of which nobody knows yet how many cores they have."""
 
     @property
     def cores(self) -> list[Core]:
@@ -148,7 +152,7 @@ def checked(made: Iterable[Placement], room: Room) -> Iterator[Placement]:
 
 def too_close(ranks: int, room: Room) -> bool:
     """Return whether a node's ranks are more than the plan lets share a core."""
-    return 0 < room.most_per_core * room.machine.cores < ranks
+    return not room.scheduled and 0 < room.most_per_core * room.machine.cores < ranks
 
 
 def crowded(ranks: str, room: Room) -> str:
@@ -211,8 +215,13 @@ def listing(numbers: Sequence[int]) -> str:
 
 
 def filled(name: str, nodes: int, ranks: int, room: Room) -> Placement:
-    """Return ranks that fill core after core. More ranks than cores share them, so they are bound to none."""
-    if not room.bound or ranks > room.machine.cores:
+    """Return ranks that fill core after core. More ranks than cores share them, so they are bound to none.
+
+    On the nodes of a job each launcher finds the cores: those of this machine may be others.
+    """
+    if room.scheduled:
+        return bound(free(name, ranks, nodes), []) if room.bound else free(name, ranks, nodes)
+    if not room.bound or room.machine.short_of_cores(ranks * (nodes if room.one_machine else 1)):
         return free(name, ranks, nodes)
     return bound(free(name, ranks, nodes), room.cores[:ranks])
 
@@ -274,7 +283,13 @@ def on_hosts(placement: Placement, room: Room) -> Placement:
     """Return a placement on the first of the plan's hosts, where it names any."""
     hosts = list(room.hosts[: placement.nodes])
     shell = room.remote_shell if hosts else ""
-    return msgspec.structs.replace(placement, hosts=hosts, remote_shell=shell, launcher=room.launcher)
+    return msgspec.structs.replace(
+        placement,
+        hosts=hosts,
+        remote_shell=shell,
+        launcher=room.launcher,
+        one_machine=room.one_machine and placement.nodes > 1,
+    )
 
 
 # --- by what two CPUs share -------------------------------------------------------------------------------------------

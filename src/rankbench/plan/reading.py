@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rankbench.model import Machine
 
 KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
-        "pairs", "placements", "hosts", "remote_shell", "binding", "oversubscribe", "start", "memory", "samples",
-        "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation", "estimator",
-        "confidence", "stop", "baseline", "control", "threshold", "calls", "seed", "job", "suite",
+        "pairs", "placements", "hosts", "remote_shell", "one_machine", "binding", "oversubscribe", "start", "memory",
+        "samples", "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation",
+        "estimator", "confidence", "stop", "baseline", "control", "threshold", "calls", "seed", "job", "suite",
         "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
 """Where the programs of a foreign tool can be, one of these."""
@@ -288,6 +288,7 @@ def room(values: Mapping[str, Value], machine: Machine) -> placing.Room:
         remote_shell=shell.text('a program that is called as ssh is, such as "ssh"') if shell else "",
         bound="binding" not in values or values["binding"].one_of(placing.BINDINGS) == "core",
         most_per_core=most.whole(1) if most else 0,
+        one_machine="one_machine" in values and values["one_machine"].switch(),
     )
 
 

@@ -110,7 +110,7 @@ def usable_starts(line: Line, machine: Machine) -> list[str]:
     once in a launch cannot be begun otherwise. Ranks that share cores cannot all be there at an agreed time.
     """
     operation = line.operation
-    crowded = line.placement.ranks_per_node > machine.cores
+    crowded = machine.short_of_cores(line.placement.ranks_per_machine)
     usual = "barrier" if crowded and operation.start == "window" else operation.start
     wanted = list(dict.fromkeys(usual if start == "auto" else start for start in line.plan.starts))
     others = ", ".join(start for start in wanted if start != operation.start)

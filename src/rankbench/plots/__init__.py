@@ -23,13 +23,13 @@ from rankbench import language, plots, quantities, units
 from rankbench.language import say, word
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.statistics.placements import placeless
+from rankbench.statistics.scaling import Site
 from rankbench.verdict import measures, naming, scales
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
-    from rankbench.statistics.scaling import Site
     from rankbench.verdict.evaluation import Evaluation
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.scales import Standing
@@ -288,8 +288,8 @@ def covered(picture: Picture, coverage: float) -> str:
 
 def crowd(picture: Picture, case: Case) -> str:
     """Return what must be said of a placement with more ranks on a node than it has cores."""
-    each = [one.ranks_per_node for one in picture.campaign.plan.placements if one.name == case.placement]
-    return scales.remark(each[0], picture.campaign) if each else ""
+    places = [one for one in picture.campaign.plan.placements if one.name == case.placement]
+    return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), picture.campaign) if places else ""
 
 
 def uncovered(picture: Picture) -> str:

@@ -63,7 +63,7 @@ def series_name(picture: Picture, place: Site, *, alone: bool) -> str:
     """Return what a place has in common with others: its ranks per node, or where all have as many nodes, these."""
     if not alone:
         return scales.ranks_name(place.ranks_per_node, picture.campaign)
-    if scales.remark(place.ranks_per_node, picture.campaign):
+    if scales.remark(place, picture.campaign):
         return say("{n:count node}, more ranks than cores", n=place.nodes)
     return say("{n:count node}", n=place.nodes)
 

@@ -142,7 +142,7 @@ def about(campaign: Campaign, case: Case) -> dict[str, object]:
         "ranks": case.ranks,
         "nodes": placement.nodes if placement else 1,
         "start": case.start,
-        "oversubscribed": bool(placement and campaign.oversubscribed(placement.ranks_per_node)),
+        "oversubscribed": bool(placement and campaign.oversubscribed(placement.ranks_per_node, placement.nodes)),
     }
 
 

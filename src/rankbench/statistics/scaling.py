@@ -83,8 +83,8 @@ def over_nodes(campaign: Campaign) -> set[str]:
 
 
 def oversubscribed(place: Site, campaign: Campaign) -> bool:
-    """Return whether a node has more ranks than cores."""
-    return campaign.oversubscribed(place.ranks_per_node)
+    """Return whether ranks are more than the cores that they have."""
+    return campaign.oversubscribed(place.ranks_per_node, place.nodes)
 
 
 def steps(lines: Mapping[str, Mapping[Site, Case]], campaign: Campaign) -> Iterator[Step]:

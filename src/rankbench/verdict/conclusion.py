@@ -513,7 +513,9 @@ def _here(evidence: Evidence, launches: str) -> str:
     given = any(one.settings for one in evidence.campaign.candidates)
     return say(
         "This holds {where}, for {versions}, {settings}, {launches}",
-        where=say(
+        where=say("on {hosts:and}", hosts=machine.host.split(", "))
+        if not machine.cpu
+        else say(
             "on this virtual machine ({cpu}, {n:count core})"
             if machine.virtual
             else "on this machine ({cpu}, {n:count core})",

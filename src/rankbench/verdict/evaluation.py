@@ -22,6 +22,7 @@ from rankbench.statistics.tails import fit_tail
 from rankbench.verdict import judge, maps
 from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.naming import between_pairs
+from rankbench.verdict.nodes import as_launched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,8 +197,8 @@ class Evaluation:
 
 def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, threshold: float = 0.0) -> Evaluation:
     """Evaluate what a campaign has measured so far, by the rules of its plan or by those given."""
-    campaign = _asked(store.campaign, estimator, confidence, threshold)
     launches, samples = store.launches(), store.samples()
+    campaign = as_launched(_asked(store.campaign, estimator, confidence, threshold), launches)
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     twins = [(candidate.control_of, candidate.name) for candidate in campaign.candidates if candidate.control_of]
     planned = campaign.plan

@@ -20,7 +20,7 @@ from rankbench.verdict import naming
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Summary
+    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary
     from rankbench.statistics.modes import Repeated
 
 
@@ -148,12 +148,13 @@ class Evidence:
         return naming.between_pairs(self.case.values())
 
     @cached_property
-    def _ranks_per_node(self) -> dict[str, int]:
-        return {placement.name: placement.ranks_per_node for placement in self.campaign.plan.placements}
+    def _placement(self) -> dict[str, Placement]:
+        return {placement.name: placement for placement in self.campaign.plan.placements}
 
     def short_of_cores(self, case: Case) -> bool:
         """Return whether ranks of a node, or their threads, are more than its cores, as far as these are known."""
-        return self.campaign.oversubscribed(self._ranks_per_node[case.placement] * int(case.options.get("threads", 1)))
+        placement, threads = self._placement[case.placement], int(case.options.get("threads", 1))
+        return self.campaign.oversubscribed(placement.ranks_per_node * threads, placement.nodes)
 
     @cached_property
     def over_nodes(self) -> set[str]:

@@ -77,14 +77,14 @@ def fate(summary: Summary, *, counts: bool) -> str:
 
 def place_name(place: Site, campaign: Campaign) -> str:
     """Return `4x2`, with a remark where ranks share cores."""
-    return f"{place.nodes}x{place.ranks_per_node}{remark(place.ranks_per_node, campaign)}"
+    return f"{place.nodes}x{place.ranks_per_node}{remark(place, campaign)}"
 
 
 def ranks_name(ranks: int, campaign: Campaign) -> str:
     """Return `2 ranks per node`, with the same remark."""
-    return say("{n:count rank} per node", n=ranks) + remark(ranks, campaign)
+    return say("{n:count rank} per node", n=ranks) + remark(Site(1, ranks), campaign)
 
 
-def remark(ranks: int, campaign: Campaign) -> str:
+def remark(place: Site, campaign: Campaign) -> str:
     """Return what must be said of more ranks on a node than it has cores."""
-    return say(", more than cores") if oversubscribed(Site(1, ranks), campaign) else ""
+    return say(", more than cores") if oversubscribed(place, campaign) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -35,7 +36,7 @@ def eight_cores_of_two_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = ()) -> list[RankFact]:
     """Return what ranks say of themselves, of one host unless they have several."""
     return [
-        RankFact(rank=rank, host=hosts[rank] if hosts else "n1", cpu=0, cpus=text, clock="", libmpi="",
+        RankFact(rank=rank, host=hosts[rank] if hosts else platform.node(), cpu=0, cpus=text, clock="", libmpi="",
                  socket=sockets[rank] if sockets else -1)
         for rank, text in enumerate(cpus)
     ]  # fmt: skip
@@ -82,6 +83,30 @@ def test_ranks_are_where_they_may_run(placement: Placement, cpus: list[str], rea
 def test_ranks_are_on_the_sockets_that_are_asked_for(name: str, sockets: list[int], reason: str) -> None:
     placement = msgspec.structs.replace(PAIR, name=name)
     assert seating.not_as_asked(placement, facts("0", "1", sockets=sockets)) == (reason and f"not as asked: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("cpus", "cores", "reason"),
+    [
+        (["0,64", "1,65"], [0, 1], ""),
+        (["0", "8"], [0, 8], ""),  # One core on this host, two there.
+        (["0-127", "0-127"], [0, 1], "rank 0 may run on CPUs 0-127 and is not bound to one core"),
+        (["0,1", "0,1"], [0, 1], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
+        (["0,64", "0,64"], [0, 0], "ranks 0 and 1 are bound to the same core (CPUs 0,64 and 0,64)"),
+    ],
+)
+def test_cores_of_other_hosts_are_not_those_of_this_one(cpus: list[str], cores: list[int], reason: str) -> None:
+    ranks = [
+        msgspec.structs.replace(rank, cpu=core, core=core, socket=0)
+        for rank, core in zip(facts(*cpus, hosts=["elsewhere"] * 2), cores, strict=True)
+    ]
+    assert seating.not_as_asked(FILLED, ranks) == (reason and f"not as asked: {reason}")
+
+
+@pytest.mark.parametrize(("to", "left"), [(64, False), (8, True)])
+def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, left: bool) -> None:
+    ranks = facts("0,64", "1,65", hosts=["elsewhere"] * 2)
+    assert seating.left_its_seat(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == left
 
 
 def test_sockets_come_before_cpus_and_nodes_before_both() -> None:

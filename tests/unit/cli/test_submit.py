@@ -19,7 +19,7 @@ from fakes.sites import PREFIXES, rows
 from rankbench import store
 from rankbench.cli import status
 from rankbench.launch import schedulers
-from rankbench.model import LaunchStatus, RankbenchError
+from rankbench.model import UNKNOWN_MACHINE, LaunchStatus, RankbenchError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -482,3 +482,18 @@ def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
         "mpich-9.1 (again) 1x2 1 1 0",
     ]
     assert lines[-1] == "block 1, mpich-9.2: launch crashed: ended before its last case: exit code -11 (SIGSEGV)"
+
+
+def test_nodes_of_a_job_are_not_judged_by_the_host_that_submits(tmp_path: Path) -> None:
+    """Neither its cores nor its memory: 64 ranks a node are bound, take turns, and need no note."""
+    plan = PLAN.replace('["2x1", "1x2"]', '["2x64"]').replace('"8,64"', '"8,64G"').replace('"allreduce", ', "")
+    here = site(tmp_path, "slurm", "oversubscribe = 1\n" + plan)
+    done = here.submit("--write-only")
+    assert done.exit_code == 0, done.printed
+    assert "oversubscribed" not in done.printed
+    script = (here.campaign / "job/job.sh").read_text()
+    assert "-bind-to core" in script
+    assert "-bind-to none" not in script
+    assert " alone\n" not in script
+    record = here.opened().campaign
+    assert (record.machine, {case.start for case in record.cases}) == (UNKNOWN_MACHINE, {"window"})

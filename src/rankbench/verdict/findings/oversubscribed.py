@@ -16,12 +16,13 @@ TITLE = "More ranks than cores"
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield one warning per number of ranks on a node that is more than the node has cores."""
+    """Yield one warning per number of ranks on a machine that is more than it has cores."""
     cores = evidence.campaign.machine.cores
     many: dict[int, list[str]] = {}
     for placement in evidence.campaign.plan.placements:
-        if evidence.campaign.oversubscribed(placement.ranks_per_node):
-            many.setdefault(placement.ranks_per_node, []).append(placement.name)
+        shape = placement.ranks_per_node, placement.nodes
+        if evidence.campaign.oversubscribed(*shape):
+            many.setdefault(evidence.campaign.ranks_per_machine(*shape), []).append(placement.name)
     for ranks, names in many.items():
         yield Finding(
             kind="oversubscribed",

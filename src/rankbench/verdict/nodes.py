@@ -1,0 +1,47 @@
+"""The nodes of a campaign as its launches show them: those of a job are not known before, emulated ones share cores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench.launch.topology import numbers
+from rankbench.model import UNKNOWN_MACHINE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rankbench.model import Campaign, Launch, RankFact
+
+
+def as_launched(campaign: Campaign, launches: Sequence[Launch]) -> Campaign:
+    """Return the campaign with what its launches show: which machine it ran on, and whether nodes share one."""
+    machines = [ranks for launch in launches for ranks in by_machine(launch.ranks)]
+    if any(len({rank.host for rank in ranks}) > 1 for ranks in machines):
+        placements = [
+            msgspec.structs.replace(one, one_machine=one.nodes > 1 or one.one_machine)
+            for one in campaign.plan.placements
+        ]
+        planned = msgspec.structs.replace(campaign.plan, placements=placements)
+        campaign = msgspec.structs.replace(campaign, plan=planned)
+    if campaign.machine != UNKNOWN_MACHINE or campaign.imported or not machines:
+        return campaign
+    hosts = dict.fromkeys(rank.host for ranks in machines for rank in ranks)
+    seen = msgspec.structs.replace(UNKNOWN_MACHINE, host=", ".join(hosts), cores=max(map(cores, machines)))
+    return msgspec.structs.replace(campaign, machine=seen)
+
+
+def by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:
+    """Return the ranks of a launch by the kernel that they ran under, where that is known, else by host."""
+    found: dict[str, list[RankFact]] = {}
+    for rank in ranks:
+        boot, _, _ = rank.clock.partition("/")
+        found.setdefault(boot if boot and " " not in boot else f"host {rank.host}", []).append(rank)
+    return list(found.values())
+
+
+def cores(ranks: Collection[RankFact]) -> int:
+    """Return the number of cores that ranks of a machine may run on; a CPU where none of them ran counts as one."""
+    core = {rank.cpu: (rank.socket, rank.core) for rank in ranks if rank.core >= 0}
+    return len({core.get(cpu, cpu) for rank in ranks for cpu in numbers(rank.cpus)})

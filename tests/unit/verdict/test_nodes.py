@@ -1,0 +1,80 @@
+"""What launches show of the nodes that they ran on: nodes that share one machine, and the cores of a job's nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import campaigns
+
+from rankbench.model import UNKNOWN_MACHINE, Placement, RankFact
+from rankbench.store import Store
+from rankbench.verdict import evaluation
+from rankbench.verdict.nodes import as_launched, cores
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Campaign, Launch
+
+PLACES = (("1x1", 1), ("2x1", 2), ("3x1", 3))
+WAITING = (
+    "At 3x1, 3 ranks shared 2 cores. These figures tell how each library waits; one that spins may look a thousand "
+    "times slower than with a core per rank."
+)
+
+
+def fact(rank: int, clock: str, cpus: str = "0-1") -> RankFact:
+    """Return what a rank on a node of its own says, which may run on two CPUs."""
+    return RankFact(
+        rank=rank, host=f"n{rank + 1}", cpu=rank % 2, cpus=cpus, clock=clock, libmpi="", core=rank % 2, socket=0
+    )
+
+
+def over_nodes(campaign: Campaign) -> Campaign:
+    """Return the campaign with placements over one to three nodes."""
+    places = [Placement(name=name, nodes=nodes, ranks_per_node=1, binding="none") for name, nodes in PLACES]
+    return msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, placements=places))
+
+
+@pytest.mark.parametrize("scheduled", [False, True])
+@pytest.mark.parametrize(("clock", "short"), [("boot", True), ("boot/time:[{}]", True), ("boot-{}", False)])
+def test_nodes_under_one_kernel_share_its_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: str, *, short: bool, scheduled: bool
+) -> None:
+    """By the boot that their ranks report, whatever the hosts are called; else each node has its own."""
+    made = campaigns.make_campaign(tmp_path / "made", launches=3, placements=[name for name, _ in PLACES], samples=10)
+    made.campaign = over_nodes(made.campaign)
+    if scheduled:
+        made.campaign = msgspec.structs.replace(made.campaign, machine=UNKNOWN_MACHINE)
+    stored = Store.launches
+
+    def launches(self: Store) -> list[Launch]:
+        return [
+            msgspec.structs.replace(
+                one, ranks=[fact(rank, clock.format(rank)) for rank in range(dict(PLACES)[one.placement])]
+            )
+            for one in stored(self)
+        ]
+
+    monkeypatch.setattr(Store, "launches", launches)
+    verdict = evaluation.evaluate(made).verdict
+    texts = [one.text for one in verdict.findings if one.kind == "oversubscribed"]
+    assert texts == ([WAITING] if short else [])
+    conclusion = " ".join(one.text for one in verdict.conclusion)
+    assert ("they have more ranks or threads than cores" in conclusion) == short
+    where = "on n1, n2 and n3, for" if scheduled else "on this machine (Example 9000, 2 cores), for"
+    assert f"This holds {where}" in conclusion
+
+
+def test_a_job_without_launches_says_nothing_of_its_nodes() -> None:
+    record = msgspec.structs.replace(over_nodes(campaigns.campaign()), machine=UNKNOWN_MACHINE)
+    assert as_launched(record, []) == record
+    assert not record.oversubscribed(4096, 3)
+
+
+def test_threads_of_a_core_are_one_core_where_ranks_ran_on_both() -> None:
+    one = RankFact(rank=0, host="n1", cpu=0, cpus="0,64", clock="", libmpi="", core=0, socket=0)
+    assert cores([one, msgspec.structs.replace(one, rank=1, cpu=64)]) == 1
+    assert cores([one, msgspec.structs.replace(one, rank=1, cpu=1, cpus="1", core=1)]) == 3
