@@ -88,8 +88,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @with_options
 def script(wanted: Wanted) -> None:
-    """Print the job script that `submit` would hand to a scheduler, and change nothing."""
+    """Print the job script that `submit` would hand to a scheduler, and change nothing; notes go to standard error."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         prepared = campaign.prepare(wanted._replace(folder=Path(folder) / wanted.folder.name), lambda _: None)
+        for note in prepared.store.campaign.notes:
+            typer.echo(f"note: {note}", err=True)
         whole = scripted(prepared)._replace(campaign=wanted.folder.absolute())
     print(text(whole, schedulers.chosen(whole.job)), end="")  # noqa: T201 - a script, with no line broken

@@ -30,7 +30,7 @@ begin_job() {
     mkdir -p "$job/checks" "$job/launches" "$job/dead" "$job/nothing" "$job/alone"
     lock_campaign
     if [ "${#node[@]}" -lt "$nodes_wanted" ]; then
-        say "this job has ${#node[@]} nodes (${node[*]}), $nodes_wanted are needed: nothing is done"
+        say "this job has ${#node[@]} of the $nodes_wanted nodes that it needs (${node[*]}): nothing is done"
         exit 1
     fi
     rm -f "$job/stopped"

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.launch.schedulers import job_name
 from rankbench.model import RankbenchError
 from rankbench.plan.jobs import NODE
 
@@ -100,7 +101,7 @@ def text(script: Script, scheduler: Scheduler) -> str:
 
 def directives(script: Script, scheduler: Scheduler) -> list[str]:
     """Return the lines that ask the scheduler for nodes; a line end in one would make commands of what follows it."""
-    lines = scheduler.directives(script.job, script.campaign.name, str(script.campaign / FOLDER / LOG))
+    lines = scheduler.directives(script.job, job_name(script.campaign.name), str(script.campaign / FOLDER / LOG))
     for line in lines:
         if not line.isprintable():
             raise RankbenchError(f"{line!r}: a job script cannot ask for this; leave control characters out of it")

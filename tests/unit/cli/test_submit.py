@@ -484,6 +484,12 @@ def test_status_of_a_campaign_without_a_job(tmp_path: Path) -> None:
     assert lines[-1] == "block 1, mpich-9.2: launch crashed: ended before its last case: exit code -11 (SIGSEGV)"
 
 
+def test_script_prints_notes_on_what_is_left_out(tmp_path: Path) -> None:
+    here = site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]'))
+    printed = here.run("script", "plan.toml", "--scheduler", "slurm", *PREFIXES).printed
+    assert re.search(r"(?m)^note: far: CPU 4095 is not among those that can be used here \(.*\); left out$", printed)
+
+
 def test_nodes_of_a_job_are_not_judged_by_the_host_that_submits(tmp_path: Path) -> None:
     """Neither its cores nor its memory: 64 ranks a node are bound, take turns, and need no note."""
     plan = PLAN.replace('["2x1", "1x2"]', '["2x64"]').replace('"8,64"', '"8,64G"').replace('"allreduce", ', "")

@@ -52,7 +52,7 @@ def test_the_switch_delays_where_it_is_asked_to_or_must(
 def test_slurm_lies_in_the_lab_s_folder(folder: Path) -> None:
     making.prepare(folder, Wanted(nodes=2, slurm=Cores(2, 4)))
     text = (folder / "slurm.conf").read_text()
-    assert "NodeName=n1,n2 CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 State=UNKNOWN\n" in text
+    assert "NodeName=n1,n2 CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=1024 State=UNKNOWN\n" in text
     paths = re.findall(r"=(?:socket=)?(/.+)", text)
     assert len(paths) == 8
     assert [path for path in paths if not path.startswith(f"{folder}/slurm/")] == ["/bin/true"]

@@ -220,6 +220,15 @@ def test_names_that_grid_engine_takes(name: str, called: str) -> None:
     assert (lines[0], lines[3]) == (f"#$ -N {called}", '#$ -o "/my results/output.log"')
 
 
+@pytest.mark.parametrize(("folder", "called"), [("/my results/2 nodes", "r2_nodes"), ("/r/a b", "a_b")])
+@pytest.mark.parametrize("name", sorted(set(MINE) - {"ssh"}))
+def test_names_and_logs_with_blanks(name: str, folder: str, called: str) -> None:
+    asked = script(name)._replace(campaign=Path(folder))
+    heads = [line for line in text(asked, schedulers.chosen(asked.job)).splitlines() if line.startswith("#")]
+    assert any(re.search(rf"[ =]{called}$", line) for line in heads)
+    assert any(f'{folder}/job/output.log"' in line for line in heads) == (" " in folder)
+
+
 def test_a_command_that_is_not_there() -> None:
     with pytest.raises(RankbenchError) as error:
         jobs.ask(["no-such-qstat", "-f"])

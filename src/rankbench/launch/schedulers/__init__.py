@@ -109,6 +109,12 @@ def clock_time(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
+def job_name(name: str) -> str:
+    """Return the name of a job as every scheduler takes it: no blank in it, a letter first."""
+    called = re.sub(r"[^\w.+-]", "_", name)
+    return called if called[:1].isalpha() else f"r{called}"
+
+
 def options(*pairs: tuple[str, object]) -> list[str]:
     """Return the options that have a value, `--nodes=` and 4 as `--nodes=4`; one that is true has only its name.
 

@@ -33,7 +33,7 @@ class Scheduler(schedulers.Scheduler):
         chunk = f"ncpus={job.tasks_per_node}:mpiprocs={job.tasks_per_node}"
         chunks = [f"1:host={host}:{chunk}" for host in job.nodelist.split(",") if host] or [f"{job.nodes}:{chunk}"]
         asked = schedulers.options(
-            ("-N ", re.sub(r"\s", "_", name[:15])),
+            ("-N ", name[:15]),
             ("-j oe", True),
             ("-o ", log),
             ("-r y", True),
