@@ -367,7 +367,7 @@ def _samples_frame(heads: Sequence[dict[str, Any]], told: Iterable[_Told]) -> pl
 
     The join is made of slices: of a million rows at once it would need ten times their memory.
     """
-    parts = [one.columns() for one in told]
+    parts = [one.columns() for one in told if one.series.time_ns]
     if not parts:
         return pl.LazyFrame(schema=SAMPLE_COLUMNS)
     own = pl.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
