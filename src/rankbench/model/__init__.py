@@ -51,7 +51,7 @@ from rankbench.model.plans import (
     SuiteSpec,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
-from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Sentence, Summary, Verdict
+from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Sentence, Span, Summary, Verdict
 
 __all__ = [
     "ALL_RANKS",
@@ -110,6 +110,7 @@ __all__ = [
     "Sentence",
     "Series",
     "SourceFact",
+    "Span",
     "Start",
     "State",
     "Step",

@@ -127,6 +127,17 @@ class CaseVerdict(Record, frozen=True):
         return "=" if self.decided else "~"
 
 
+class Span(Record, frozen=True, omit_defaults=True):
+    """Neighbouring cases, along the sizes or the nodes, in which the same candidates win."""
+
+    candidates: list[str]
+    """These are among the winners of every case; a single one is the only winner of the cases not in `undecided`."""
+    cases: list[str]
+    """Keys, in ascending order of what grows."""
+    undecided: list[str] = []
+    """Keys of those of them in which others may be as fast."""
+
+
 class Finding(Record, frozen=True):
     """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
 
@@ -138,6 +149,8 @@ class Finding(Record, frozen=True):
     severity: Literal["note", "warning", "failure"]
     plot: str = "curves"
     """File name of the plot that shows it best, of the first of the cases or of the line that this one is in."""
+    spans: list[Span] = []
+    """What the text says about who is fastest where."""
 
 
 class Group(Record, frozen=True):
@@ -151,6 +164,8 @@ class Group(Record, frozen=True):
     """What they have in common: who wins where, and how curves run."""
     cases: list[str]
     """Keys of the cases of the representative."""
+    spans: list[Span] = []
+    """What the text says about who is fastest where, of the representative."""
 
 
 class Sentence(Record, frozen=True):

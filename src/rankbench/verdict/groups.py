@@ -8,20 +8,22 @@ from rankbench.language import say
 from rankbench.model import Group
 from rankbench.statistics import resemblance
 from rankbench.statistics.shapes import curves
-from rankbench.verdict.evidence import either, sized
-from rankbench.verdict.lines import Line, lines
-from rankbench.verdict.reigns import Reign, front, reigns_of, slower
+from rankbench.verdict.certainty import front
+from rankbench.verdict.evidence import sized
+from rankbench.verdict.lines import Line, at_sizes, lines, undecided_sizes
+from rankbench.verdict.spans import clause, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankbench.statistics.resemblance import Profile
     from rankbench.statistics.shapes import Curve
     from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.spans import Run
 
 MOST_NAMED = 8
 ALIKE = 1 + 1e-6
-"""Of ratios as large as each other, that of the smallest message is told."""
+"""Of equal ratios, that of the smallest message is given."""
 
 
 def groups(evidence: Evidence) -> list[Group]:
@@ -47,12 +49,23 @@ def _profiles(evidence: Evidence, asked: list[Line]) -> list[Profile | None]:
 def _group(evidence: Evidence, together: list[Line]) -> Group:
     titles = [evidence.title(next(iter(line.cases.values()))) for line in together]
     first, others = together[0], titles[1:]
-    likeness = [say("So it is, by about as much, in {titles:and}.", titles=_names(others))] if others else []
+    runs = runs_of(first.ranked)
+    likeness = (
+        [
+            say(
+                "The curves of {titles:and} are similar; who is fastest at single sizes may differ there.",
+                titles=_names(others),
+            )
+        ]
+        if others
+        else []
+    )
     return Group(
         lines=[line.key for line in together],
         title=say("{title} and {n} like it", title=titles[0], n=len(others)) if others else titles[0],
-        text=" ".join([f"{pattern(evidence, first)}.", *_behind(evidence, first), *likeness]),
+        text=" ".join([f"{pattern(first, runs)}.", *_behind(evidence, first), *likeness]),
         cases=[one.case.key for one in first.verdicts.values()],
+        spans=[run.record for run in runs],
     )
 
 
@@ -61,53 +74,36 @@ def _names(titles: list[str]) -> list[str]:
     return [*titles[:MOST_NAMED], say("{n} more", n=more)] if more > 0 else titles
 
 
-def pattern(evidence: Evidence, line: Line) -> str:
-    """Return in words who is in front in which range of sizes; sizes at which nobody is are bridged, and counted."""
-    ranked = [one for one in line.verdicts.values() if one.ranking]
-    fronts = {one.case.key: front(evidence, one) for one in ranked}
-    told = [(one.case.size_bytes, one) for one in ranked if len(fronts[one.case.key]) < len(one.ranking)]
-    if not told:
-        return say("No difference can be told at any size")
-    reigns = reigns_of(told, lambda one: [name for name in evidence.names if name in fronts[one.case.key]])
-    sizes = [one.case.size_bytes for one in ranked]
-    return _undecided(", ".join(_span(reign, sizes) for reign in reigns), reigns, sizes)
+def pattern(line: Line, runs: Sequence[Run]) -> str:
+    """Return in words who is fastest at which sizes, and at which sizes nobody is."""
+    sizes = [size for size, _ in line.ranked]
+    clauses = [clause(run, _where(run, sizes), at_sizes) for run in runs]
+    rest = undecided_sizes(line.ranked, runs)
+    return "; ".join([*(clauses or [say("No winner at any size")]), *rest])
 
 
-def _span(reign: Reign, sizes: list[int]) -> str:
-    names, first, last = either(reign.names), reign.cases[0][0], reign.cases[-1][0]
+def _where(run: Run, sizes: list[int]) -> str:
+    """Return the sizes of a span: at all, from the smallest or to the largest one, or between two others."""
+    first, last = run.cases[0][0], run.cases[-1][0]
     if (first, last) == (sizes[0], sizes[-1]):
-        return say("{names} throughout", names=names)
-    if first == sizes[0]:
-        return say("{names} up to {last:size}", names=names, last=last)
-    if last == sizes[-1]:
-        return say("{names} from {first:size} on", names=names, first=first)
-    return sized(names, [one.case for _, one in reign.cases])
-
-
-def _undecided(spans: str, reigns: list[Reign], sizes: list[int]) -> str:
-    """Return who is in front in which sizes, with where nobody is."""
-    outside = set(sizes) - {size for reign in reigns for size, _ in reign.cases}
-    if not outside:
-        return spans
-    before, after = reigns[0].cases[-1][0], reigns[-1].cases[0][0]
-    between = len(reigns) == 2 and all(before < size < after for size in outside)
-    return say(
-        "{spans}; between them no difference"
-        if between
-        else "{spans}; no difference can be told at {n} of {all:count size}",
-        spans=spans,
-        n=len(outside),
-        all=len(sizes),
-    )
+        return say("at all sizes")
+    if first == sizes[0] < last:
+        return say("up to {last:size}", last=last)
+    if first < last == sizes[-1]:
+        return say("from {first:size}", first=first)
+    return sized("", [one.case for _, one in run.cases]).strip()
 
 
 def _behind(evidence: Evidence, line: Line) -> Iterator[str]:
-    """Say how far behind the fastest each candidate falls at worst."""
+    """Return by how much each candidate is slower than the fastest at worst."""
     worst: dict[str, tuple[float, int]] = {}
     for size, one in line.verdicts.items():
         for name in one.ranking:
             ratio = evidence.ratio(one.case.key, one.ranking[0], name)
-            if slower(evidence, one.case.key, one.ranking[0], name) and ratio > ALIKE * worst.get(name, (1.0, 0))[0]:
+            if (
+                evidence.pairs.slower(one.case.key, one.ranking[0], name)
+                and ratio > ALIKE * worst.get(name, (1.0, 0))[0]
+            ):
                 worst[name] = ratio, size
     if worst:
         told = [

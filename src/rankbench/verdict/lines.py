@@ -1,14 +1,24 @@
-"""Lines: cases that differ in size only, as curves show them. What runs along the sizes is asked of these."""
+"""Lines: cases that differ in size only, as curves show them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankbench.language import say
+from rankbench.quantities import format_size
 from rankbench.verdict import naming
+from rankbench.verdict.evidence import sized
+from rankbench.verdict.spans import clause
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankbench.model import Case, CaseVerdict
     from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.spans import Cases, Run
+
+MOST_SIZES = 3
+"""More sizes than these are counted and not named."""
 
 
 class Line(NamedTuple):
@@ -22,6 +32,11 @@ class Line(NamedTuple):
     def cases(self) -> dict[int, Case]:
         """Return the cases by size."""
         return {size: one.case for size, one in self.verdicts.items()}
+
+    @property
+    def ranked(self) -> list[tuple[int, CaseVerdict]]:
+        """Return the verdicts of the cases that any candidate has figures for."""
+        return [(size, one) for size, one in self.verdicts.items() if one.ranking]
 
     @property
     def keys(self) -> dict[int, str]:
@@ -44,3 +59,26 @@ def lines(evidence: Evidence, fewest: int) -> list[Line]:
         for key, verdicts in found.items()
         if len(verdicts) >= fewest
     ]
+
+
+def size_clauses(runs: Sequence[Run]) -> list[str]:
+    """Return who is fastest at which sizes, one clause per span."""
+    return [clause(run, sized("", [one.case for _, one in run.cases]).strip(), at_sizes) for run in runs]
+
+
+def undecided_sizes(cases: Cases, runs: Sequence[Run]) -> list[str]:
+    """Return the sizes that are in no span: where all candidates are equivalent, and where that is undecided."""
+    inside = {number for run in runs for number, _ in run.cases}
+    outside = [(size, one.decided) for size, one in cases if size not in inside and len(one.ranking) > 1]
+    equivalent, undecided = ([size for size, decided in outside if decided == wanted] for wanted in (True, False))
+    return [
+        *([say("all are equivalent {at}", at=at_sizes(equivalent))] if equivalent else []),
+        *([say("undecided {at}", at=at_sizes(undecided))] if undecided else []),
+    ]
+
+
+def at_sizes(sizes: list[int]) -> str:
+    """Return `at 8 B and 1 KiB`, or `at 5 sizes`."""
+    if len(sizes) > MOST_SIZES:
+        return say("at {n:count size}", n=len(sizes))
+    return say("at {sizes:and}", sizes=[format_size(size) for size in sizes])

@@ -9,7 +9,7 @@ import pytest
 from fakes import campaigns, verdicts
 
 from rankbench import units
-from rankbench.model import CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement
+from rankbench.model import CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
 from rankbench.verdict import findings, judge
 
 if TYPE_CHECKING:
@@ -100,13 +100,14 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
             kind="crossover",
             title="allreduce: the fastest depends on the size",
             text=(
-                "In allreduce, the fastest is alpha from 8 B to 1 KiB and beta at 64 KiB. It changes between 1 KiB and "
+                "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. It changes between 1 KiB and "
                 "64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to 1.50×) and at 64 KiB alpha takes 1.50× "
                 "the time of beta (1.50× to 1.50×)."
             ),
             advice="Let the sizes that your application sends decide; measure more sizes to find the exact points.",
             cases=[SMALL, MIDDLE, LARGE],
             severity="note",
+            spans=[Span(candidates=["alpha"], cases=[SMALL, MIDDLE]), Span(candidates=["beta"], cases=[LARGE])],
         )
     ]
 

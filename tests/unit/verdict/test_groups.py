@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fakes import campaigns, planted
 
-from rankbench.model import Group
+from rankbench.model import Group, Span
 from rankbench.statistics.resemblance import APART, grouped
 from rankbench.verdict.groups import groups
 
@@ -72,18 +72,22 @@ def test_groups_are_told_with_their_pattern_largest_first() -> None:
         )],
         title="allreduce and 3 like it",
         text=(
-            "alpha throughout. At worst, against the fastest: beta 1.15× at 8 B and gamma 1.80× at 8 B. "
-            "So it is, by about as much, in alltoall, gather and scan."
+            "alpha is fastest at all sizes. At worst, against the fastest: beta 1.15× at 8 B and gamma 1.80× at 8 B. "
+            "The curves of alltoall, gather and scan are similar; who is fastest at single sizes may differ there."
         ),
         cases=[case.key for case in lines(("allreduce",))],
+        spans=[Span(candidates=["alpha"], cases=[case.key for case in lines(("allreduce",))])],
     )  # fmt: skip
     assert second.title == "exscan and 2 like it"
     assert second.text.startswith(
-        "alpha up to 4 KiB, beta from 8 KiB on. At worst, against the fastest: alpha 1.43× at "
+        "alpha is fastest up to 4 KiB; beta is fastest from 8 KiB. At worst, against the fastest: alpha 1.43× at "
     )
-    assert third.text == "No difference can be told at any size. So it is, by about as much, in bcast."
+    assert third.text == (
+        "No winner at any size; all are equivalent at 16 sizes. "
+        "The curves of bcast are similar; who is fastest at single sizes may differ there."
+    )
     assert (fourth.title, fourth.lines) == ("gatherv", ["gatherv.blocking.byte.socket.window"])
-    assert "So it is" not in fourth.text
+    assert "are similar" not in fourth.text
 
 
 @pytest.mark.parametrize("spread", [0.01, 0.05])
@@ -171,14 +175,23 @@ def test_too_few_sizes_or_candidates_make_no_line() -> None:
     ("words", "front"),
     [
         (
-            "alpha up to 1 KiB, beta from 64 KiB on; between them no difference",
+            "alpha is fastest up to 1 KiB; beta is fastest from 64 KiB; all are equivalent at 8 KiB",
             {8: "a", 1024: "a", 8192: "", 65536: "b"},
         ),
-        ("alpha at 1 KiB; no difference can be told at 3 of 4 sizes", {8: "", 1024: "a", 8192: "", 65536: ""}),
-        ("alpha throughout; no difference can be told at 2 of 4 sizes", {8: "a", 1024: "", 8192: "", 65536: "a"}),
-        ("alpha up to 8 B, beta at 1 KiB, alpha from 8 KiB on", {8: "a", 1024: "b", 8192: "a", 65536: "a"}),
         (
-            "alpha from 1 KiB to 8 KiB; no difference can be told at 2 of 4 sizes",
+            "alpha is fastest at 1 KiB; all are equivalent at 8 B, 8 KiB and 64 KiB",
+            {8: "", 1024: "a", 8192: "", 65536: ""},
+        ),
+        (
+            "alpha is fastest at all sizes (equivalent to others at 1 KiB and 8 KiB)",
+            {8: "a", 1024: "", 8192: "", 65536: "a"},
+        ),
+        (
+            "alpha is fastest at 8 B; beta is fastest at 1 KiB; alpha is fastest from 8 KiB",
+            {8: "a", 1024: "b", 8192: "a", 65536: "a"},
+        ),
+        (
+            "alpha is fastest from 1 KiB to 8 KiB; all are equivalent at 8 B and 64 KiB",
             {8: "", 1024: "a", 8192: "a", 65536: ""},
         ),
     ],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import scales, thorough
 
-from rankbench.model import CaseStatus, Finding
+from rankbench.model import CaseStatus, Finding, Span
 from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
@@ -40,12 +40,16 @@ def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
         kind="scaling",
         title="allreduce: the fastest depends on the number of nodes",
         text=(
-            "In allreduce, the fastest is at 8 B with 2 ranks per node "
-            "alpha from 1 to 4 nodes and beta from 6 to 12 nodes."
+            "In allreduce, at 8 B with 2 ranks per node "
+            "alpha is fastest from 1 to 4 nodes and beta is fastest from 6 to 12 nodes."
         ),
         advice=ADVICE,
         cases=[key(nodes, 2) for nodes in (1, 4, 6, 12)],
         severity="note",
+        spans=[
+            Span(candidates=["alpha"], cases=[key(nodes, 2) for nodes in (1, 2, 3, 4)]),
+            Span(candidates=["beta"], cases=[key(nodes, 2) for nodes in (6, 8, 12)]),
+        ],
     )
 
 
@@ -56,8 +60,8 @@ def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None
     (found,) = findings(tmp_path, told, nodes=(2,), ranks=(1, 2, 4))
     assert found.title == "allreduce: the fastest depends on the number of ranks per node"
     assert found.text == (
-        "In allreduce, the fastest is at 8 B on 2 nodes "
-        "alpha from 1 to 2 ranks per node and beta with 4 ranks per node."
+        "In allreduce, at 8 B on 2 nodes "
+        "alpha is fastest from 1 to 2 ranks per node and beta is fastest with 4 ranks per node."
     )
 
 
@@ -65,8 +69,8 @@ def test_of_many_changes_the_clearest_are_told(tmp_path: Path) -> None:
     steep, found = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
     assert steep.title == "alpha, allreduce: time grows with the nodes as most others' does not"
     assert steep.text.endswith(". So it does after 5 other steps or at other sizes.")
-    assert found.text.count("alpha on 2 nodes and beta on 12 nodes") == 3
-    assert found.text.endswith("beta on 12 nodes. It changes in 3 more rows of nodes or of ranks.")
+    assert found.text.count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
+    assert found.text.endswith("beta is fastest on 12 nodes. It changes in 3 more rows of nodes or of ranks.")
 
 
 @pytest.mark.parametrize(
@@ -119,8 +123,8 @@ def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) ->
     assert (one.title.partition(",")[0], two.title.partition(",")[0]) == builds[:2]
     assert "against beta+gcc and beta+clang at least 2." in one.text
     assert change.text == (
-        "In allreduce, the fastest is at 8 B with 1 rank per node "
-        "alpha+gcc or alpha+clang on 2 nodes and beta+gcc or beta+clang on 12 nodes."
+        "In allreduce, at 8 B with 1 rank per node alpha+gcc and alpha+clang are among the fastest on 2 nodes "
+        "and beta+gcc and beta+clang are among the fastest on 12 nodes."
     )
 
 
@@ -145,7 +149,7 @@ def test_who_crashes_has_no_growth_and_no_rank(tmp_path: Path) -> None:
         return crossing(candidate, case, place)
 
     (found,) = findings(tmp_path, told, nodes=NODES, ranks=(2,))
-    assert found.text.endswith("alpha from 1 to 4 nodes and beta on 6 nodes.")
+    assert found.text.endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
 
 
 @pytest.mark.parametrize("seed", [0, *map(thorough, range(1, 4))])

@@ -10,8 +10,10 @@ from rankbench.model import Finding
 from rankbench.quantities import format_ratio
 from rankbench.statistics import scaling
 from rankbench.verdict import naming
-from rankbench.verdict.evidence import either, listed
-from rankbench.verdict.reigns import Reign, clear, of, reigns_of, surely
+from rankbench.verdict.certainty import certain, of
+from rankbench.verdict.changes import changes_of
+from rankbench.verdict.evidence import listed
+from rankbench.verdict.spans import Run, clause, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,14 +36,14 @@ class Change(NamedTuple):
     case: Case
     fixed: str
     """The number that stays: `with 2 ranks per node`."""
-    reigns: list[Reign]
+    runs: list[Run]
     noun: str
     """Of the number that grows."""
 
     @property
     def margin(self) -> float:
-        """Return the lesser of the largest margins of the first and of the last reign."""
-        return min(max(one.margin for _, one in reign.cases) for reign in (self.reigns[0], self.reigns[-1]))
+        """Return the lesser of the largest margins of the first and of the last span."""
+        return min(max(one.margin for _, one in run.cases) for run in (self.runs[0], self.runs[-1]))
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -83,17 +85,15 @@ def changes(evidence: Evidence, cases: Cases) -> Iterator[Change]:
     for grows, stays, noun in ((0, 1, "node"), (1, 0, "rank per node")):
         ordered = sorted(cases, key=lambda place: (place[stays], place[grows]))
         for fixed, places in itertools.groupby(ordered, key=lambda place: place[stays]):
-            sure = [(place[grows], cases[place]) for place in places if sure_of(evidence, place, cases[place])]
-            reigns = reigns_of(sure)
-            if len(reigns) > 1:
-                yield Change(
-                    sure[0][1].case, number(fixed, "rank per node" if noun == "node" else "node"), reigns, noun
-                )
+            runs = runs_of([(place[grows], cases[place]) for place in places if comparable(evidence, place)])
+            if next(changes_of(evidence, runs), None):
+                stays_at = number(fixed, "rank per node" if noun == "node" else "node")
+                yield Change(runs[0].cases[0][1].case, stays_at, runs, noun)
 
 
-def sure_of(evidence: Evidence, place: Site, verdict: CaseVerdict) -> bool:
-    """Return whether some are surely slower than the winners, ranks have a core each, and there are several of them."""
-    return place.ranks > 1 and not scaling.oversubscribed(place, evidence.campaign) and clear(evidence, verdict)
+def comparable(evidence: Evidence, place: Site) -> bool:
+    """Return whether there are several ranks with a core each."""
+    return place.ranks > 1 and not scaling.oversubscribed(place, evidence.campaign)
 
 
 def change_told(title: str, found: list[Change]) -> Finding:
@@ -102,18 +102,16 @@ def change_told(title: str, found: list[Change]) -> Finding:
     rest = len(found) - MOST_TOLD
     more = [say("It changes in {n:count more row} of nodes or of ranks.", n=rest)] if rest > 0 else []
     ends = [
-        one.case.key
-        for change in found[:MOST_TOLD]
-        for reign in change.reigns
-        for _, one in (reign.cases[0], reign.cases[-1])
+        one.case.key for change in found[:MOST_TOLD] for run in change.runs for _, one in (run.cases[0], run.cases[-1])
     ]
     return Finding(
         kind="scaling",
         title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=growing(found)),
-        text=" ".join([say("In {title}, the fastest is {told}.", title=title, told="; ".join(told)), *more]),
+        text=" ".join([say("In {title}, {told}.", title=title, told="; ".join(told)), *more]),
         advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
+        spans=[run.record for change in found[:MOST_TOLD] for run in change.runs],
     )
 
 
@@ -123,10 +121,12 @@ def growing(found: Iterable[Change]) -> str:
 
 
 def sentence(change: Change) -> str:
-    """Return `at 8 B with 1 rank per node alpha from 2 to 4 nodes, beta on 8 nodes`."""
-    spans = [
-        f"{either(reign.names)} {span(reign.cases[0][0], reign.cases[-1][0], change.noun)}" for reign in change.reigns
-    ]
+    """Return `at 8 B with 1 rank per node alpha is fastest from 2 to 4 nodes and beta is fastest on 8 nodes`."""
+
+    def single(numbers: list[int]) -> str:
+        return listed(number(one, change.noun) for one in numbers)
+
+    spans = [clause(run, span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
     told = f"{change.fixed} {listed(spans)}"
     return say("at {size:size} {told}", size=change.case.size_bytes, told=told) if change.case.size_bytes else told
 
@@ -151,7 +151,7 @@ def steep(evidence: Evidence, lines: Mapping[str, Cases]) -> Iterator[Finding]:
     found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
     for growth in scaling.growths(evidence.figures, evidence.campaign, cases):
         for name, factor in growth.factor.items():
-            beyond = [ratio for one in growth.ratios if (ratio := of(one, name)) and surely(ratio)]
+            beyond = [ratio for one in growth.ratios if (ratio := of(one, name)) and certain(ratio)]
             if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:
                 title = name_of(evidence, cases[growth.step.line][growth.step.more])
                 found.setdefault((name, title), []).append((growth, beyond))

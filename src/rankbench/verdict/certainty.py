@@ -1,0 +1,39 @@
+"""What is certain at 1 %: a stricter level than the verdict's, for findings that rest on several cases at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.statistics.contrasts import SURE
+from rankbench.statistics.placements import turned
+
+if TYPE_CHECKING:
+    from rankbench.model import CaseVerdict, Comparison
+    from rankbench.verdict.evidence import Evidence
+
+
+def front(evidence: Evidence, verdict: CaseVerdict) -> list[str]:
+    """Return the candidates that are not certainly slower than the first of a case.
+
+    At 5 % a few verdicts of a long line are wrong; lines are not separated because of these.
+    """
+    key, first = verdict.case.key, verdict.ranking[0]
+    return [name for name in verdict.ranking if not slower(evidence, key, first, name)]
+
+
+def slower(evidence: Evidence, case: str, first: str, other: str) -> Comparison | None:
+    """Return the comparison by which `other` is certainly slower than `first`, if there is one."""
+    comparison = evidence.comparison.get((case, first, other))
+    return comparison if comparison and certain(comparison) else None
+
+
+def of(ratio: Comparison, name: str) -> Comparison | None:
+    """Return a comparison with `name` as its `other`, or nothing where it compares two others."""
+    if ratio.other == name:
+        return ratio
+    return turned(ratio) if ratio.base == name else None
+
+
+def certain(ratio: Comparison) -> bool:
+    """Return whether `other` is certainly slower than `base`."""
+    return ratio.different and ratio.ratio > 1 and ratio.low > 1 and ratio.p_adjusted <= SURE

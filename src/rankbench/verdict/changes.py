@@ -1,0 +1,43 @@
+"""Changes of the fastest along a number that grows, where both sides are certain at 1 %."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.verdict.certainty import slower
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Comparison
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.spans import Run
+
+
+class Change(NamedTuple):
+    """One candidate is certainly faster than another in a case, and certainly slower in a later one."""
+
+    before: Comparison
+    after: Comparison
+
+
+def changes_of(evidence: Evidence, runs: Sequence[Run]) -> Iterator[Change]:
+    """Yield the certain changes between spans, each with the nearest earlier span since the change before it."""
+    first = 0
+    for place, run in enumerate(runs):
+        found = (change for before in reversed(runs[first:place]) if (change := change_of(evidence, before, run)))
+        if change := next(found, None):
+            yield change
+            first = place
+
+
+def change_of(evidence: Evidence, before: Run, after: Run) -> Change | None:
+    """Return the change nearest to where two spans meet: of two winners, each is slower in the other's span."""
+    for (_, one), (_, two) in product(reversed(before.cases), after.cases):
+        for first, second in product(before.names, after.names):
+            left = slower(evidence, one.case.key, first, second)
+            right = slower(evidence, two.case.key, second, first)
+            if left and right:
+                return Change(left, right)
+    return None

@@ -1,0 +1,127 @@
+"""Spans: neighbouring cases along a number that grows (bytes, nodes, ranks) in which the same candidates win.
+
+Spans rest on the verdict of each case and on nothing else, so that they say what tables and maps show.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankbench.language import say
+from rankbench.model import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rankbench.model import CaseVerdict
+
+    Cases = Sequence[tuple[int, CaseVerdict]]
+    Wording = Callable[[list[int]], str]
+
+
+class Run(NamedTuple):
+    """A span with the verdicts of its cases."""
+
+    names: list[str]
+    """Candidates that are among the winners of every case."""
+    cases: list[tuple[int, CaseVerdict]]
+    """By the number that grows, in ascending order."""
+
+    @property
+    def alone(self) -> bool:
+        """Return whether one candidate is the only winner, at least at both ends of the span."""
+        return len(self.names) == 1 and self.cases[0][1].winners == self.names
+
+    @property
+    def shared(self) -> list[tuple[int, CaseVerdict]]:
+        """The cases in which others may be as fast."""
+        return [(number, one) for number, one in self.cases if one.winners != self.names]
+
+    @property
+    def record(self) -> Span:
+        """The span as data."""
+        return Span(
+            candidates=self.names,
+            cases=[one.case.key for _, one in self.cases],
+            undecided=[one.case.key for _, one in self.shared],
+        )
+
+
+def runs_of(cases: Cases) -> list[Run]:
+    """Return the spans of cases in ascending order. Cases in which nobody is slower than others begin and end none.
+
+    A span of a single winner passes over cases which that candidate shares with others. Between such spans, several
+    winners that neighbouring cases have in common make a span of their own.
+    """
+    alone = _alone(cases)
+    inside = {number for run in alone for number, _ in run.cases}
+    gaps = [list(gap) for outside, gap in groupby(cases, lambda one: one[0] not in inside) if outside]
+    return sorted([*alone, *(run for gap in gaps for run in _common(gap))], key=lambda run: run.cases[0][0])
+
+
+def _alone(cases: Cases) -> list[Run]:
+    """Return the spans of single winners."""
+    runs: list[Run] = []
+    since: list[tuple[int, CaseVerdict]] = []
+    for number, one in cases:
+        since.append((number, one))
+        if len(one.winners) == 1 < len(one.ranking):
+            _extend(runs, since, runs[-1].names if runs else [], one.winners)
+            since = []
+    return runs
+
+
+def _extend(runs: list[Run], since: list[tuple[int, CaseVerdict]], before: list[str], names: list[str]) -> None:
+    """Continue the last span to the last of the cases since its end, or begin a new one with that case."""
+    if before == names and all(set(names) <= set(one.winners) for _, one in since):
+        runs[-1].cases.extend(since)
+    else:
+        runs.append(Run(names, since[-1:]))
+
+
+def _common(cases: Cases) -> Iterator[Run]:
+    """Yield the spans of several winners, which some other candidate is slower than."""
+    run: Run | None = None
+    since: list[tuple[int, CaseVerdict]] = []
+    for number, one in cases:
+        since.append((number, one))
+        if len(one.winners) == len(one.ranking):
+            continue
+        names = [name for name in run.names if all(name in case.winners for _, case in since)] if run else []
+        if run and names:
+            run = Run(names, [*run.cases, *since])
+        else:
+            if run:
+                yield run
+            run = Run(one.winners, since[-1:])
+        since = []
+    if run:
+        yield run
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def clause(run: Run, where: str, at: Wording) -> str:
+    """Return `a is fastest from 8 B to 1 KiB (undecided at 64 B)`, given the place and how to name single cases."""
+    if not run.alone:
+        several = len(run.names) > 1
+        return say(
+            "{names:and} are among the fastest {where}" if several else "{names:and} is among the fastest {where}",
+            names=run.names,
+            where=where,
+        )
+    notes = [*_notes(run, at)]
+    text = say("{name} is fastest {where}", name=run.names[0], where=where)
+    return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def _notes(run: Run, at: Wording) -> Iterator[str]:
+    """Yield in which cases of a span others are equivalent, and in which that is undecided."""
+    equivalent = [number for number, one in run.shared if one.decided]
+    undecided = [number for number, one in run.shared if not one.decided]
+    if equivalent:
+        yield say("equivalent to others {at}", at=at(equivalent))
+    if undecided:
+        yield say("undecided {at}", at=at(undecided))

@@ -1,0 +1,120 @@
+"""What findings and groups say about the fastest along sizes or nodes is what the verdict of each case says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns, planted, scales
+from fakes.campaigns import Truth
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankbench.model import CaseVerdict
+from rankbench.verdict import evaluation
+from rankbench.verdict.findings import crossover
+from rankbench.verdict.groups import groups
+from rankbench.verdict.spans import clause, runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from rankbench.model import Case, Placement, Span
+    from rankbench.store import Store
+    from rankbench.verdict.spans import Run
+
+NAMES = ("alpha", "beta", "gamma")
+SIZES = tuple(2**power for power in range(3, 13))
+CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=SIZES)
+
+
+def agree(spans: Iterable[Span], cases: Iterable[CaseVerdict]) -> int:
+    """Check spans against the verdicts of their cases; return how many spans there are."""
+    verdicts, count = {one.case.key: one for one in cases}, 0
+    for span in spans:
+        count += 1
+        winners = [verdicts[key].winners for key in span.cases]
+        assert all(set(span.candidates) <= set(one) for one in winners)
+        assert not [one for one in winners if len(one) == 1 and one != span.candidates]
+        assert span.undecided == [key for key in span.cases if verdicts[key].winners != span.candidates]
+    return count
+
+
+def test_spans_agree_with_the_verdicts_of_drawn_campaigns() -> None:
+    """Half of the cases differ by so little that the verdict is right in some and open in others."""
+    count = 0
+    for seed in range(30):
+        made = planted.evidence(
+            lambda name, case: planted.smooth(name, case) * (1 + 0.03 * (case.size_bytes * (3 + NAMES.index(name)) % 5 - 2)),
+            seed=seed, spread=0.03, launches=5, cases=CASES,
+        )  # fmt: skip
+        spans = [span for one in (*groups(made), *crossover.find(made)) for span in one.spans]
+        count += agree(spans, made.cases)
+    assert count > 100
+
+
+WINNERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
+
+
+@given(st.lists(st.tuples(WINNERS, st.booleans()), min_size=1, max_size=9))
+@settings(max_examples=200, deadline=None)
+def test_any_sequence_of_winners_gives_spans_that_agree(sequence: list[tuple[list[str], bool]]) -> None:
+    verdicts = [verdict(case, *won, decided=alike) for case, (won, alike) in zip(CASES, sequence, strict=False)]
+    runs = runs_of([(one.case.size_bytes, one) for one in verdicts])
+    agree([run.record for run in runs], verdicts)
+    covered = [number for run in runs for number, _ in run.cases]
+    assert covered == sorted(set(covered))
+    missing = [one for one in verdicts if one.case.size_bytes not in covered]
+    assert all(len(one.winners) == len(NAMES) for one in missing)
+    assert all(run.alone or "are among" in text or "is among" in text for run, text in worded(runs))
+    noted = [(run, text) for run, text in worded(runs) if run.alone and run.shared]
+    assert all("undecided" in text or "equivalent" in text for _, text in noted)
+
+
+def worded(runs: list[Run]) -> list[tuple[Run, str]]:
+    return [(run, clause(run, "here", lambda numbers: f"at {numbers}")) for run in runs]
+
+
+def verdict(case: Case, *winners: str, decided: bool = False) -> CaseVerdict:
+    return CaseVerdict(case=case, ranking=list(NAMES), winners=list(winners), decided=decided or len(winners) == 1)
+
+
+def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:
+    winners = (("alpha",), ("alpha", "beta"), ("alpha",), ("beta",), ("alpha",), ("alpha", "beta"), NAMES)
+    cases = [(case.size_bytes, verdict(case, *one)) for case, one in zip(CASES, winners, strict=False)]
+    runs = runs_of(cases)
+    assert [(run.names, [number for number, _ in run.cases]) for run in runs] == [
+        (["alpha"], [8, 16, 32]),
+        (["beta"], [64]),
+        (["alpha"], [128]),
+        (["alpha", "beta"], [256]),
+    ]
+    assert [text for _, text in worded(runs)][::3] == [
+        "alpha is fastest here (undecided at [16])",
+        "alpha and beta are among the fastest here",
+    ]
+
+
+def over_nodes(folder: Path) -> Store:
+    """Return a noisy campaign in which the fastest changes with the nodes."""
+
+    def crossing(candidate: str, _case: Case, place: Placement) -> float:
+        return 1000 + 500 * place.nodes if candidate == "alpha" else 3000 + 100 * place.nodes
+
+    return scales.make(folder, crossing, nodes=(1, 2, 3, 4, 6, 8), ranks=(2,), spread=0.02)
+
+
+def over_sizes(folder: Path) -> Store:
+    """Return a noisy campaign of several lines in which the fastest changes with the size."""
+
+    def crossing(candidate: str, case: Case) -> Truth:
+        return Truth(factor=planted.smooth(candidate, case) / campaigns.base_ns(case), spread=0.03)
+
+    return campaigns.make_campaign(folder, crossing, 6, candidates=NAMES, cases=CASES, samples=10)
+
+
+@pytest.mark.parametrize("make", [over_nodes, over_sizes])
+def test_spans_agree_with_the_verdicts_of_stored_campaigns(make: Callable[[Path], Store], tmp_path: Path) -> None:
+    found = evaluation.evaluate(make(tmp_path / "made")).verdict
+    assert agree((span for one in (*found.findings, *found.groups) for span in one.spans), found.cases)
