@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-import polars as pl
 import scipy
 
 from rankbench.language import say
 from rankbench.model import Sentence
 from rankbench.statistics import LEVEL
-from rankbench.statistics.pairing import paired_logs
 from rankbench.verdict import mix
 from rankbench.verdict.evidence import Evidence, listed, sized
-from rankbench.verdict.overall import Overall, overall
+from rankbench.verdict.overall import Answer, Overall, answer, overall, penalty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +26,7 @@ MOST_EXCEPTIONS = 4
 
 
 class Rival(NamedTuple):
-    """A candidate that takes less over all cases than the one that is fastest in most of them."""
+    """The fastest candidate over all cases, where another one is fastest in more of them."""
 
     name: str
     logs: dict[str, float]
@@ -48,12 +47,13 @@ def conclude(evidence: Evidence) -> list[Sentence]:
     ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
     times = [one for one in ample if one.case.quantity != "memory"]
     memory = [one for one in ample if one.case.quantity == "memory"]
-    best = evidence.campaign.baseline or _best(evidence, times or memory)
+    found = answer(evidence, penalty(evidence)) if times else None
+    best = evidence.campaign.baseline or (found.best if found else _best(evidence, times or memory))
     return [
-        *(_fastest(evidence, best, times) if times else ()),
+        *(_fastest(evidence, best, found, times) if times else ()),
         *(_least_memory(evidence, memory) if memory else ()),
         *_mix(evidence),
-        *(gap for name in _leaders(evidence, best, times) for gap in _gaps(evidence, name)),
+        *(gap for name in _leaders(evidence, best, found, times) for gap in _gaps(evidence, name)),
         *_short(evidence, judged, ample),
         *_uncertain(evidence),
         *_other_starts(evidence),
@@ -62,13 +62,13 @@ def conclude(evidence: Evidence) -> list[Sentence]:
     ]
 
 
-def _fastest(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _fastest(evidence: Evidence, best: str, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Sentence]:
     """Say who is fastest, how far from it the others are, and where it is not; or how all stand to the baseline."""
     if base := evidence.campaign.baseline:
         yield from _against(evidence, base, judged)
         yield from _distances(evidence, base, judged)
         return
-    yield from _answer(evidence, best, judged)
+    yield from _answer(evidence, found, judged)
     yield from _places(evidence, judged)
     yield from _distances(evidence, best, judged)
     yield from _exceptions(evidence, best, set(_keys(judged)))
@@ -172,36 +172,67 @@ def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
     return math.log(evidence.ratio(verdict.case.key, verdict.ranking[0], name))
 
 
-def _answer(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
-    """Say who is at the front in most cases; and who takes least over all of them, where that is another one."""
-    told = _known(judged)
-    if not told:
-        text = say("It is not known who is fastest in any of {n:count case}.", n=len(judged))
-        yield Sentence(text=text, cases=_keys(judged))
+def _answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+    """Say who is fastest over all cases, as far as that is certain, and who is in how many single ones."""
+    wins = _wins(evidence, judged)
+    leader = _best(evidence, judged)
+    keys = [one.case.key for one in judged if one.winners == [found.best if found else leader]]
+    if not found or found.open:
+        yield Sentence(text=say("No clear winner over all cases: {wins}.", wins=wins), cases=keys)
         return
-    alone = [one for one in told if one.winners == [best]]
-    level = [one for one in told if best in one.winners and one not in alone]
-    equals = _equals(evidence, best, told)
-    front = _front(evidence, len(alone), len(level), len(told), len(judged))
-    if rival := _rival(evidence, best, judged):
-        yield from _two_measures(evidence, equals, rival, front, _keys(alone + level))
-        return
-    if 2 * len(alone + level) <= len(told):
-        text = say("No candidate leads throughout; {names:and} most often: {front}.", names=equals, front=front)
-    elif 2 * len(told) < len(judged):
+    over = _over(evidence, found, judged)
+    if found.equivalent:
         text = say(
-            "{names:and} {n:of leads|lead} where it is known who does, which is too little to choose by: {front}.",
-            names=equals,
-            n=len(equals),
-            front=front,
+            "{names:and} are equivalent {over}, within {within:.0%} (geometric mean). By single cases, {wins}.",
+            names=[name for name in evidence.names if name in {found.best, *found.equivalent}],
+            over=over,
+            within=evidence.campaign.plan.threshold,
+            wins=wins,
         )
-    elif len(equals) == len(evidence.names):
-        text = say("{names:and} are alike: {front}.", names=equals, front=front)
     else:
+        recommended = leader == found.best and len(found.slower) == len(evidence.names) - 1
         text = say(
-            "{names:and} {n:of is the one|are the ones} to use: {front}.", names=equals, n=len(equals), front=front
+            "Use {best}: it is fastest {over} (geometric mean). By single cases, {wins}."
+            if recommended
+            else "{best} is fastest {over} (geometric mean). By single cases, {wins}.",
+            best=found.best,
+            over=over,
+            wins=wins,
         )
-    yield Sentence(text=text, cases=_keys(alone + level))
+    yield Sentence(text=text, cases=keys)
+    if rival := _rival(evidence, found, judged):
+        yield _why(evidence, leader, rival)
+
+
+def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> str:
+    """Return over which cases, and of which candidates where some have too few figures."""
+    names = [name for name in evidence.names if name in {found.best, *found.slower, *found.equivalent}]
+    if len(found.cases) == len(judged) and len(names) == len(evidence.names):
+        return say("over all {n:count case}" if len(judged) > 1 else "in the only case", n=len(judged))
+    return say(
+        "over the {n} of {all:count case} with figures of {names:and}",
+        n=len(found.cases),
+        all=len(judged),
+        names=names,
+    )
+
+
+def _wins(evidence: Evidence, judged: list[CaseVerdict]) -> str:
+    """Return how many cases each candidate wins, and how many nobody does; the numbers add up to all cases."""
+    alone = Counter(one.winners[0] for one in judged if len(one.winners) == 1)
+    counts = {name: alone[name] for name in sorted(evidence.names, key=lambda name: -alone[name])}
+    equivalent = sum(len(one.winners) > 1 and one.decided for one in judged)
+    undecided = len(judged) - sum(alone.values()) - equivalent
+    parts: list[str] = []
+    for text, name, number in (
+        *(("{name} in {n}", name, number) for name, number in counts.items()),
+        ("several are equivalent in {n}", "", equivalent),
+        ("{n} undecided", "", undecided),
+    ):
+        if number:
+            of = str(number) if parts else say("{n} of {all:count case}", n=number, all=len(judged))
+            parts.append(say("{name} is fastest in {n}" if name and not parts else text, name=name, n=of))
+    return ", ".join(parts)
 
 
 def _equals(evidence: Evidence, best: str, told: list[CaseVerdict]) -> list[str]:
@@ -210,55 +241,18 @@ def _equals(evidence: Evidence, best: str, told: list[CaseVerdict]) -> list[str]
     return sorted(level, key=lambda name: name != best)
 
 
-def _rival(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Rival | None:
-    """Return who takes clearly less than the best over all cases, if anyone does that has figures for most of them."""
-    told = _known(judged)
-    if not told:
+def _rival(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Rival | None:
+    """Return the fastest over all cases, where that is certain and another candidate wins more single cases."""
+    leader = _best(evidence, judged)
+    if not found or found.open or found.equivalent or leader == found.best:
         return None
-    others = [name for name in evidence.names if name not in _equals(evidence, best, told)]
-    rivals = [
-        Rival(name, logs) for name in others if 2 * len(logs := _logs(evidence, best, name, judged)) > len(judged)
-    ]
-    least = min(rivals, key=lambda one: one.ratio, default=None)
-    if not least or least.ratio * (1 + evidence.campaign.plan.threshold) >= 1:
-        return None
-    return least if overall(evidence, best, least.name, list(least.logs)).high < 1 else None
+    return Rival(found.best, _logs(evidence, leader, found.best, judged))
 
 
-def _leaders(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> list[str]:
-    """Return the candidates that the answer names by one measure or the other."""
-    rival = _rival(evidence, best, judged)
-    return [best, rival.name] if rival else [best]
-
-
-def _two_measures(
-    evidence: Evidence, equals: list[str], rival: Rival, front: str, cases: list[str]
-) -> Iterator[Sentence]:
-    """Say who is best by each of two measures, and what makes the difference: margins, and cases that none can tell."""
-    best = equals[0]
-    blocks = _by_block(evidence, best, rival)
-    text = say(
-        "Two measures name different candidates. By single cases, {names:and} {n:of leads|lead}: {front}. Over all "
-        "cases, {rival} does: it takes {mean:ratio} the time of {best} (geometric mean of {cases:count case})",
-        names=equals,
-        n=len(equals),
-        front=front,
-        rival=rival.name,
-        mean=rival.ratio,
-        best=best,
-        cases=len(rival.logs),
-    )
-    if blocks:
-        less = sum(mean < 0 for mean in blocks)
-        text = say("{told}, less in {n} of {all:count block}", told=text, n=less, all=len(blocks))
-    yield Sentence(text=f"{text}.", cases=cases)
-    yield _why(evidence, best, rival)
-
-
-def _by_block(evidence: Evidence, best: str, rival: Rival) -> list[float]:
-    """Return the mean of the logarithms of both ones' ratios in each block in which they share cases."""
-    logs = paired_logs(evidence.figures.filter(pl.col("case").is_in(list(rival.logs))), best, rival.name)
-    return list(logs.group_by("block").agg(pl.col("log").mean())["log"])
+def _leaders(evidence: Evidence, best: str, found: Answer | None, judged: list[CaseVerdict]) -> list[str]:
+    """Return the candidates that the answer names: the best, and who wins most single cases."""
+    named = not evidence.campaign.baseline and _rival(evidence, found, judged)
+    return [_best(evidence, judged), best] if named else [best]
 
 
 def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
@@ -286,35 +280,18 @@ def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
     return Sentence(text=text, cases=list(shorter))
 
 
-def _front(evidence: Evidence, alone: int, level: int, told: int, judged: int) -> str:
-    """Say in how many cases the best is at the front, and in how many nobody knows who is."""
-    within = evidence.campaign.plan.threshold
-    text = (
-        say("fastest alone in {n} of {all:count case}", n=alone, all=judged)
-        if alone
-        else say(
-            "as fast as any, within {within:.0%}, in {n} of {all:count case}",
-            within=within,
-            n=level,
-            all=judged,
-        )
-    )
-    if alone and level:
-        text = say("{front}, as fast as any, within {within:.0%}, in {n} more", front=text, within=within, n=level)
-    if told < judged:
-        text = say("{front}; in {n} it is not known who is fastest", front=text, n=judged - told)
-    return text
-
-
 def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
-    """Say of each other candidate how it stands to the best over all cases that both have."""
+    """Say of each other candidate how it stands to the best over all cases that both have.
+
+    Intervals are as wide as those of the answer, so that both say the same.
+    """
+    priced = penalty(evidence) * max(len(evidence.names) - 1, 1)
     for name in evidence.names:
         logs = _logs(evidence, best, name, judged)
         if name == best or not logs:
             continue
-        text = _distance(
-            best, name, overall(evidence, best, name, list(logs)), len(logs), evidence.campaign.plan.threshold
-        )
+        ratio = overall(evidence, best, name, list(logs), priced)
+        text = _distance(best, name, ratio, len(logs), evidence.campaign.plan.threshold)
         slower = [key for key in logs if evidence.pairs.slower(key, best, name)]
         worst = max(slower, key=lambda key: logs[key], default="")
         if worst:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from rankbench import plan, statistics
+from rankbench import statistics
 from rankbench.model import ALL_RANKS
 from rankbench.statistics.first_calls import first_calls
 from rankbench.statistics.modes import modes_by_launch
@@ -23,6 +23,7 @@ from rankbench.verdict import judge, maps
 from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.naming import between_pairs
 from rankbench.verdict.nodes import as_launched
+from rankbench.verdict.overall import interim_looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,7 +205,6 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
     planned = campaign.plan
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
     figures = statistics.launch_figures(samples, planned.estimator, by_ranks)
-    looks = plan.looks(planned.stop) if planned.stop.until in {"decided", "answered"} else ()
     asked = compared_pairs(campaign, names)
     rest = [pair for pair in combinations(names, 2) if pair not in asked and pair[::-1] not in asked]
     compared = statistics.compare(
@@ -212,7 +212,7 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
         asked,
         planned.threshold,
         control=[*twins, *rest],
-        looks=looks,
+        looks=interim_looks(planned),
         confidence=planned.confidence,
     )
     control = [one for one in compared if (one.base, one.other) in twins]

@@ -9,15 +9,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 import scipy
 
+from rankbench.plan import looks
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, trimming
+from rankbench.statistics.looks import price
 from rankbench.statistics.pairing import paired_logs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
+    from rankbench.model import Plan
     from rankbench.verdict.evidence import Evidence
 
 
@@ -35,9 +39,27 @@ class Answer(NamedTuple):
     best: str
     cases: list[str]
     """Those of which all have figures that have them in more than half as many cases as the one with most."""
-    settled: list[str]
-    """Who surely takes longer than the best by more than the threshold, or surely differs by no more than that."""
+    slower: list[str]
+    """These take longer than the best by more than the threshold: their whole interval is beyond it."""
+    equivalent: list[str]
+    """These differ from the best by no more than the threshold: their whole interval is within it."""
     open: list[str]
+
+    @property
+    def settled(self) -> list[str]:
+        """Return the rivals that are compared with certainty."""
+        return [*self.slower, *self.equivalent]
+
+
+def interim_looks(plan: Plan) -> Sequence[int]:
+    """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
+    return looks(plan.stop) if plan.stop.until in {"decided", "answered"} else ()
+
+
+def penalty(evidence: Evidence) -> float:
+    """Return by what factor a p-value counts more because of the looks at the figures so far."""
+    blocks = evidence.figures["block"].n_unique()
+    return float(price(interim_looks(evidence.campaign.plan), np.array([blocks]))[0])
 
 
 def answer(evidence: Evidence, priced: float) -> Answer | None:
@@ -55,12 +77,13 @@ def answer(evidence: Evidence, priced: float) -> Answer | None:
     total = {name: sum(math.log(evidence.ratio(key, names[0], name)) for key in cases) for name in names}
     best = min(names, key=lambda name: total[name])
     within = 1 + evidence.campaign.plan.threshold
-    found = Answer(best, cases, [], [])
+    found = Answer(best, cases, [], [], [])
     for name in names:
         if name != best:
             ratio = overall(evidence, best, name, cases, priced * (len(names) - 1))
-            known = ratio.low > within or (ratio.low >= 1 / within and ratio.high <= within)
-            (found.settled if known else found.open).append(name)
+            equivalent = ratio.low >= 1 / within and ratio.high <= within
+            group = found.slower if ratio.low > within else found.equivalent if equivalent else found.open
+            group.append(name)
     return found
 
 

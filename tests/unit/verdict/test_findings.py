@@ -100,9 +100,9 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
             kind="crossover",
             title="allreduce: the fastest depends on the size",
             text=(
-                "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. It changes between 1 KiB and "
-                "64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to 1.50×) and at 64 KiB alpha takes 1.50× "
-                "the time of beta (1.50× to 1.50×)."
+                "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. It changes between "
+                "1 KiB and 64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to 1.50×) and at 64 KiB alpha "
+                "takes 1.50× the time of beta (1.50× to 1.50×)."
             ),
             advice="Let the sizes that your application sends decide; measure more sizes to find the exact points.",
             cases=[SMALL, MIDDLE, LARGE],

@@ -175,7 +175,7 @@ def test_too_few_sizes_or_candidates_make_no_line() -> None:
     ("words", "front"),
     [
         (
-            "alpha is fastest up to 1 KiB; beta is fastest from 64 KiB; all are equivalent at 8 KiB",
+            "alpha is fastest up to 1 KiB; beta is fastest at 64 KiB; all are equivalent at 8 KiB",
             {8: "a", 1024: "a", 8192: "", 65536: "b"},
         ),
         (

@@ -70,8 +70,8 @@ def test_a_crossover_is_told_with_both_sides_of_it() -> None:
     (one,) = found("crossover", exactly(crossing, line()))
     assert one.text == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
-        "fastest from 16 KiB to 1 MiB. It changes between 1 KiB and 16 KiB: at 1 KiB beta takes 1.30× the time of alpha (1.30× to 1.30×) and at 16 KiB alpha takes 1.30× the "
-        "time of beta (1.30× to 1.30×)."
+        "fastest from 16 KiB to 1 MiB. It changes between 1 KiB and 16 KiB: at 1 KiB beta takes 1.30× the time of "
+        "alpha (1.30× to 1.30×) and at 16 KiB alpha takes 1.30× the time of beta (1.30× to 1.30×)."
     )
     assert one.cases == [key(16), key(1024), key(4096), key(16384), key(1 << 20)]
     assert [one.candidates for one in one.spans] == [["alpha"], ["alpha", "beta"], ["beta"]]
