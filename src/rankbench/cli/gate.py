@@ -100,11 +100,11 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
 
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
     """Check a candidate against another one of the same campaign."""
-    evaluation = evaluate(current(folder))
+    evaluation = evaluate(current(folder), threshold=threshold)
     one, two = (resolved(evaluation.campaign, name) for name in (new, old))
     if one == two:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
-    checks = gating.within(evaluation, one, two, threshold)
+    checks = gating.within(evaluation, one, two)
     said = [f"Times of {one} and {two} are paired within {counted(evaluation.verdict.blocks, 'block')}."]
     return Report(evaluation.campaign, two, checks, said)
 

@@ -46,7 +46,7 @@ def report(
     place = folder or store.newest(Path("results"))
     with spoken(language), console.status(f"evaluating {place} …"):
         campaign = current(place)
-        matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP) or 0.0
+        matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP)
         evaluation = evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:  # A place of the user's, which may be a device or a link.

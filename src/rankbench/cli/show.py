@@ -82,7 +82,7 @@ def show(
             current(folder),
             asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
             asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
-            asked("threshold", threshold, notation.share, notation.SHARE_HELP) or 0.0,
+            asked("threshold", threshold, notation.share, notation.SHARE_HELP),
         )
         whole = plots.picture(chosen)
         picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))

@@ -15,6 +15,7 @@ import polars as pl
 import scipy
 
 from rankbench.model import Comparison
+from rankbench.statistics import threshold as threshold_test
 from rankbench.statistics import trimming
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.looks import price
@@ -51,8 +52,8 @@ def compare(
 
     The estimate is the trimmed geometric mean of the ratios (`trimming`), its scatter moderated by that of all others
     of the call (`moderation`). Two candidates are *different* if the ratio is surely beyond the practical threshold,
-    not only beyond 1: Student's p-value of the log ratio's distance from it, adjusted over the comparisons of `pairs`
-    (Benjamini and Hochberg, 1995), is at most 5 %. They are *alike* if the interval lies within the threshold on both
+    not only beyond 1: its p-value (`threshold`), adjusted over the comparisons of `pairs` (Benjamini and Hochberg,
+    1995), is at most 5 %. They are *alike* if the interval lies within the threshold on both
     sides. Else it is not known.
 
     Pairs in `control` are one candidate under two names. They are judged by the largest p-value that passed among the
@@ -94,8 +95,8 @@ def _estimates(table: pl.DataFrame, threshold: float, looks: Sequence[int], conf
     own = np.maximum(found.scatter, FINEST_SPREAD)
     scatter, degrees = moderated(own, found.degrees, blocks >= FEWEST_BLOCKS)
     error, priced = scatter / np.sqrt(found.left), price(looks, blocks)
-    beyond = (np.abs(found.mean) - math.log1p(threshold)) / error
-    p_value = np.where(enough, np.minimum(1.0, priced * 2 * scipy.stats.t.sf(beyond, degrees)), 1.0)
+    p_beyond = threshold_test.p_beyond(found.mean, error, degrees, math.log1p(threshold))
+    p_value = np.where(enough, np.minimum(1.0, priced * p_beyond), 1.0)
     half = np.where(enough, scipy.stats.t.isf((1 - confidence) / priced / 2, degrees) * error, np.inf)
     with np.errstate(over="ignore"):
         return table.select("case", "base", "other").with_columns(

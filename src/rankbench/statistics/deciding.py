@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 
 from rankbench.statistics.looks import price
+from rankbench.statistics.threshold import log_beyond
 from rankbench.statistics.trimming import SHARE
 
 if TYPE_CHECKING:
@@ -183,4 +184,4 @@ def bounds(now: Trend, blocks: Values, penalty: Values, outlook: Outlook) -> tup
     degrees = np.maximum(now.degrees + KEPT * (blocks - now.blocks), 1)
     level = FALSE_DISCOVERIES / priced / penalty
     half = scipy.stats.t.isf((1 - outlook.confidence) / priced / 2, degrees) * error
-    return outlook.worth + scipy.stats.t.isf(level / 2, degrees) * error, outlook.worth - half
+    return log_beyond(level, error, degrees, outlook.worth), outlook.worth - half

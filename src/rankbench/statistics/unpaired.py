@@ -16,6 +16,7 @@ import polars as pl
 import scipy
 
 from rankbench.statistics import FALSE_DISCOVERIES, FINEST_SPREAD, LEVEL
+from rankbench.statistics.threshold import p_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +53,9 @@ def compare_unpaired(
 ) -> list[Unpaired]:
     """Compare what two campaigns' launches come to, for pairs of a candidate then and one now, in every common case.
 
-    Two are called different if the adjusted p-value is at most 5 % (Benjamini and Hochberg, 1995), the ratio beyond
-    the practical threshold, and three launches or more on either side. Figures below the clock's step are left out.
+    Two are called different if the ratio is certainly beyond the practical threshold: its p-value (`threshold`),
+    adjusted (Benjamini and Hochberg, 1995), is at most 5 %, with three launches or more on either side. Figures below
+    the clock's step are left out.
     """
     order = pl.DataFrame(
         [(base, other, place) for place, (base, other) in enumerate(pairs)],
@@ -68,10 +70,10 @@ def compare_unpaired(
     )
     if table.is_empty():
         return []
-    estimates = _welch(table, confidence)
+    estimates = _welch(table, threshold, confidence)
     adjusted = scipy.stats.false_discovery_control(estimates["p_value"].to_numpy())
     return [
-        _unpaired(row, float(p_adjusted), threshold)
+        _unpaired(row, float(p_adjusted))
         for row, p_adjusted in zip(estimates.iter_rows(named=True), adjusted, strict=True)
     ]
 
@@ -91,7 +93,7 @@ def _sides(figures: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def _welch(table: pl.DataFrame, confidence: float) -> pl.DataFrame:
+def _welch(table: pl.DataFrame, threshold: float, confidence: float) -> pl.DataFrame:
     counts = np.stack([table["count"].to_numpy(), table["count_now"].to_numpy()])
     variances = np.stack([table["variance"].to_numpy(), table["variance_now"].to_numpy()])
     errors = np.maximum(np.nan_to_num(variances.astype(np.float64)), FINEST_SPREAD**2) / counts
@@ -99,7 +101,7 @@ def _welch(table: pl.DataFrame, confidence: float) -> pl.DataFrame:
     degrees = errors.sum(axis=0) ** 2 / (errors**2 / np.maximum(counts - 1, 1)).sum(axis=0)
     error = np.sqrt(errors.sum(axis=0))
     mean = table["mean_now"].to_numpy() - table["mean"].to_numpy()
-    p_value = np.where(enough, 2 * scipy.stats.t.sf(np.abs(mean) / error, degrees), 1.0)
+    p_value = np.where(enough, p_beyond(mean, error, degrees, math.log1p(threshold)), 1.0)
     half = np.where(enough, scipy.stats.t.isf((1 - confidence) / 2, degrees) * error, np.inf)
     return table.with_columns(
         pl.Series("ratio", np.exp(mean)),
@@ -109,9 +111,8 @@ def _welch(table: pl.DataFrame, confidence: float) -> pl.DataFrame:
     )
 
 
-def _unpaired(row: dict[str, object], p_adjusted: float, threshold: float) -> Unpaired:
+def _unpaired(row: dict[str, object], p_adjusted: float) -> Unpaired:
     ratio, launches = float(row["ratio"]), (int(row["count"]), int(row["count_now"]))  # type: ignore[arg-type, call-overload]
-    beyond = abs(math.log(ratio)) > math.log1p(threshold)
     return Unpaired(
         case=str(row["case"]),
         base=str(row["base"]),
@@ -123,5 +124,5 @@ def _unpaired(row: dict[str, object], p_adjusted: float, threshold: float) -> Un
         high=float(row["high"]),  # type: ignore[arg-type]
         p_value=float(row["p_value"]),  # type: ignore[arg-type]
         p_adjusted=p_adjusted,
-        different=min(launches) >= FEWEST_LAUNCHES and beyond and p_adjusted <= FALSE_DISCOVERIES,
+        different=min(launches) >= FEWEST_LAUNCHES and p_adjusted <= FALSE_DISCOVERIES,
     )

@@ -196,7 +196,7 @@ class Evaluation:
         return {}
 
 
-def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, threshold: float = 0.0) -> Evaluation:
+def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, threshold: float | None = None) -> Evaluation:
     """Evaluate what a campaign has measured so far, by the rules of its plan or by those given."""
     launches, samples = store.launches(), store.samples()
     campaign = as_launched(_asked(store.campaign, estimator, confidence, threshold), launches)
@@ -241,13 +241,13 @@ def judged(figures: pl.DataFrame) -> pl.DataFrame:
     return figures.filter(~pl.col("uncertain"), ~pl.col("few"))
 
 
-def _asked(campaign: Campaign, estimator: str, confidence: float, threshold: float) -> Campaign:
+def _asked(campaign: Campaign, estimator: str, confidence: float, threshold: float | None) -> Campaign:
     """Return the campaign as if its plan had named these, as far as they are given."""
     planned = campaign.plan
     changed = msgspec.structs.replace(
         planned,
         estimator=estimator or planned.estimator,
         confidence=confidence or planned.confidence,
-        threshold=threshold or planned.threshold,
+        threshold=planned.threshold if threshold is None else threshold,
     )
     return msgspec.structs.replace(campaign, plan=changed)

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import polars as pl
+import scipy
 
 from rankbench.language import joined, say, word
 from rankbench.quantities import format_size
@@ -42,7 +43,7 @@ class Pairs:
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
-        self._halves: dict[tuple[str, str, str], float] = {}
+        self._halves: dict[tuple[str, str, str], tuple[float, float]] = {}
         self._alike: set[tuple[str, frozenset[str]]] = set()
         for one in comparisons:
             self._ratios[one.case, one.base, one.other] = one.ratio, one.different
@@ -50,15 +51,22 @@ class Pairs:
             if one.alike:
                 self._alike.add((one.case, frozenset((one.base, one.other))))
             half = math.log(one.high / one.low) / 2 if one.low > 0 else math.inf
-            self._halves[one.case, one.base, one.other] = self._halves[one.case, one.other, one.base] = half
+            self._halves[one.case, one.base, one.other] = half, one.degrees
+            self._halves[one.case, one.other, one.base] = half, one.degrees
 
     def ratio(self, case: str, base: str, other: str) -> float | None:
         """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
         return self._ratios.get((case, base, other), (None, False))[0]
 
-    def half_width(self, case: str, base: str, other: str) -> float:
-        """Return half the width of the interval of the ratio's logarithm; infinite where nothing bounds it."""
-        return self._halves.get((case, base, other), math.inf)
+    def half_width(self, case: str, base: str, other: str, rivals: int, confidence: float) -> float:
+        """Return half the width of the interval of the ratio's logarithm; infinite where nothing bounds it.
+
+        Of so many `rivals` at once, which are all within their intervals with the given confidence (Bonferroni).
+        """
+        half, degrees = self._halves.get((case, base, other), (math.inf, 1.0))
+        tail = (1 - confidence) / 2
+        wider = scipy.stats.t.isf(tail / rivals, degrees) / scipy.stats.t.isf(tail, degrees)
+        return half * float(wider)
 
     def different(self, case: str, base: str, other: str) -> bool:
         """Return whether the two can be told apart."""

@@ -1,8 +1,8 @@
 """The gate: what is slower than it was, or than another candidate, or works no more: a check of each figure. Pure.
 
-A check fails where a candidate is told to be slower by more than the threshold, by the rule by which everything here
-is told (adjusted p-value of at most 5 %, three launches or blocks), or where it lost a figure that was there. It is
-skipped where neither this nor the opposite can be told: an interval that reaches beyond the threshold leaves it open.
+A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5 %,
+adjusted, with three launches or blocks, and the interval lies beyond the threshold. It fails too where a candidate lost
+a figure that was there. It passes where the interval lies below the threshold, and is skipped where it spans it.
 """
 
 from __future__ import annotations
@@ -134,9 +134,12 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
 # --- within a campaign ------------------------------------------------------------------------------------------------
 
 
-def within(evaluation: Evaluation, new: str, old: str, threshold: float | None = None) -> list[Check]:
-    """Return the checks of one candidate against another of the same campaign, paired within blocks."""
-    worth = evaluation.campaign.plan.threshold if threshold is None else threshold
+def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
+    """Return the checks of one candidate against another of the same campaign, paired within blocks.
+
+    Comparisons test against the threshold of the evaluation.
+    """
+    worth = evaluation.campaign.plan.threshold
     checks = []
     for case, _, summary in _with_figures(evaluation, [old]):
         mine = _summary(evaluation, case, new)
@@ -224,9 +227,11 @@ def _lost(old: Summary, new: Summary | None, campaign: str, remark: str = "") ->
 
 
 def _told(ratio: Ratio, threshold: float, found: str) -> Ruling:
-    """Return whether a ratio, in words as well, is slower by more than the threshold, surely not, or neither."""
-    told = ratio.enough and ratio.p_adjusted <= FALSE_DISCOVERIES
-    if told and ratio.ratio > 1 + threshold:
+    """Return whether a ratio, in words as well, is certainly beyond the threshold, certainly below it, or neither.
+
+    The p-value of the ratio is that of the same threshold.
+    """
+    if ratio.enough and ratio.p_adjusted <= FALSE_DISCOVERIES and ratio.low > 1 + threshold:
         text = say(
             "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
             if ratio.p_adjusted >= SMALLEST_P

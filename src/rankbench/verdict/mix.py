@@ -160,22 +160,23 @@ def standing(evidence: Evidence, parts: list[Part], best: str, name: str, times:
     total = sum(times[name])
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
-    ratios, halves = zip(*(paired(evidence, one, best, name) for one in parts), strict=True)
+    rivals = len(times) - 1
+    ratios, halves = zip(*(paired(evidence, one, best, name, rivals) for one in parts), strict=True)
     terms = [time * math.exp(log) for time, log in zip(times[best], ratios, strict=True)]
     log = math.log(sum(terms) / sum(times[best]))
     half = sum(term * width for term, width in zip(terms, halves, strict=True)) / sum(terms)
     low, high = math.exp(log - half), math.exp(log + half)
     threshold = evidence.campaign.plan.threshold
-    different = (low > 1 or high < 1) and abs(log) > math.log1p(threshold)
+    different = low > 1 + threshold or high < 1 / (1 + threshold)
     return Standing(name, total, math.exp(log), low, high, different)
 
 
-def paired(evidence: Evidence, one: Part, base: str, other: str) -> tuple[float, float]:
-    """Return the logarithm of the ratio of a part, and half the width of its interval."""
+def paired(evidence: Evidence, one: Part, base: str, other: str, rivals: int) -> tuple[float, float]:
+    """Return the logarithm of the ratio of a part, and half the width of its interval, one of so many at once."""
     log = half = 0.0
     for case, weight in one.cases:
         log += weight * math.log(evidence.ratio(case.key, base, other))
-        half += weight * evidence.pairs.half_width(case.key, base, other)
+        half += weight * evidence.pairs.half_width(case.key, base, other, rivals, evidence.campaign.plan.confidence)
     return log, half
 
 

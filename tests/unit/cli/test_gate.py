@@ -13,6 +13,7 @@ from rankbench import cli
 from rankbench.cli import console
 from rankbench.model import CaseStatus, RankbenchError
 from rankbench.report.junit import clean, junit
+from rankbench.verdict import gating
 from rankbench.verdict.gating import Check
 
 if TYPE_CHECKING:
@@ -152,6 +153,19 @@ def test_within_a_campaign_candidates_are_paired(tmp_path: Path) -> None:
         "one against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 cannot be told",
     ]
     assert gate(tmp_path / "one", "--candidate", "alpha", "--against-candidate", "beta")[0] == 0
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("1%", 1), ("25%", 1), ("40%", 0)])
+def test_within_a_campaign_the_threshold_given_is_tested(tmp_path: Path, threshold: str, code: int) -> None:
+    night(tmp_path / "one", BARRIER)
+    between = ("--candidate", "beta", "--against-candidate", "alpha")
+    assert gate(tmp_path / "one", *between, "--threshold", threshold)[0] == code
+
+
+@pytest.mark.parametrize(("low", "outcome"), [(1.46, "skipped"), (1.51, "failed")])
+def test_an_interval_that_reaches_below_the_threshold_is_no_failure(low: float, outcome: str) -> None:
+    ratio = gating.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
+    assert gating._told(ratio, 0.5, "takes 2.19×").outcome == outcome
 
 
 def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> None:

@@ -116,8 +116,8 @@ def piped(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_pipe_gets_neither_colours_nor_folded_lines(stored: Store) -> None:
     done = piped("show", str(stored.folder))
-    unfolded = [line for line in done.stdout.splitlines() if line.startswith("gamma is the one to use")]
-    assert unfolded[0].endswith("it is not known who is fastest.")
+    unfolded = [line for line in done.stdout.splitlines() if line.startswith("Use gamma: ")]
+    assert unfolded[0].endswith("4 undecided.")
     assert "\x1b" not in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -27,8 +27,9 @@ def compared(base: str, other: str, ratio: float, scatter: float, blocks: int = 
     error, freedom = scatter / math.sqrt(blocks), 4 + deciding.KEPT * (blocks - 5)
     priced = float(price(LOOKS, np.array([blocks]))[0])
     half = float(stats.t.isf(0.05 / priced / 2, freedom)) * error
-    beyond = (abs(math.log(ratio)) - math.log(1.03)) / error
-    p = min(1.0, priced * 2 * float(stats.t.sf(beyond, freedom)))
+    far, edge = abs(math.log(ratio)), math.log(1.03)
+    tails = stats.t.sf((far - edge) / error, freedom) + stats.t.sf((far + edge) / error, freedom)
+    p = min(1.0, priced * float(tails))
     low, high = ratio * math.exp(-half), ratio * math.exp(half)
     return Comparison(
         case=case,
@@ -96,7 +97,7 @@ def test_what_as_many_blocks_again_would_decide_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 33), (1.02, 0.05, 60)]
+    ("ratio", "scatter", "look"), [(1.2, 0.1, 10), (1.0, 0.016, 10), (1.1, 0.1, 22), (1.02, 0.05, 60)]
 )
 def test_the_look_at_which_all_is_decided_is_told(ratio: float, scatter: float, look: int) -> None:
     (told,) = deciding.blocks_needed([compared("a", "b", ratio, scatter)], OUTLOOK)

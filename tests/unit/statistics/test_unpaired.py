@@ -23,7 +23,7 @@ NOW = [131.0, 129.0, 140.0, 135.0]
 
 
 def test_it_is_welchs_test_on_logarithms() -> None:
-    (found,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], 0.03, 0.95)
+    (found,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], 0.0, 0.95)
     expected = stats.ttest_ind(np.log(NOW), np.log(THEN), equal_var=False)
     interval = expected.confidence_interval(0.95)
     assert (found.case, found.base, found.other, found.launches) == ("x", "a", "b", (5, 4))
@@ -60,9 +60,19 @@ def test_equal_figures_of_a_coarse_clock_are_no_certainty() -> None:
     (found,) = compare_unpaired(
         figures({("x", "a"): [100.0] * 5}), figures({("x", "a"): [110.0] * 5}), [("a", "a")], 0.2
     )
-    assert 0 < found.p_value < 1e-6
     assert found.low < found.ratio < found.high
-    assert not found.different, "10 % are below the threshold"
+    assert found.p_value > 0.99, "10 % are below the threshold"
+    assert not found.different
+
+
+@pytest.mark.parametrize(("threshold", "different"), [(0.03, True), (0.3, False), (0.5, False)])
+def test_the_threshold_is_tested_and_not_the_estimate(threshold: float, different: bool) -> None:
+    """The ratio is 1.32, and surely above 1; that it is above 1.30 is not certain."""
+    (found,) = compare_unpaired(figures({("x", "a"): THEN}), figures({("x", "b"): NOW}), [("a", "b")], threshold)
+    assert found.ratio > 1.3
+    assert found.low < 1.3
+    assert found.different == different
+    assert (found.p_value <= 0.05) == different
 
 
 def test_figures_below_the_clocks_step_and_other_candidates_are_left_out() -> None:

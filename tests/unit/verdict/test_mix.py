@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from fakes import verdicts
+from scipy.stats import t
 
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict import mix
@@ -118,11 +122,24 @@ def test_calls_that_nothing_stands_for_give_no_mix(evidence: Evidence) -> None:
     assert list(mix.mixes(evidence, [call(8, operation="scan")])) == []
 
 
-def test_the_interval_is_as_wide_as_that_of_its_only_call(tmp_path: Path) -> None:
+def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: Path) -> None:
     made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE).evidence
     found = only(made, call(8, 7))
     (comparison,) = (
         one for one in made.comparisons if {one.base, one.other} == {"alpha", "beta"} and ".8." in one.case
     )
     beta = next(one for one in found.standings if one.candidate == "beta")
-    assert beta.high / beta.low == pytest.approx(comparison.high / comparison.low)
+    wider = t.isf(0.025 / 2, comparison.degrees) / t.isf(0.025, comparison.degrees)
+    assert math.log(beta.high / beta.low) == pytest.approx(wider * math.log(comparison.high / comparison.low))
+
+
+@pytest.mark.parametrize(("high", "different"), [(1.035, False), (1.5, True)])
+def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold(
+    high: float, different: bool, tmp_path: Path
+) -> None:
+    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE).evidence
+    wide = [msgspec.structs.replace(one, low=one.ratio / 1.02, high=one.ratio * 1.02) for one in made.comparisons]
+    found = only(dataclasses.replace(made, comparisons=wide), call(8, 7))
+    beta = next(one for one in found.standings if one.candidate == "beta")
+    assert beta.ratio > 1.03
+    assert beta.different == different
