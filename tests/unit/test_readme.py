@@ -37,6 +37,16 @@ def test_its_commands_have_the_options_shown(name: str, option: str) -> None:
     assert option in answer.stdout
 
 
+def test_no_text_describes_comparisons_by_state() -> None:
+    """Launches were once compared where the machine was in the same state only."""
+    folders = [ROOT / name for name in ("src", "docs", "core", "tools")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".md", ".html", ".js"}]
+    texts = {path: path.read_text() for path in [*ROOT.glob("*.md"), *files]}
+    assert len(texts) > 100
+    phrase = re.compile(r"like\s+state", re.IGNORECASE)
+    assert [path.name for path, text in texts.items() if phrase.search(text)] == []
+
+
 def test_the_files_it_names_are_there() -> None:
     names = [*re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:md|toml))`", README), *re.findall(r"\]\(([^)#]+)\)", README)]
     assert names

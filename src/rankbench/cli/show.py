@@ -187,6 +187,7 @@ def show_figures(picked: Picture) -> None:
             heading = say("{what} (+: what the first use added)", what=heading)
         console.print(Text.assemble((tables.line_name(part), "bold"), f": {heading}, {plots.circumstances(part)}"))
         console.print(block(part, summaries))
+        console.print(Text(legend(picked), "dim"))
         for content in overlap_tables(part):
             console.print()
             console.print(filled(content))
@@ -213,11 +214,16 @@ def beyond(picked: Picture) -> Iterator[str]:
 def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
     table = plain_table(say("size"), *part.candidates)
-    table.add_column(say("least") if part.cases[0].quantity == "memory" else say("fastest"))
+    table.add_column(tables.fastest_heading(part))
     for verdict in part.verdicts():
         found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
         table.add_row(Text(part.size(verdict.case)), *found, Text(tables.winner(verdict)))
     return table
+
+
+def legend(picked: Picture) -> str:
+    """Return what the signs of a table mean."""
+    return say("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
 
 def plain_table(*titles: str) -> Table:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 TITLE = "State of the machine"
 HELP = (
     "The time in which one CPU hands a cache line to another, measured without MPI before and after every launch. "
-    "A bar joins the two. Launches of a block are compared where they are at one height. Hollow ones are not: "
-    "the machine changed while they ran."
+    "A bar joins the two. Hollow: the machine changed while the launch ran. No launch is left out because of its state."
 )
 SCOPE = "campaign"
 LEAST = 1.5

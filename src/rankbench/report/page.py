@@ -25,6 +25,7 @@ from rankbench.report.figures import SHOWN, alike, evidence
 from rankbench.report.first_call_tables import MEANING as OF_FIRST_CALLS
 from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
+from rankbench.report.method import paragraphs
 from rankbench.report.overlap_tables import MEANING, overlap_tables
 from rankbench.report.placement_tables import MEANING as BY_PLACE
 from rankbench.report.placement_tables import placement_tables, several
@@ -125,6 +126,8 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "alone": [line for group in evaluation.verdict.groups if len(group.lines) == 1 for line in group.lines],
         "figures": key_figures(whole),
         "alarms": false_alarms(whole),
+        "method": paragraphs(evaluation),
+        "outcome_legend": tables.outcome_legend(whole),
         "names": names,
         "legend": legend(whole),
         "scopes": scopes(whole),

@@ -59,7 +59,9 @@ def scaling_table(whole: Picture, cases: dict[Site, Case]) -> Table:
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     fared = {(one.site, one.candidate): one for one in scales.standings(whole.evaluation, cases, whole.candidates)}
     rows = [row(whole, place, cases[place], fared) for place in ordered]
-    return Table(caption, [say("nodes x ranks"), say("ranks"), *whole.candidates, say("fastest")], rows)
+    return Table(
+        caption, [say("nodes x ranks"), say("ranks"), *whole.candidates, say("fastest (×: next slower)")], rows
+    )
 
 
 def row(whole: Picture, place: Site, case: Case, fared: dict[tuple[Site, str], Standing]) -> list[Cell]:

@@ -61,7 +61,7 @@ def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line."""
     measure = part.measure(part.cases[0])
     caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
-    best = say("least") if measure.kind == "memory" else say("fastest")
+    best = fastest_heading(part)
     rows = [
         [
             Cell(part.size(verdict.case), case=part.key(verdict.case)),
@@ -106,12 +106,31 @@ def ended(summary: Summary) -> str:
     return ", ".join(word(status).replace("-", " ") for status in summary.failures)
 
 
+def fastest_heading(part: Picture) -> str:
+    """Return the heading of the column of winners, which says what its ratio is."""
+    memory = part.cases[0].quantity == "memory"
+    return say("least (×: next)") if memory else say("fastest (×: next slower)")
+
+
+def outcome_legend(whole: Picture) -> str:
+    """Return what the signs of a table of winners mean."""
+    return say("~ not distinguishable, = equivalent within {within:.0%}", within=whole.campaign.plan.threshold)
+
+
 def winner(verdict: CaseVerdict) -> str:
-    """Return who is fastest and by how much; `=` joins those that are alike, `~` those of which it is not known."""
+    """Return who is fastest and by how much; `=` joins equivalent ones, `~` those of which the fastest is undecided.
+
+    Where there are several, the text says to whom the ratio is: else it would seem to be between them.
+    """
     names = f" {verdict.sign} ".join(verdict.winners)
-    if verdict.margin > 1:
-        return f"{names} {format_ratio(verdict.margin)}"
-    return verdict.sign if len(verdict.winners) > 1 else names or "–"
+    if verdict.margin <= 1:
+        return verdict.sign if len(verdict.winners) > 1 else names or "–"
+    ratio = format_ratio(verdict.margin)
+    if len(verdict.winners) == 1:
+        return f"{names} {ratio}"
+    slower = [name for name in verdict.ranking if name not in verdict.winners]
+    rival = slower[0] if len(slower) == 1 else say("the next slower")
+    return say("{names}, {ratio} to {rival}", names=names, ratio=ratio, rival=rival)
 
 
 def failures(whole: Picture) -> Table:

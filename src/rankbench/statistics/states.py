@@ -1,4 +1,4 @@
-"""Which launches met the machine in like state. Pure, and blind to what the launches measured: only states are read.
+"""Which launches had the machine in the same state. Pure, and independent of what the launches measured.
 
 A state is told by the exchange times between the CPUs that the campaign's ranks ran on, as the core measured them
 without MPI just before and just after the launch. METHOD.md tells where the threshold comes from.

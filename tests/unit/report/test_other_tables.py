@@ -45,7 +45,7 @@ def test_overlap_has_a_table_of_its_own(made: Evaluation) -> None:
 
 def test_memory_is_told_in_its_own_units_beside_what_it_grew(made: Evaluation) -> None:
     table = next(one for one in tables.results(plots.picture(made)) if "quantity=memory" in one.caption)
-    assert table.columns == ["message size", "alpha", "beta", "least"]
+    assert table.columns == ["message size", "alpha", "beta", "least (×: next)"]
     assert table.rows[0][1].text == "1.51 MiB"
     assert table.rows[0][1].detail == "1.50 MiB to 1.51 MiB; the first use added 96.0 KiB"
     assert texts(table)[0][3] == "beta 1.50×"

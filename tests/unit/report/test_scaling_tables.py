@@ -59,7 +59,7 @@ def test_places_stand_below_each_other_for_the_middle_size(whole: Picture) -> No
     barrier, alltoall = scaling_tables(whole)
     assert barrier.caption == "barrier: time by nodes and ranks on each"
     assert alltoall.caption == "alltoall 64 B: time by nodes and ranks on each"
-    assert alltoall.columns == ["nodes x ranks", "ranks", "alpha", "beta", "fastest"]
+    assert alltoall.columns == ["nodes x ranks", "ranks", "alpha", "beta", "fastest (×: next slower)"]
     assert [[cell.text for cell in row] for row in alltoall.rows] == [
         ["1x1", "1", "1.00 µs", "2.00 µs", "alpha 2.00×"],
         ["2x1", "2", "2.00 µs", "4.00 µs", "alpha 2.00×"],

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import evaluations
+from fakes import campaigns, evaluations
 
 from rankbench import plots
+from rankbench.model import CaseVerdict
 from rankbench.report import tables
 from rankbench.report.tables import Cell, Table
 
@@ -25,7 +26,7 @@ def texts(table: Table) -> list[list[str]]:
 
 def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: Picture) -> None:
     table = tables.results(whole)[0]
-    assert table.columns == ["message size", "alpha", "beta", "fastest"]
+    assert table.columns == ["message size", "alpha", "beta", "fastest (×: next slower)"]
     assert texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
     assert table.rows[0][1].detail == "492 ns to 512 ns"
     assert [cell.best for cell in table.rows[0]] == [False, True, False, False]
@@ -83,3 +84,23 @@ def test_names_tell_the_placement_where_there_are_several() -> None:
 def test_long_lists_are_cut_and_counted() -> None:
     assert tables.listed(["a", "b", "c"]) == "a, b, c"
     assert tables.listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("winners", "decided", "text"),
+    [
+        (["alpha"], True, "alpha 6.29×"),
+        (["alpha", "beta"], False, "alpha ~ beta, 6.29× to gamma"),
+        (["alpha", "beta"], True, "alpha = beta, 6.29× to gamma"),
+    ],
+)
+def test_the_ratio_of_several_winners_names_its_rival(winners: list[str], decided: bool, text: str) -> None:
+    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    ranking = ["alpha", "beta", "gamma"]
+    assert tables.winner(CaseVerdict(case, ranking, winners, decided=decided, margin=6.29)) == text
+
+
+def test_of_several_rivals_the_ratio_is_to_the_next_slower() -> None:
+    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    one = CaseVerdict(case, ["alpha", "beta", "gamma", "delta"], ["alpha", "beta"], margin=1.5)
+    assert tables.winner(one) == "alpha ~ beta, 1.50× to the next slower"

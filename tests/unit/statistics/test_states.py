@@ -1,4 +1,4 @@
-"""Which launches met the machine in like state, and what comparing like with like leaves of a comparison."""
+"""Which launches had the machine in the same state."""
 
 from __future__ import annotations
 

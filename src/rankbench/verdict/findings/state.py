@@ -1,4 +1,4 @@
-"""What state the machine was in: launches in unlike states, CPU time taken by a hypervisor, states not known."""
+"""What state the machine was in: launches in different states, CPU time taken by a hypervisor, states not known."""
 
 from __future__ import annotations
 

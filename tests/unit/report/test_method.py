@@ -1,0 +1,51 @@
+"""The method section says how this campaign was measured, and what its outcomes mean."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import polars as pl
+import pytest
+from fakes import evaluations
+
+from rankbench.report.method import paragraphs
+
+
+def launched(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
+    made = evaluations.evaluation()
+    launches = [
+        msgspec.structs.replace(one, together=together[number % len(together)])
+        for number, one in enumerate(made.launches)
+    ]
+    cases = pl.DataFrame({"calls": [1, calls]})
+    return dict(paragraphs(dataclasses.replace(made, launches=launches, cases=cases)))
+
+
+@pytest.mark.parametrize(
+    ("together", "words"),
+    [
+        ((3,), "started together and take turns case by case: while one measures"),
+        ((1, 3), "started together and take turns case by case, where that was possible"),
+        ((1,), "Each launch ran alone"),
+    ],
+)
+def test_whether_launches_ran_together_is_that_of_the_campaign(together: tuple[int, ...], words: str) -> None:
+    assert words in launched(together)["Launches"]
+
+
+def test_a_sample_is_the_mean_of_as_many_calls_as_were_timed() -> None:
+    assert launched((3,))["Samples"].startswith("Every sample is one timed call. ")
+    assert "the mean of several: of up to 40 here" in launched((3,), 40)["Samples"]
+
+
+def test_three_outcomes_are_explained_with_the_threshold() -> None:
+    text = launched((3,))["Comparison"]
+    assert all(words in text for words in ("three outcomes", "equivalent (=)", "undecided (~)", "beyond 3 %"))
+
+
+def test_an_imported_campaign_has_no_launches_to_describe() -> None:
+    made = evaluations.evaluation()
+    record = msgspec.structs.replace(made.campaign, imported="osu")
+    titles = [title for title, _ in paragraphs(dataclasses.replace(made, campaign=record))]
+    assert titles == ["Typical value", "Comparison"]
