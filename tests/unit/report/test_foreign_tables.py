@@ -126,7 +126,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
         "method",
     ]
     assert 'href="#reproduce"' not in page
-    for words in ("rankbench run plan.toml", "Do it again", "Interleaved launches", "Certain starts", "A/A control"):
+    for words in ("rankbench run plan.toml", "Do it again", "Certainty of starts", "A/A control"):
         assert words not in page
     assert "imported from 3 files ·" in page
     assert "This holds where these files were made, from 3 launches of each" in page
