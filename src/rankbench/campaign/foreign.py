@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Description, Library, Operation, Outcome, Plan
     from rankbench.suites import Line, Row, Table
 
-RUNS = ("program", "arguments")
+RUNS = ("program", "arguments", "planned", "typed")
 """What a tool has that can be run."""
 PLACE = "suites"
 """Below rankbench's folder: what was built from tarballs."""
@@ -72,8 +72,9 @@ def described(description: Description, planned: Plan) -> Description:
     for spec in planned.suites:
         if spec.name not in known():
             raise RankbenchError(f'{planned.file}: suites: found "{spec.name}"; {units.suggestion(spec.name, known())}')
+    own = {spec.name: spec.arguments for spec in planned.suites}
     rows = [
-        msgspec.structs.replace(operation, kind=tool.NAME)
+        msgspec.structs.replace(tool.planned(operation, planned, own.get(name, [])), kind=tool.NAME)
         for name, tool in known().items()
         if name in asked
         for operation in tool.OPERATIONS
@@ -115,7 +116,8 @@ def program(
     """Return a benchmark's program for a library. Raises RankbenchError where there is none that would load it."""
     assert operation.foreign
     suite = operation.foreign.suite
-    name = units.module(tools, suite).program(operation)
+    tool = units.module(tools, suite)
+    name = tool.program(operation)
     path, where, besides = looked_for(name, spec, library, reach, home)
     if path is None:
         raise RankbenchError(
@@ -123,7 +125,8 @@ def program(
             '"TARBALL" or module = "NAME"'
         )
     environment = libraries.environment_for(library, path, besides)
-    return Program(path.absolute(), environment, operation, spec.arguments if spec else [])
+    own = spec.arguments if spec else []
+    return Program(path.absolute(), environment, operation, [*tool.typed(operation, path), *own])
 
 
 class Looked(NamedTuple):
@@ -251,7 +254,7 @@ def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, 
         found = LaunchStatus.CRASHED, how
     elif unreadable:
         found = LaunchStatus.CRASHED, f"its output cannot be read: {unreadable}"
-    elif wrong := wrong_world(order, operation, tables):
+    elif wrong := wrong_world(order, operation, tables) or wrong_numbers(operation, tables):
         return Ending(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
     else:
         found = LaunchStatus.OK, ""
@@ -274,6 +277,14 @@ def wrong_world(order: Order, operation: Operation, tables: Sequence[Table]) -> 
         return ""
     what = f"measured {told.pop()} ranks" if told else f"printed {len(tables)} tables"
     return f"{what} where one of {asked} ranks was asked for; is the launcher another library's?"
+
+
+def wrong_numbers(operation: Operation, tables: Sequence[Table]) -> str:
+    """Return why a program did not calculate with numbers of the datatype of its cases."""
+    other = next((table.datatype for table in tables if table.datatype not in {"", operation.datatype}), "")
+    if operation.datatype == "byte" or not other:
+        return ""
+    return f"calculated with numbers of type {other}, where the cases are of {operation.datatype}"
 
 
 def is_of(table: Table, operation: Operation) -> bool:

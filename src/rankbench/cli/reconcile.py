@@ -182,7 +182,8 @@ def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
     """Return the typical value of one side as people read it."""
     case, figure = (row.pair.own, row.own_ns) if own else (row.pair.theirs, row.theirs_ns)
     operation = next(one for one in campaign.operations if one.name == case.operation)
-    return measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure)
+    kind = f" ({case.datatype})" if row.other_numbers else ""
+    return measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
 
 
 def told(ratio: Contrast) -> str:

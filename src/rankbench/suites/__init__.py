@@ -120,8 +120,12 @@ def benchmark(
     ranks_exactly: int = 0,
     overlap: bool = False,
     whole_vector: bool = False,
+    datatype: str = "byte",
 ) -> Operation:
-    """Return the row of a tool's benchmark: `osu-allreduce`. What one call moves is not told by it."""
+    """Return the row of a tool's benchmark, such as `osu-allreduce`. It does not say what one call moves.
+
+    `datatype` is that of the numbers that it calculates with; `byte` where data are only moved.
+    """
     nothing = Amount(own=0, each=0)
     return Operation(
         name=f"{suite}-{name}",
@@ -138,7 +142,7 @@ def benchmark(
         sized=sized,
         ranks_exactly=ranks_exactly,
         messages=1,
-        datatype="byte",
+        datatype=datatype,
         start=meaning.start.replace(" ", "-"),
         foreign=Foreign(
             suite=suite,

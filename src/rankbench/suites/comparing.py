@@ -276,6 +276,17 @@ def printed(meaning: Meaning) -> str:
     return f"prints megabytes of {MEGABYTES.get(meaning.megabyte, str(meaning.megabyte))} bytes"
 
 
+def numbers_apart(one: Operation, other: Operation, datatypes: tuple[str, str]) -> list[str]:
+    """Return a sentence where two benchmarks calculate with numbers of different datatypes; data that are only moved
+    have none.
+    """
+    first, second = sides(one, other, "")
+    if datatypes[0] == datatypes[1] or all(operation.datatype == "byte" for operation in (one, other)):
+        return []
+    told = [f"calculates with {'bytes' if name == 'byte' else f'numbers of type {name}'}" for name in datatypes]
+    return [contrast(first, told[0], second, told[1])]
+
+
 # --- what converts --------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from rankbench import statistics
 from rankbench.model import Memory
 from rankbench.statistics.contrasts import Contrast, contrasts
-from rankbench.suites.comparing import Comparable, differences
+from rankbench.suites.comparing import Comparable, differences, numbers_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,6 +67,11 @@ class Reconciled(NamedTuple):
     """The tool against the core as it usually measures."""
     when_alike: Comparable
 
+    @property
+    def other_numbers(self) -> bool:
+        """Return whether the two calculate with numbers of different datatypes."""
+        return self.pair.theirs.datatype != self.pair.own.datatype != "byte"
+
 
 def counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
     """Yield the benchmarks of tools with the core's operation that measures the same."""
@@ -80,15 +85,16 @@ def counterparts(campaign: Campaign) -> Iterator[tuple[Operation, Operation]]:
 def pairs(campaign: Campaign) -> list[Pair]:
     """Return the cases of tools that the core measured too, at the same place and size, by the time of plain calls."""
     plain = [one for one in campaign.cases if one.memory == Memory() and (one.suite or not one.options)]
-    cases = {(one.operation, one.form, one.size_bytes, one.placement, one.start): one for one in plain}
+    cases = {(one.operation, one.form, one.size_bytes, one.placement, one.start, one.datatype): one for one in plain}
     found = []
     for theirs, own in counterparts(campaign):
         for case in plain:
             if case.operation == theirs.name and case.quantity == "time":
                 where = (own.name, case.form, case.size_bytes, case.placement)
-                usual = cases.get((*where, own.start))
+                kinds = [case.datatype, own.datatype]
+                usual = next((one for kind in kinds if (one := cases.get((*where, own.start, kind)))), None)
                 if usual:
-                    found.append(Pair(case, usual, cases.get((*where, case.start), usual)))
+                    found.append(Pair(case, usual, cases.get((*where, case.start, usual.datatype), usual)))
     return found
 
 
@@ -193,6 +199,13 @@ def found(
         by_case.get(pair.own.key, math.nan),
         (moved_by(store, pair.theirs), moved_by(store, pair.own)),
         kept,
-        differences(theirs, own),
-        differences(theirs, own, pair.alike.start),
+        compared(pair, theirs, own),
+        compared(pair, theirs, own, pair.alike.start),
     )
+
+
+def compared(pair: Pair, theirs: Operation, own: Operation, start: str = "") -> Comparable:
+    """Return what differs between the two of a pair, with the datatypes of their cases."""
+    held = differences(theirs, own, start)
+    numbers = numbers_apart(theirs, own, (pair.theirs.datatype, pair.own.datatype))
+    return held._replace(differences=[*numbers, *held.differences])

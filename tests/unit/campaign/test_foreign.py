@@ -29,6 +29,7 @@ from rankbench.model import (
     SuiteSpec,
 )
 from rankbench.plan.reading import parse
+from rankbench.suites import Line, Text
 from rankbench.suites.tools import imb, osu
 
 if TYPE_CHECKING:
@@ -592,3 +593,71 @@ def test_a_benchmark_of_two_ranks_may_leave_others_out(ended: Ended) -> None:
 def test_a_figure_of_nought_is_a_row_without_one(ended: Ended) -> None:
     (one,) = ended(imports.latencies((8, 0.0)), (8,)).stream.results
     assert (one.status, one.reason) == (CaseStatus.NOT_RUN, "printed as nought: the tool prints too few digits")
+
+
+# --- what it calculates with, and how often ---------------------------------------------------------------------------
+
+ALLREDUCE = next(one for one in osu.OPERATIONS if one.name == "osu-allreduce")
+IMB_ALLREDUCE = next(one for one in imb.OPERATIONS if one.name == "imb-mpi1-allreduce")
+
+
+def planned_as(operation: Operation, arguments: str = "") -> Operation:
+    """Return a benchmark as a plan of 50 samples runs it, with arguments of its own."""
+    text = f'candidates = ["mpich"]\noperations = ["{operation.name}"]\nsizes = "8"\nsamples = 50\n'
+    suite = operation.name.partition("-")[0]
+    if arguments:
+        text += f"[suites.{suite}]\narguments = [{arguments}]\n"
+    own = parse(text, "plan.toml", fakes.machine())
+    return next(one for one in foreign.described(fakes.description(), own).operations if one.name == operation.name)
+
+
+def test_a_reduction_of_a_tool_adds_what_the_core_adds() -> None:
+    assert planned_as(ALLREDUCE).datatype == planned_as(IMB_ALLREDUCE).datatype == "float"
+    assert planned_as(LATENCY).datatype == "byte"
+
+
+@pytest.mark.parametrize("arguments", ['"-T", "mpi_char"', '"-Tmpi_char"', '"--type=MPI_CHAR"', '"--type", "mpi_char"'])
+def test_a_datatype_among_the_arguments_is_that_of_the_cases(arguments: str) -> None:
+    assert planned_as(ALLREDUCE, arguments).datatype == "char"
+    assert planned_as(IMB_ALLREDUCE, '"-red_data_type", "double"').datatype == "double"
+
+
+def test_a_program_that_has_the_option_is_told_the_datatype(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    new.write_bytes(b"\0[all,mpi_char,mpi_int,mpi_float] - Set MPI_TYPE\0")
+    old.write_bytes(b"\0print this help\0")
+    assert osu.typed(ALLREDUCE, new) == ["-T", "mpi_float"]
+    assert osu.typed(ALLREDUCE, old) == osu.typed(LATENCY, new) == []
+
+
+def test_the_program_is_started_with_its_datatype_before_the_user_s_arguments(tmp_path: Path, library: Library) -> None:
+    path = linked.program(library, tmp_path / "osu" / "osu_allreduce")
+    with path.open("ab") as file:
+        file.write(b"mpi_float")
+    spec = SuiteSpec(name="osu", path=str(tmp_path / "osu"), arguments=["-f"])
+    assert found(library, tmp_path, spec, ALLREDUCE).arguments == ["-T", "mpi_float", "-f"]
+
+
+def test_a_launch_that_added_other_numbers_is_refused() -> None:
+    text = "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size  Avg Latency(us)\n8  1.00\n"
+    tables = list(osu.read(Text("x", iter([Line(number, one) for number, one in enumerate(text.splitlines(), 1)]))))
+    assert foreign.wrong_numbers(ALLREDUCE, tables) == (
+        "calculated with numbers of type char, where the cases are of float"
+    )
+    assert foreign.wrong_numbers(msgspec.structs.replace(ALLREDUCE, datatype="char"), tables) == ""
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "words"),
+    [
+        (LATENCY, "", "; 50 times, after 100, above 8 KiB 10, that do not count"),
+        (LATENCY, '"-i", "7"', "; 7 times, after 100, above 8 KiB 10, that do not count"),
+        (IMB_ALLREDUCE, "", "; 50 repetitions after some that do not count, fewer of sizes that would take more than "),
+    ],
+)
+def test_the_meaning_has_the_repetitions_of_the_run(operation: Operation, arguments: str, words: str) -> None:
+    described = planned_as(operation, arguments)
+    assert described.foreign
+    assert words in described.foreign.meaning.text
+    assert "10,000" not in described.foreign.meaning.text
+    assert "1000 rep" not in described.foreign.meaning.text

@@ -190,3 +190,10 @@ def test_what_cannot_be_compared_is_told_with_what_can(tmp_path: Path, capsys: p
         "be in the next bcast before others have ended the last; bcast (rankbench) begins calls together.",
         "Comparable with start none, in the column “what is left”.",
     ]
+
+
+def test_figures_of_other_numbers_say_so_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planted = alternated.allreduce()
+    planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
+    command.explain(alternated.make(tmp_path, planted))
+    assert told(capsys)[2].startswith("8 B 1.05 µs (float) 1.46 µs (char) 1.386 (")

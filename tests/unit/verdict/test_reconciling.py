@@ -137,3 +137,31 @@ def test_whole_vectors_are_no_counterparts_of_shares() -> None:
     theirs = {one.name for one, _ in reconciling.counterparts(record([]))}
     assert {"osu-allreduce", "osu-latency", "osu-bw"} < theirs
     assert "osu-reduce_scatter" not in theirs
+
+
+CHARS = (
+    "osu_allreduce (osu) calculates with numbers of type char, "
+    "allreduce (rankbench) calculates with numbers of type float"
+)
+
+
+def test_other_numbers_are_a_difference(tmp_path: Path) -> None:
+    planted = allreduce()
+    planted[2] = planted[2]._replace(case=of(OSU["osu-allreduce"], datatype="char"))
+    (one,) = reconciling.reconcile(make(tmp_path, planted))
+    assert one.other_numbers
+    assert CHARS in one.comparable.differences
+    assert CHARS in one.when_alike.differences
+
+
+def test_the_same_numbers_are_no_difference(tmp_path: Path) -> None:
+    (one,) = reconciling.reconcile(make(tmp_path, allreduce()))
+    assert not one.other_numbers
+    assert not any("numbers" in sentence for sentence in one.comparable.differences)
+
+
+def test_a_case_of_the_same_numbers_is_preferred() -> None:
+    own = [of(CORE["allreduce"], datatype=kind) for kind in ("float", "int", "double")]
+    theirs = of(OSU["osu-allreduce"], datatype="int")
+    (pair,) = reconciling.pairs(record([*own, theirs]))
+    assert pair.own.datatype == "int"

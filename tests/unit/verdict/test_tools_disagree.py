@@ -57,7 +57,7 @@ def test_a_tool_that_names_the_other_one_is_told() -> None:
                 "bcast.blocking.1024.byte.socket.window",
                 "osu-bcast.blocking.1024.byte.socket.library-barrier",
                 "allreduce.blocking.8.float.socket.window",
-                "osu-allreduce.blocking.8.byte.socket.library-barrier",
+                "osu-allreduce.blocking.8.float.socket.library-barrier",
             ],
             severity="warning",
         )
@@ -75,3 +75,17 @@ def test_a_tool_that_names_the_other_one_is_told() -> None:
 )
 def test_one_that_names_the_same_or_none_is_not(told: Mapping[tuple[str, int], Mapping[str, float]]) -> None:
     assert list(tools_disagree.find(made(told))) == []
+
+
+def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
+    cases = [of(CORE["allreduce"]), of(OSU["osu-allreduce"], datatype="char")]
+
+    def time_ns(candidate: str, case: Case) -> float:
+        times = {"alpha": 1300.0, "beta": 1000.0} if case.suite else {"alpha": 1000.0, "beta": 1400.0}
+        return times[candidate]
+
+    evidence = planted.evidence(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
+    known = alternated.record(cases).operations
+    evidence = dataclasses.replace(evidence, campaign=msgspec.structs.replace(evidence.campaign, operations=known))
+    (found,) = tools_disagree.find(evidence)
+    assert found.advice.startswith("osu calculates with numbers of type char there, the core of type float. ")

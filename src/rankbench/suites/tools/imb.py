@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from rankbench.files import write
 from rankbench.model import Foreign, Form, Meaning, Operation
 from rankbench.suites import Role, Row, Table, benchmark
 from rankbench.suites.fields import NONE, Drafts, Place, begins_a_row, varied
+from rankbench.suites.running import option, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,6 +68,8 @@ WINDOWS = (
     "together, over the time of the rank that took longest"
 )
 TOTAL = f"{BANDWIDTH} and Msg/sec: all ranks' messages over the longest time"
+REDUCTION = re.compile(r".*accumulate.*|fetch_and_op|i?(?:all)?reduce.*", re.IGNORECASE)
+"""Benchmarks that add numbers."""
 OVERLAP, ANY_SOURCE, FENCE = {"quantity": "overlap"}, {"receive": "any-source"}, {"epoch": "fence"}
 OverRanks = Literal["mean", "maximum", "one"]
 
@@ -122,6 +126,7 @@ def row(
         forms=(form,),
         overlap=overlap,
         whole_vector=counterpart.startswith("reduce_scatter"),
+        datatype="float" if REDUCTION.fullmatch(spelt) else "byte",
         **more,
     )
     return Benchmark(component, mode, operation, options or {})
@@ -631,8 +636,8 @@ class Section:
         name = self.spelt.lower()
         if self.run.component == "p2p" or name == "compare_and_swap":
             return "byte" if self.run.component == "p2p" else "int"
-        reduces = "accumulate" in name or name == "fetch_and_op" or re.match("i?(?:all)?reduce", name)
-        return self.run.datatypes.get("MPI_Datatype for reductions" if reduces else "MPI_Datatype", "")
+        heading = "MPI_Datatype for reductions" if REDUCTION.fullmatch(name) else "MPI_Datatype"
+        return self.run.datatypes.get(heading, "")
 
 
 def roles(columns: Sequence[str], metric: str = "time") -> dict[Role, int]:
@@ -693,10 +698,27 @@ SIZES = "sizes.txt"
 """In the folder of a launch."""
 
 
+TYPE_OPTION = "-red_data_type"
+
+
 def program(operation: Operation) -> str:
     """Return the name of the program that has a benchmark."""
     component = next(one.component for one in BENCHMARKS if one.operation.name == operation.name)
     return f"IMB-{component.upper()}"
+
+
+def planned(operation: Operation, plan: Plan, own: Sequence[str]) -> Operation:
+    """Return a benchmark as a plan and the arguments of its own run it: with its datatype and its repetitions."""
+    times = option(own, ("-iter",)) or str(plan.sampling.good)
+    limit = option(own, ("-time",)) or f"{plan.case_limit_s:g}"
+    fewer = f"{{}} repetitions after some that do not count, fewer of sizes that would take more than {limit} s"
+    kind = option(own, (TYPE_OPTION,)).lower() if operation.datatype == "float" else ""
+    return replace(repeated(operation, {REPEATED: fewer}, times), datatype=kind or operation.datatype)
+
+
+def typed(_operation: Operation, _path: Path) -> list[str]:
+    """Return no arguments: IMB adds numbers of MPI_FLOAT, as the core does."""
+    return []
 
 
 def arguments(operation: Operation, sizes: Sequence[int], ranks: int, plan: Plan, folder: Path) -> list[str]:

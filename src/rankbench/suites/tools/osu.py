@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from rankbench.model import Meaning, RankbenchError
 from rankbench.suites import Line, Row, Table, benchmark
+from rankbench.suites.running import option, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -103,6 +104,7 @@ def _collective(call: str, form: Form, meaning: Meaning) -> Operation:
         forms=(form,),
         sized=call != "barrier",
         overlap=form == "nonblocking",
+        datatype="float" if call in REDUCING else "byte",
     )
 
 
@@ -189,7 +191,7 @@ def _windows(
     )
 
 
-def _remote(name: str, counterpart: str, text: str, *, pairs: bool = False) -> Operation:
+def _remote(name: str, counterpart: str, text: str, *, pairs: bool = False, datatype: str = "byte") -> Operation:
     meaning = Meaning(
         over_calls="mean",
         over_ranks="mean" if pairs else "one",
@@ -205,6 +207,7 @@ def _remote(name: str, counterpart: str, text: str, *, pairs: bool = False) -> O
         counterpart=counterpart,
         kind="one-sided",
         ranks_exactly=0 if pairs else 2,
+        datatype=datatype,
     )
 
 
@@ -249,8 +252,8 @@ OPERATIONS: list[Operation] = [
     _windows("bw_fan_out", "windows from one node to all others, bytes of all together", many=True),
     _remote("put_latency", "put", f"one MPI_Put{PUT_HALF}"),
     _remote("get_latency", "get", "one MPI_Get"),
-    _remote("acc_latency", "accumulate", "one MPI_Accumulate of MPI_SUM"),
-    _remote("get_acc_latency", "get_accumulate", "one MPI_Get_accumulate of MPI_SUM"),
+    _remote("acc_latency", "accumulate", "one MPI_Accumulate of MPI_SUM", datatype="char"),
+    _remote("get_acc_latency", "get_accumulate", "one MPI_Get_accumulate of MPI_SUM", datatype="char"),
     _remote("cas_latency", "compare_and_swap", "one MPI_Compare_and_swap; the size is the number's"),
     _remote("fop_latency", "fetch_and_op", "one MPI_Fetch_and_op of MPI_SUM; the size is the number's"),
     _remote("get_multi_lat", "", "one MPI_Get, all pairs of ranks at once, mean over pairs", pairs=True),
@@ -866,12 +869,38 @@ def _datatype(run: _Run) -> str:
 # --- running it -----------------------------------------------------------------------------------------------------
 
 NO_REPETITIONS = {"osu_init"}
+TYPE_OPTIONS = ("-T", "--type")
+TYPE_NAMED = b"mpi_float"
+"""In the programs that can be started with another datatype, since it is part of their help."""
+REPEATED = {
+    LATENCY_LOOP: "{} times, after 100, above 8 KiB 10, that do not count",
+    WINDOW_LOOP: "{} windows of 64 messages, after 10, above 8 KiB 2, that do not count",
+    COLLECTIVE_LOOP: "{} calls, after 100, above 8 KiB 10, that do not count",
+}
+"""What stands in place of the usual repetitions where their number is given."""
 
 
 def program(operation: Operation) -> str:
     """Return the name of the program that has a benchmark."""
     assert operation.foreign
     return operation.foreign.benchmark
+
+
+def planned(operation: Operation, plan: Plan, own: Sequence[str]) -> Operation:
+    """Return a benchmark as a plan and the arguments of its own run it: with its datatype and its repetitions."""
+    times = option(own, ("-i", "--iterations")) or str(plan.sampling.good)
+    kind = option(own, TYPE_OPTIONS).lower().removeprefix("mpi_") if operation.datatype == "float" else ""
+    described = operation if program(operation) in NO_REPETITIONS else repeated(operation, REPEATED, times)
+    return replace(described, datatype=kind or operation.datatype)
+
+
+def typed(operation: Operation, path: Path) -> list[str]:
+    """Return the arguments with which a program adds numbers of its benchmark's datatype.
+
+    Programs before version 7 have no such option, and add numbers of MPI_FLOAT.
+    """
+    choice = operation.datatype == "float" and TYPE_NAMED in path.read_bytes()
+    return [TYPE_OPTIONS[0], f"mpi_{operation.datatype}"] if choice else []
 
 
 def arguments(operation: Operation, sizes: Sequence[int], _ranks: int, plan: Plan, _folder: Path) -> list[str]:

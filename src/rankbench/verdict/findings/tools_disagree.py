@@ -59,6 +59,15 @@ def contradictions(evidence: Evidence, pair: Pair) -> Iterator[Contradiction]:
 
 def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: int) -> Finding:
     worst = max(found, key=lambda one: one.surest)
+    kinds = (worst.pair.theirs.datatype, worst.pair.own.datatype)
+    numbers = ""
+    if kinds[0] != kinds[1]:
+        numbers = say(
+            "{tool} calculates with numbers of type {one} there, the core of type {other}. ",
+            tool=suite,
+            one=kinds[0],
+            other=kinds[1],
+        )
     keys = list(dict.fromkeys(key for one in [worst, *found] for key in (one.pair.own.key, one.pair.theirs.key)))
     return Finding(
         kind="tools_disagree",
@@ -76,7 +85,8 @@ def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: 
             core=worst.core,
             theirs=worst.tool,
         ),
-        advice=say(
+        advice=numbers
+        + say(
             "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first size "
             "counts what is set up once. `rankbench reconcile` measures what each of these makes of the time."
         ),
