@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Series
 
 
-TOLD_OTHERWISE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED}
+TOLD_OTHERWISE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
 """Cases that end so are well, or alike in their whole launch."""
 
 

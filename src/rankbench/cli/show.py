@@ -94,7 +94,9 @@ def show(
         elif ranks:
             show_tables(
                 rank_tables(picked),
-                "--ranks: none of these cases is timed over all ranks; choose a collective by --operation",
+                "--ranks: no launch has ended yet"
+                if not whole.evaluation.verdict.summaries
+                else "--ranks: none of these cases is timed over all ranks; choose a collective by --operation",
             )
         elif scaling:
             show_tables(

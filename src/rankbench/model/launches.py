@@ -26,6 +26,8 @@ class CaseStatus(enum.StrEnum):
     """Ranks did not sit where the placement says, or left it while they were measured."""
     CRASHED = "crashed"
     HUNG = "hung"
+    BELOW = "below-the-last-digit-printed"
+    """A foreign tool measured it and printed 0, so that there is no figure."""
     NOT_RUN = "not-run"
     """The launch ended before its turn came."""
 

@@ -15,6 +15,8 @@ from rankbench.statistics import estimators
 from rankbench.statistics.parts import by_case
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 LEVEL = 0.95
@@ -29,7 +31,11 @@ OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
 def summarise(
-    figures: pl.DataFrame, samples: pl.LazyFrame, cases: pl.DataFrame, confidence: float = LEVEL
+    figures: pl.DataFrame,
+    samples: pl.LazyFrame,
+    cases: pl.DataFrame,
+    confidence: float = LEVEL,
+    per_second: Sequence[str] = (),
 ) -> list[Summary]:
     """Return one summary per case and candidate that was tried, with or without figures.
 
@@ -39,6 +45,7 @@ def summarise(
         samples: the store's samples; quantiles are taken over all of those launches that are not discarded.
         cases: the store's cases, one row per case and launch.
         confidence: of the interval of the typical value.
+        per_second: cases told as bytes or messages per second, whose mean is that of these, as a time.
     """
     tried = cases.group_by(KEY, maintain_order=True).agg(
         pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
@@ -56,7 +63,11 @@ def summarise(
         .join(_launches(figures, told).lazy(), on=KEY, how="left")
         .join(_beside(cases, told).lazy(), on=KEY, how="left")
         .join(pl.concat([_discarded(part, told).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
-        .join(pl.concat([_pooled(part, told).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
+        .join(
+            pl.concat([_pooled(part, told, per_second).collect() for part in by_case(samples)]).lazy(),
+            on=KEY,
+            how="left",
+        )
         .collect()
     )
     # A left join of lazy frames need not keep the order; the plan's is wanted.
@@ -129,16 +140,17 @@ def _discarded(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
     )
 
 
-def _pooled(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
+def _pooled(samples: pl.LazyFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
     """Return what is taken over all samples of the launches that are told."""
     time = pl.col("time_ns")
     left = estimators.kept(time)
+    rate = pl.col("case").first().is_in(list(per_second))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
     valid = samples.filter(~pl.col("discarded")).join(told.lazy(), on=estimators.LAUNCH, how="semi")
     return valid.group_by(KEY).agg(
         time.len().alias("samples"),
         time.min().alias("min_ns"),
-        time.mean().alias("mean_ns"),
+        pl.when(rate).then(1 / (1 / time).mean()).otherwise(time.mean()).alias("mean_ns"),
         time.max().alias("max_ns"),
         left.mean().alias("trimmed_mean_ns"),
         left.std().alias("trimmed_spread_ns"),

@@ -218,7 +218,7 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
     control = [one for one in compared if (one.base, one.other) in twins]
     comparisons = [one for one in compared if (one.base, one.other) not in twins]
     cases = store.cases()
-    summaries = statistics.summarise(figures, samples, cases, planned.confidence)
+    summaries = statistics.summarise(figures, samples, cases, planned.confidence, per_second(campaign))
     modes = modes_by_launch(samples.filter(pl.col("case").is_in(timed(campaign))), ["case", "candidate"])
     verdict = judge(campaign, summaries, comparisons, control, launches, judged(figures), modes, last_ranks(samples))
     return Evaluation(campaign, launches, verdict, samples, store.rank_samples(), figures, cases, modes)
@@ -228,6 +228,12 @@ def compared_pairs(campaign: Campaign, names: Sequence[str]) -> list[tuple[str, 
     """Return the pairs of candidates that the question is about: all, or each with the baseline."""
     base = campaign.baseline
     return [(base, name) for name in names if name != base] if base else list(combinations(names, 2))
+
+
+def per_second(campaign: Campaign) -> list[str]:
+    """Return the keys of the cases that are shown as bytes or messages per second."""
+    names = {operation.name for operation in campaign.operations if operation.metric in {"bandwidth", "rate"}}
+    return [case.key for case in campaign.cases if case.operation in names and case.quantity == "time"]
 
 
 def timed(campaign: Campaign) -> list[str]:

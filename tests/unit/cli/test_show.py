@@ -299,3 +299,10 @@ def test_ranks_of_what_one_rank_times_are_told_in_one_line(stored: Store) -> Non
     assert (
         str(error.value) == "--ranks: none of these cases is timed over all ranks; choose a collective by --operation"
     )
+
+
+def test_ranks_of_a_campaign_without_launches_are_told_in_one_line(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "none", truth, launches=0, candidates=("alpha", "beta"))
+    with pytest.raises(RankbenchError) as error:
+        show(folder=made.folder, ranks=True)
+    assert str(error.value) == "--ranks: no launch has ended yet"

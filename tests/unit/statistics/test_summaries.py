@@ -169,3 +169,14 @@ def test_launches_that_are_not_told_grow_nothing() -> None:
     certain, doubted = of_launch([100.0] * 3, 1, error_ns=1.0), of_launch([100.0] * 3, 2, error_ns=50.0)
     rows = cases({"growth_bytes": 10}, {"launch": 2, "growth_bytes": 90})
     assert summary(certain, doubted, rows=rows).growth_bytes == 10.0
+
+
+def test_the_mean_of_bandwidths_is_that_of_bandwidths() -> None:
+    """2949, 3185 and 9.09 MB/s of 1000 bytes: their mean is 2047.7 MB/s; of the times it would be 27."""
+    bandwidths = (2949.0, 3185.0, 9.09)
+    samples = pl.concat([of_launch([1e6 / one], number) for number, one in enumerate(bandwidths)])
+    figures = statistics.launch_figures(samples)
+    (found,) = statistics.summarise(figures, samples, cases({}), 0.95, ["c"])
+    assert 1e6 / found.mean_ns == pytest.approx(sum(bandwidths) / 3)
+    (found,) = statistics.summarise(figures, samples, cases({}), 0.95)
+    assert found.mean_ns == pytest.approx(sum(1e6 / one for one in bandwidths) / 3)
