@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from rankbench.suites.outputs import Run
 
 WORDS = re.compile(r"[A-Za-z]{3}")
+TOLD = re.compile(r"[A-Za-z]{3}|\d")
+"""Of lines that are not the tool's: those that could be something."""
 ERRORS = (".err", ".stderr")
 NOT_TOLD = "not-told"
 NO_FIGURES = "no figures in it"
@@ -80,7 +82,7 @@ class Wish(NamedTuple):
     labels: Sequence[str] = ()
     """Of the libraries that take turns in an output, in their order."""
     ranks: int = 0
-    """Where a file does not tell; 0: nobody knows."""
+    """Of the runs whose tool does not print their number; 0: it is taken from the names of hosts, if there are any."""
     strict_errors: bool = False
     """Whether a file is left out beside which one of errors lies that is not empty."""
     question: str = "Which MPI library, by the figures that were imported?"
@@ -121,10 +123,11 @@ def make(wish: Wish, folder: Path) -> Store:
     if not any(rows):
         raise RankbenchError(why_nothing([one.file for one in found]))
     begun = folder.exists()
+    known = in_files(parts, rows)
     made = store.create(folder, campaign(wish, folder.name, found, parts, rows, operations))
     try:
         for number, (part, own) in enumerate(zip(parts, rows, strict=True), 1):
-            made.append(launch(number, part, wish), [*own, *missing(part, own, parts, rows)])
+            made.append(launch(number, part, wish), [*own, *missing(part, own, known)])
     except BaseException:
         if not begun:
             shutil.rmtree(folder)
@@ -238,7 +241,7 @@ def troubles(parts: Sequence[Part], *, cut: bool) -> Iterator[str]:
             continue
         if part.run.cut:
             yield f"line {part.line}: {part.label} {early(part.table)} in round {part.run.round}"
-        if foreign := [line for line in part.table.noise if WORDS.search(line.text)]:
+        if foreign := [line for line in part.table.noise if TOLD.search(line.text)]:
             more = f" (and {len(foreign) - 1} lines more)" if len(foreign) > 1 else ""
             yield f"line {foreign[0].number}: among the figures of {part.label}: {foreign[0].text.strip(' =')!r}{more}"
     if cut:
@@ -292,14 +295,16 @@ def misnamed(wish: Wish, source: Source, run: Run, label: str, turns: int) -> It
 
 def in_blocks(parts: Iterable[Part]) -> list[Part]:
     """Return parts with their blocks: the round, or the next that has no such run of the same library yet."""
-    taken: set[tuple[object, ...]] = set()
+    following: dict[tuple[object, ...], int] = {}
     found = []
     for part in parts:
         block, table = part.block, part.table
         what = (part.source, part.run.position) if table is None else same(table)
-        while (part.label, block, what) in taken:
-            block += 1
-        taken.add((part.label, block, what))
+        passed = [block]
+        while (after := following.get((part.label, block, what))) is not None:
+            block = after
+            passed.append(block)
+        following.update(dict.fromkeys(((part.label, one, what) for one in passed), block + 1))
         found.append(part._replace(block=block))
     return found
 
@@ -310,11 +315,10 @@ def in_blocks(parts: Iterable[Part]) -> list[Part]:
 def placement(part: Part, wish: Wish) -> Placement:
     """Return where a run's ranks were, as far as anybody tells."""
     hosts = Counter(part.run.hosts)
-    ranks = part.table.ranks if part.table else 0
+    ranks = (part.table.ranks if part.table else 0) or wish.ranks
     if hosts and ranks in {0, hosts.total()} and len(set(hosts.values())) == 1:
         each = hosts.total() // len(hosts)
         return Placement(name=f"{len(hosts)}x{each}", nodes=len(hosts), ranks_per_node=each, binding="none")
-    ranks = ranks or wish.ranks
     name = f"ranks-{ranks}" if ranks else NOT_TOLD
     return Placement(name=name, nodes=1, ranks_per_node=ranks, binding="none")
 
@@ -373,19 +377,27 @@ def case(part: Part, size_bytes: int, wish: Wish, operation: Operation) -> Case:
     )
 
 
-def missing(
-    part: Part, own: Sequence[CaseResult], parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]
-) -> list[CaseResult]:
+InFiles = dict[tuple[object, ...], dict[str, Case]]
+"""Cases by key: those of a file, and those of a benchmark in a file."""
+
+
+def in_files(parts: Sequence[Part], rows: Sequence[Sequence[CaseResult]]) -> InFiles:
+    """Return the cases that runs have, by their files and benchmarks."""
+    found: InFiles = {}
+    for part, own in zip(parts, rows, strict=True):
+        cases = {row.case.key: row.case for row in own}
+        found.setdefault((part.source,), {}).update(cases)
+        if part.table:
+            found.setdefault((part.source, same(part.table)), {}).update(cases)
+    return found
+
+
+def missing(part: Part, own: Sequence[CaseResult], in_file: InFiles) -> list[CaseResult]:
     """Return rows for what a run that printed nothing, or was cut, should have had as others in its file have."""
     if part.table and not part.run.cut:
         return []
     have = {row.case.key for row in own}
-    known = {
-        row.case.key: row.case
-        for other, found in zip(parts, rows, strict=True)
-        if other.source == part.source and (not part.table or (other.table and same(other.table) == same(part.table)))
-        for row in found
-    }
+    known = in_file[(part.source, same(part.table)) if part.table else (part.source,)]
     what = f"printed {part.run.said!r}" if part.run.said else "printed nothing"
     status, reason = (CaseStatus.NOT_RUN, "the output ends before it") if part.table else (CaseStatus.CRASHED, what)
     return [CaseResult(case=one, status=status, reason=reason) for key, one in known.items() if key not in have]
@@ -448,7 +460,7 @@ def campaign(
         candidates=[Candidate(name=label, library=label) for label in labels],
         cases=cases,
         operations=list(operations.values()),
-        notes=list(notes(found, labels)),
+        notes=[*notes(found, labels), *guesses(parts, wish)],
         starts=[Start(name=one, help=STARTS[one]) for one in starts],
         imported=[one.file for one in found],
     )
@@ -475,6 +487,23 @@ def notes(found: Sequence[Read], labels: Sequence[str]) -> Iterator[str]:
         if len(harmless) > 1:
             what = f"{len(harmless)} files are whole although errors lie beside them; such as"
         yield f"{what} {Path(harmless[0].file).name}: {harmless[0].said[0]}"
+
+
+def guesses(parts: Sequence[Part], wish: Wish) -> Iterator[str]:
+    """Yield that numbers of ranks were taken from names of hosts, and that such a collective has one rank."""
+    guessed = [part for part in parts if part.table and part.run.hosts and not part.table.ranks and not wish.ranks]
+    alone = [one for one in guessed if len(one.run.hosts) == 1 and one.table and one.table.operation.kind != "process"]
+    if alone and alone[0].table:
+        yield (
+            f"Only 1 rank by the names of hosts: {alone[0].source.name}, line {alone[0].line}, "
+            f"{alone[0].table.operation.name}, and {len(alone) - 1} more; a call of 1 rank moves nothing. If a host's "
+            "name stands there once for several ranks, import again with --ranks N."
+        )
+    elif guessed:
+        yield (
+            f"The number of ranks of {len(guessed)} runs is a guess: a line with a host's name before a run counts as "
+            "a rank. If it is wrong, import again with --ranks N."
+        )
 
 
 def plan_of(

@@ -25,7 +25,9 @@ def import_(
     labels: Annotated[
         str, typer.Option(metavar="NAME,...", help="Libraries that take turns in a file, in their order.")
     ] = "",
-    ranks: Annotated[int, typer.Option(min=0, help="Ranks that took part, where files do not tell.")] = 0,
+    ranks: Annotated[
+        int, typer.Option(min=0, help="Ranks that took part, where the tool does not print their number.")
+    ] = 0,
     name: Annotated[str, typer.Option(help="The campaign's name.")] = "imported",
     results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
     strict_errors: Annotated[  # noqa: FBT002

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SENDS = {f"{progress}{mode}send" for progress in ("", "i") for mode in ("", "b", "s", "r")}
 OTHER_END = {"recv", "irecv", "mrecv", "imrecv", "probe", "iprobe", "mprobe", "improbe"}
 COMPLETION = {f"{verb}{how}" for verb in ("wait", "test") for how in ("", "all", "any", "some")} | {"start", "startall"}
+MOST_DIGITS = 20
+LARGEST = 1 << 62
 MOST_BYTES = 1 << 24
 """Longest text that is taken for a profile."""
 
@@ -53,6 +55,14 @@ def read(path: Path) -> Profile:
     if not found.calls:
         raise RankbenchError(f"{path}: {found.tool} tells of no call that moves data")
     return found
+
+
+def whole(text: str, where: str) -> int:
+    """Return a number of calls or bytes. Raises RankbenchError, which begins with `where`, at one beyond 2^62."""
+    if len(text) >= MOST_DIGITS or not (text.isascii() and text.isdigit()) or int(text) > LARGEST:
+        shown = text if len(text) <= MOST_DIGITS else f"{text[:MOST_DIGITS]}..."
+        raise RankbenchError(f"{where}: found {shown!r}, expected a whole number up to 2^62")
+    return int(text)
 
 
 def counted(counts: Mapping[tuple[str, int], float], ranks: int) -> tuple[list[Calls], list[str]]:

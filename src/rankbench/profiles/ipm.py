@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rankbench.profiles import Profile, counted
+from rankbench.profiles import Profile, counted, whole
 
 NAME = "IPM"
 ENTRY = re.compile(r"<hent\b([^>]*)>")
@@ -17,14 +17,15 @@ def recognises(text: str) -> bool:
     return "<ipm" in text[:400].lower() or bool(TASK.search(text) and ENTRY.search(text))
 
 
-def read(text: str, _file: str) -> Profile:
+def read(text: str, file: str) -> Profile:
     """Return the calls: IPM counts each size exactly. An entry that is cut off at the end of a log is left out."""
     counts: dict[tuple[str, int], float] = {}
     for entry in ENTRY.finditer(text):
         fields = dict(FIELD.findall(entry[1]))
         call, size, count = fields.get("call", ""), fields.get("bytes", ""), fields.get("count", "")
         if call.startswith("MPI_") and size.isdigit() and count.isdigit():
-            key = call.removeprefix("MPI_"), int(size)
-            counts[key] = counts.get(key, 0.0) + int(count)
+            where = f"{file}: {call}"
+            key = call.removeprefix("MPI_"), whole(size, where)
+            counts[key] = counts.get(key, 0.0) + whole(count, where)
     calls, ignored = counted(counts, max(1, len(TASK.findall(text))))
     return Profile(NAME, calls, ignored)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rankbench.model import RankbenchError
-from rankbench.profiles import Profile, counted
+from rankbench.profiles import LARGEST, Profile, counted, whole
 
 NAME = "mpiP"
 SECTION = "Aggregate Sent Message Size"
@@ -35,7 +35,7 @@ def read(text: str, file: str) -> Profile:
         if found := ROW.match(line):
             rows += 1
             key = found["call"], mean_bytes(found["mean"], file, number)
-            counts[key] = counts.get(key, 0.0) + int(found["count"])
+            counts[key] = counts.get(key, 0.0) + whole(found["count"], f"{file}:{number}")
     calls, ignored = counted(counts, ranks)
     notes = ["mpiP tells the mean size of each call site, not each size"]
     if rows >= LISTED:
@@ -46,6 +46,9 @@ def read(text: str, file: str) -> Profile:
 def mean_bytes(text: str, file: str, number: int) -> int:
     """Return the mean size in bytes."""
     try:
-        return round(float(text))
-    except (ValueError, OverflowError):
-        raise RankbenchError(f"{file}:{number}: found {text!r}, expected a mean size in bytes") from None
+        mean = float(text)
+    except ValueError:
+        mean = -1.0
+    if 0 <= mean <= LARGEST:
+        return round(mean)
+    raise RankbenchError(f"{file}:{number}: found {text[:40]!r}, expected a mean size in bytes")

@@ -106,7 +106,7 @@ def varied(operation: Operation, name: str, **changes: object) -> Operation:
     assert operation.foreign
     meaning: Meaning = replace(operation.foreign.meaning, **changes)
     foreign = replace(operation.foreign, meaning=meaning)
-    return replace(operation, name=f"{operation.name}-{name}", start=meaning.start, foreign=foreign)
+    return replace(operation, name=f"{operation.name}-{name}", start=meaning.start.replace(" ", "-"), foreign=foreign)
 
 
 def unknown(suite: str, spelt: str, meaning: Meaning) -> Operation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rankbench.model import CaseResult, CaseStatus, Series
+from rankbench.model import CaseResult, CaseStatus, RankbenchError, Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +14,24 @@ if TYPE_CHECKING:
     from rankbench.suites import Row, Table
 
 NANOSECONDS = 1e9
+LONGEST_NS = 1e15
+"""11 days: no call takes so long."""
+
+
+def refuse_absurd(table: Table, file: str) -> None:
+    """Raise RankbenchError at a row whose value cannot be the time of a call, or what it moves in a second."""
+    places = [table.roles[name] for name in ("value", "pure", "compute") if name in table.roles]
+    per_second = table.operation.metric in {"bandwidth", "rate"}
+    for row in table.rows:
+        for place in places:
+            value = row.numbers[place] * table.scale
+            moved = row.size_bytes if table.operation.metric == "bandwidth" else 1
+            time_ns = NANOSECONDS * moved / value if per_second and value else value
+            if math.isinf(value) or time_ns >= LONGEST_NS or (per_second and moved and time_ns == 0 != value):
+                raise RankbenchError(
+                    f"{file}:{row.line}: {table.columns[place]} is {row.numbers[place]:g}, expected a time below "
+                    "10^15 ns, or what is moved in one"
+                )
 
 
 def result(table: Table, case: Case, rows: Sequence[Row]) -> CaseResult:
@@ -52,5 +70,5 @@ def judged(values: Sequence[float], rows: Sequence[Row], *, comparable: bool) ->
     if not comparable:
         return CaseStatus.NOT_RUN, "an empty message has no bandwidth"
     if not all(value > 0 for value in values):
-        return CaseStatus.NOT_RUN, "printed as nought: the tool prints too few digits"
+        return CaseStatus.BELOW, "printed as 0: below the last digit printed"
     return CaseStatus.OK, ""

@@ -30,6 +30,9 @@ LOOKED_AT = 20
 """Lines, not counting blank ones, by which a label that could be something else is known."""
 NO_TEXT = bytes({*range(32)} - set(b"\a\b\t\n\v\f\r\x1b"))
 """Control characters that no terminal is sent."""
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+NAMES = re.compile(r"[A-Za-z]{3}|[=:]$")
+"""What begins a line that is no damaged row."""
 CUT = "ends in the middle of a line; is it cut? end it with a newline if it is not"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 UTF_8 = b"\xef\xbb\xbf"
@@ -83,6 +86,37 @@ def lines(file: BinaryIO, name: str) -> Iterator[Line]:
         number += len(texts)
     if rest:
         raise RankbenchError(f"{name}:{number}: {CUT}")
+
+
+def whole_rows(name: str, numbered: Iterable[Line]) -> Iterator[Line]:
+    """Yield lines. Raises RankbenchError at one that only its first word keeps from being a row like that beside it."""
+    width, doubtful = 0, None
+    for line in numbered:
+        if (text := line.text.lstrip()) and "0" <= text[0] <= "9":
+            width = len(text.split())
+            if doubtful and doubtful[1] == width:
+                raise _damaged(name, doubtful[0])
+            doubtful = None
+        elif text:
+            found = _but_first(text)
+            if found and found == width:
+                raise _damaged(name, line)
+            doubtful = (line, found) if found else None
+            width = width if found else 0
+        yield line
+
+
+def _but_first(text: str) -> int:
+    """Return the number of words of a line that are all numbers but for the first; 0 for other lines."""
+    first, *others = text.split()
+    if not others or first == "#" or NAMES.search(first) or not all(map(NUMBER.fullmatch, others)):
+        return 0
+    return 0 if NUMBER.fullmatch(first) else 1 + len(others)
+
+
+def _damaged(name: str, line: Line) -> RankbenchError:
+    first = line.text.split()[0][:40]
+    return RankbenchError(f"{name}:{line.number}: {first!r} is no number, and what follows is a row's; is it damaged?")
 
 
 def _blocks(file: BinaryIO, name: str) -> Iterator[bytes]:

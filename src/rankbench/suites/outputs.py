@@ -102,7 +102,7 @@ def run(file: str, position: int, number: int, head: Sequence[Line], section: Se
     """Return what a section holds, of which the first lines are given."""
     made, rest = before_tables(position, number, head)
     tool = reading.recognised(rest)
-    tables = list(tool.read(Text(file, itertools.chain(rest, section.lines)))) if tool else []
+    tables = list(reading.tables(tool, Text(file, itertools.chain(rest, section.lines)))) if tool else []
     deque(section.lines, 0)  # The mark stands behind what no tool took.
     return made._replace(tables=tables, said="") if tables else made
 

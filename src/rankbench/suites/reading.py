@@ -10,7 +10,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.suites import HEAD_LINES, NoFiguresError, Text, lines, tools
+from rankbench.suites import HEAD_LINES, NoFiguresError, Text, figures, lines, tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,10 +36,17 @@ def read_text(text: Text) -> Iterator[Table]:
         titles = ", ".join(one.TITLE for one in _tools())
         raise NoFiguresError(f"{text.file}: the output of no benchmark that is known (allowed: {titles})")
     table = None
-    for table in tool.read(text._replace(lines=itertools.chain(head, text.lines))):
+    for table in tables(tool, text._replace(lines=itertools.chain(head, text.lines))):
         yield table
     if table is None:
         raise NoFiguresError(f"{text.file}: {tool.TITLE}: no table in it")
+
+
+def tables(tool: ModuleType, text: Text) -> Iterator[Table]:
+    """Yield the tables that a tool printed. Raises RankbenchError at a damaged row, and at a value that cannot be."""
+    for table in tool.read(text._replace(lines=lines.whole_rows(text.file, text.lines))):
+        figures.refuse_absurd(table, text.file)
+        yield table
 
 
 def recognised(head: Sequence[Line]) -> ModuleType | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,13 +14,13 @@ from fakes import imports, printed
 
 from rankbench import store
 from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
+from rankbench.campaign.imported import Part, Source, Wish
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
+from rankbench.suites import Line, outputs
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from rankbench.model import Summary
     from rankbench.store import Store
@@ -223,7 +224,7 @@ BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 lines more)
 
 
 def test_notes_tell_what_was_found(study: Store) -> None:
-    first, nothing, cut, threads, harmless = study.campaign.notes
+    first, nothing, cut, threads, harmless, guess = study.campaign.notes
     assert first == NOTE
     assert nothing.startswith(
         "iallreduce.out: no figures in it; iallreduce.err beside it says: [proxy:0@vm] HYDU_create"
@@ -242,6 +243,7 @@ def test_notes_tell_what_was_found(study: Store) -> None:
             f"line 197: among the figures of IntelMPI: {BAD}",
         ]
     )
+    assert re.match(r"The number of ranks of \d+ runs is a guess: ", guess)
     assert harmless == (
         "8 files are whole although errors lie beside them; such as acc_latency.out: acc_latency.err beside it says: "
         "[vm:22771] /openmpi-5.0.11/ompi/mca/osc/ucx/osc_ucx_component.c:375  Error: OSC UCX component priority set "
@@ -428,7 +430,7 @@ def test_errors_beside_a_whole_file_are_told(tmp_path: Path) -> None:
 def test_what_is_printed_as_nought_is_a_row_without_a_figure(tmp_path: Path) -> None:
     made = imports.campaign(tmp_path, {"A": [imports.latencies((0, 0.0), (8, 1.5))]})
     assert list(rows(made, "osu-latency.blocking.0.")) == [
-        ("A", 1, "not-run", "printed as nought: the tool prints too few digits")
+        ("A", 1, "below-the-last-digit-printed", "printed as 0: below the last digit printed")
     ]
     assert values(made, "osu-latency.blocking.0.") == {}
     assert list(rows(made, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
@@ -593,3 +595,87 @@ def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
     assert keys.n_unique() == keys.height
     well = frame.filter(status=CaseStatus.OK)
     assert study.samples().collect().height == well.height == well["valid"].sum()
+
+
+# --- how many ranks ---------------------------------------------------------------------------------------------------
+
+BARRIERS = imports.osu(imports.BARRIER) + "  0.85\n"
+
+
+def with_hosts(folder: Path, hosts: Sequence[str], **wish: int) -> Store:
+    """Import two rounds of a collective, with the names of hosts before each run."""
+    text = imports.in_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
+    return imported.make(Wish([Source(file(folder, "a.out", text))], **wish), folder / "made")  # type: ignore[arg-type]
+
+
+def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
+    record = with_hosts(tmp_path, ["n1"]).campaign
+    assert [case.ranks for case in record.cases] == [1]
+    assert record.notes[-1] == (
+        "Only 1 rank by the names of hosts: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves nothing. "
+        "If a host's name stands there once for several ranks, import again with --ranks N."
+    )
+
+
+def test_what_the_user_says_wins_over_names_of_hosts(tmp_path: Path) -> None:
+    record = with_hosts(tmp_path, ["n1"], ranks=8).campaign
+    assert [(case.ranks, case.placement) for case in record.cases] == [(8, "ranks-8")]
+    assert len(record.notes) == 1
+
+
+def test_names_of_hosts_that_agree_with_the_user_say_where(tmp_path: Path) -> None:
+    record = with_hosts(tmp_path, ["n1", "n2"], ranks=2).campaign
+    assert [case.placement for case in record.cases] == ["2x1"]
+
+
+def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
+    assert with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
+        "The number of ranks of 2 runs is a guess: a line with a host's name before a run counts as a rank. If it is "
+        "wrong, import again with --ranks N."
+    )
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("in_turns", [True, False])
+def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
+    for row, words in (("O24  0.55\n", "'O24' is no number"), ("16  1e308\n", "is 1e+308, expected a time below")):
+        text = imports.latencies((8, 1.5), (16, 1.6)) + row
+        text = imports.in_turns([{"A": text}]) if in_turns else text
+        with pytest.raises(RankbenchError, match=re.escape(words)):
+            make(tmp_path, file(tmp_path, "a.txt", text))
+
+
+def test_noise_with_a_digit_is_reported(tmp_path: Path) -> None:
+    text = imports.latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
+    assert any("'?? 16  1.7'" in note for note in make(tmp_path, file(tmp_path, "a.txt", text)).campaign.notes)
+
+
+def test_an_unknown_synchronisation_of_reprompi_is_not_told(tmp_path: Path) -> None:
+    sample = next(path for path in sorted((printed.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in text_of(path))
+    text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", text_of(sample))
+    made = make(tmp_path, file(tmp_path, "a.txt", text))
+    assert {case.start for case in made.campaign.cases} == {"not-told"}
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
+
+
+def test_repeated_tables_get_a_block_each_in_few_steps() -> None:
+    """What is counted are look-ups of blocks that are taken: of 2000 tables they were two million."""
+    looked_up = 0
+
+    class Label(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            nonlocal looked_up
+            looked_up += 1
+            return super().__hash__()
+
+    run = outputs.read("x", iter([Line(number, one) for number, one in enumerate(LATENCY.splitlines(), 1)])).runs[0]
+    parts = [Part(Label("A"), 1, Path("x"), run, run.tables[0])] * 2000
+    assert [part.block for part in imported.in_blocks(parts)] == list(range(1, 2001))
+    assert looked_up < 20 * 2000

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 STUDY = printed.SAMPLES / "study"
 LATENCY = imports.latencies((0, 1.5), (8, 2.5))
+GUESS = (
+    "note: The number of ranks of {} runs is a guess: a line with a host's name before a run counts as a rank. If it "
+    "is wrong, import again with --ranks N."
+)
 NOTE = "note: These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
 APART = (
     "note: Not all libraries took turns: what changed on the machine between their files counts as a difference "
@@ -86,6 +90,7 @@ def opened(folder: str) -> Campaign:
 def test_a_file_of_the_study_is_imported(said: Command) -> None:
     assert said("--labels", "MPICH,OpenMPI,IntelMPI", STUDY / "barrier.out") == [
         NOTE,
+        GUESS.format(9),
         "1 file: 9 runs of 1 benchmark with 3 libraries, 1 case",
         "next: rankbench report results/imported",
     ]
@@ -100,6 +105,7 @@ def test_what_was_found_is_told_file_by_file(said: Command) -> None:
         "note: 1 file is whole although errors lie beside it: cas_latency.out: cas_latency.err beside it says: "
         "[vm:23335] /openmpi-5.0.11/ompi/mca/osc/ucx/osc_ucx_component.c:375  Error: OSC UCX component priority set "
         "inside component query failed (and 5 lines more)",
+        GUESS.format(8),
         "2 files: 17 runs of 2 benchmarks with 3 libraries, 18 cases",
         "next: rankbench report elsewhere/study",
     ]
@@ -110,6 +116,7 @@ def test_errors_can_be_taken_seriously(said: Command) -> None:
     lines = said(STUDY / "barrier.out", STUDY / "cas_latency.out", "--strict-errors")
     assert lines[1].startswith("note: cas_latency.out: left out; cas_latency.err beside it says: [vm:23335] ")
     assert lines[2:] == [
+        GUESS.format(9),
         "2 files: 9 runs of 1 benchmark with 3 libraries, 1 case",
         "next: rankbench report results/imported",
     ]

@@ -147,3 +147,23 @@ def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         profiles.read(tmp_path / "nowhere")
     assert str(error.value) == f"{tmp_path / 'nowhere'}: cannot be read (No such file or directory)"
+
+
+MANY = "9" * 5000
+BEYOND = ": found '99999999999999999999...', expected a whole number up to 2^62"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (IPM.replace('count="10"', f'count="{MANY}"'), f": MPI_Bcast{BEYOND}"),
+        (IPM.replace('bytes="1024"', f'bytes="{MANY}"'), f": MPI_Bcast{BEYOND}"),
+        (IPM.replace('bytes="1024"', f'bytes="{1 << 63}"'), ": MPI_Bcast: found '9223372036854775808', "),
+        (MPIP.replace(" 2000 ", f" {MANY} "), f":16{BEYOND}"),
+        (MPIP.replace("6.4e+04  99", "1e300    99"), ":16: found '1e300', expected a mean size in bytes"),
+    ],
+)
+def test_numbers_beyond_all_sizes_are_told_in_a_line(text: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        read(tmp_path, text)
+    assert str(error.value).startswith(f"{tmp_path / 'profile'}{says}")

@@ -139,3 +139,30 @@ def test_a_file_is_read_by_its_path_and_said_why_not(tmp_path: Path) -> None:
         with pytest.raises(RankbenchError) as caught:
             list(lines.read(path))
         assert str(caught.value) == f"{path}: cannot be read ({reason})"
+
+
+# --- rows that are damaged --------------------------------------------------------------------------------------------
+
+
+def watched(*texts: str) -> list[str]:
+    """Return the texts of lines of which none is a damaged row."""
+    numbered = (Line(number, text) for number, text in enumerate(texts, 1))
+    return [line.text for line in lines.whole_rows("out.txt", numbered)]
+
+
+@pytest.mark.parametrize("word", ["O24", "N/A", "#92", "\u0661\u0662", "--"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_row_whose_first_word_is_damaged_is_an_error(word: str, place: int) -> None:
+    texts = ["8  0.55  3", "16  0.60  3", "32  0.70  3"]
+    texts[place] = f"{word}  0.55  3"
+    with pytest.raises(RankbenchError) as caught:
+        watched("# Size  Avg  Iterations", *texts)
+    assert str(caught.value) == (
+        f"out.txt:{place + 2}: {word!r} is no number, and what follows is a row's; is it damaged?"
+    )
+
+
+@pytest.mark.parametrize("text", ["# 8 16", "warning: 8 16", "rank 8 16", "O24 8", "O24 8 16 32", "O24 8 x", "", "==="])
+def test_other_lines_among_rows_are_no_damaged_rows(text: str) -> None:
+    texts = ["8  0.55  3", text, "16  0.60  3"]
+    assert watched(*texts) == texts

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import imports, printed
 
-from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Series
+from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, RankbenchError, Series
+from rankbench.suites import figures
 from rankbench.suites.figures import result
 from rankbench.suites.tools import imb, mpiperf, osu
 
@@ -113,8 +114,8 @@ def test_nought_is_no_time() -> None:
     made = of(table(imports.latencies((8, 0.0))), 8)
     assert made == CaseResult(
         case=made.case,
-        status=CaseStatus.NOT_RUN,
-        reason="printed as nought: the tool prints too few digits",
+        status=CaseStatus.BELOW,
+        reason="printed as 0: below the last digit printed",
         taken=1,
         ranks=2,
         printed={"Avg Latency(us)": 0.0},
@@ -123,8 +124,8 @@ def test_nought_is_no_time() -> None:
 
 def test_nought_is_no_bandwidth_either() -> None:
     made = of(table(imports.osu(imports.BANDWIDTH, (8, 0.0))), 8)
-    assert (made.status, made.series, made.moved_bytes) == (CaseStatus.NOT_RUN, [], 8)
-    assert made.reason == "printed as nought: the tool prints too few digits"
+    assert (made.status, made.series, made.moved_bytes) == (CaseStatus.BELOW, [], 8)
+    assert made.reason == "printed as 0: below the last digit printed"
 
 
 def test_an_empty_message_has_no_bandwidth() -> None:
@@ -160,3 +161,20 @@ def test_every_row_of_every_sample_has_a_sample_or_a_reason(tool: ModuleType) ->
                 assert all(0 < time_ns < math.inf for time_ns in (times(made) if made.series else []))
                 rows += 1
     assert rows > 50
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e12"])
+def test_a_time_that_no_call_takes_is_an_error_with_its_line(value: str) -> None:
+    found = table(imports.LATENCY + f"8  1.50\n16  {value}\n")
+    with pytest.raises(RankbenchError) as caught:
+        figures.refuse_absurd(found, "out.txt")
+    assert str(caught.value) == (
+        f"out.txt:5: Avg Latency(us) is {float(value):g}, expected a time below 10^15 ns, or what is moved in one"
+    )
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e-40"])
+def test_so_is_such_a_bandwidth(value: str) -> None:
+    found = table(imports.BANDWIDTH + f"8  {value}\n")
+    with pytest.raises(RankbenchError, match=r"^out\.txt:4: Bandwidth \(MB/s\) is "):
+        figures.refuse_absurd(found, "out.txt")

@@ -178,7 +178,9 @@ def _varied(operation: Operation, figure: Figure, runtime: str, beginning: str) 
     meaning = _meaning(operation.foreign.benchmark, figure, runtime, beginning)
     marks = [figure, runtime if runtime != USUAL[0] else "", slug(beginning) if beginning != USUAL[1] else ""]
     name = "-".join([operation.name, *filter(None, marks)])
-    return replace(operation, name=name, start=meaning.start, foreign=replace(operation.foreign, meaning=meaning))
+    return replace(
+        operation, name=name, start=meaning.start.replace(" ", "-"), foreign=replace(operation.foreign, meaning=meaning)
+    )
 
 
 OPERATIONS = [
