@@ -23,6 +23,7 @@ from rankbench.quantities import format_memory, format_size, marked
 from rankbench.report import derived, tables
 from rankbench.report.first_call_tables import first_call_frame, first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
+from rankbench.report.mpiperf_tables import mpiperf_frame, mpiperf_tables
 from rankbench.report.overlap_tables import overlap_tables
 from rankbench.report.placement_tables import placement_tables
 from rankbench.report.rank_tables import rank_tables
@@ -73,6 +74,9 @@ def show(
     first_calls: Annotated[  # noqa: FBT002
         bool, typer.Option("--first-calls", help="Show the first call of each operation, and the second.")
     ] = False,
+    mpiperf: Annotated[  # noqa: FBT002
+        bool, typer.Option("--mpiperf", help="Show figures in the columns of MPIPerf's report.")
+    ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
     language: Language = ENGLISH,
 ) -> None:
@@ -88,7 +92,13 @@ def show(
         picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
         if csv:
             frame = chosen_frame(
-                picked, ranks=ranks, matrix=matrix, rings=rings, scaling=scaling, first_calls=first_calls
+                picked,
+                ranks=ranks,
+                matrix=matrix,
+                rings=rings,
+                scaling=scaling,
+                mpiperf=mpiperf,
+                first_calls=first_calls,
             )
             print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
         elif ranks:
@@ -104,6 +114,8 @@ def show(
                 "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
                 "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }",
             )
+        elif mpiperf:
+            show_tables(mpiperf_tables(picked), "--mpiperf: none of these cases has times")
         elif rings:
             show_tables(
                 ring_tables(picked), "--rings: none of these cases goes round a grid; the preset torus measures some"
@@ -127,13 +139,15 @@ def show(
 
 
 def chosen_frame(
-    picked: Picture, *, ranks: bool, matrix: bool, rings: bool, scaling: bool, first_calls: bool
+    picked: Picture, *, ranks: bool, matrix: bool, rings: bool, scaling: bool, mpiperf: bool, first_calls: bool
 ) -> pl.DataFrame:
     """Return what is printed as CSV."""
     if first_calls:
         return first_call_frame(picked)
     if scaling:
         return scaling_frame(picked)
+    if mpiperf:
+        return mpiperf_frame(picked).fill_nan(None)
     if ranks:
         return single_ranks(picked)
     return ring_frame(picked) if rings else matrix_frame(picked) if matrix else figures(picked)

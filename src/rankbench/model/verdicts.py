@@ -38,6 +38,15 @@ class Summary(Record, frozen=True, omit_defaults=True):
     trimmed_low_ns: float = math.nan
     trimmed_high_ns: float = math.nan
     """Student's interval of it as MPIPerf has it: of a lone launch only, and nothing about the next one."""
+    trimmed_samples: int = 0
+    """Samples that are left."""
+    trimmed_error_ns: float = math.nan
+    """Standard error of that mean, of samples that are taken as independent."""
+    trimmed_half_ns: float = math.nan
+    """Half of Student's interval over the samples that are left, of all launches: MPIPerf's absolute error."""
+    trimmed_min_ns: float = math.nan
+    trimmed_max_ns: float = math.nan
+    """Fastest and slowest sample that is left."""
     p10_ns: float = math.nan
     p90_ns: float = math.nan
     p99_ns: float = math.nan

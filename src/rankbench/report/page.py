@@ -26,6 +26,7 @@ from rankbench.report.first_call_tables import MEANING as OF_FIRST_CALLS
 from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
 from rankbench.report.method import paragraphs
+from rankbench.report.mpiperf_tables import mpiperf_tables, wanted
 from rankbench.report.overlap_tables import MEANING, overlap_tables
 from rankbench.report.placement_tables import MEANING as BY_PLACE
 from rankbench.report.placement_tables import placement_tables, several
@@ -157,6 +158,7 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
             tables.ranks(whole),
             tables.clocks(whole),
             foreign_tables.meanings(whole),
+            *(mpiperf_tables(whole) if wanted(whole) else []),
         ],
         "control": tables.control(whole),
         "foreign": any(one.foreign for one in campaign.operations),

@@ -11,6 +11,7 @@ from rankbench.report import foreign_tables, tables
 from rankbench.report.figures import alike
 from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
+from rankbench.report.mpiperf_tables import mpiperf_tables, wanted
 from rankbench.report.overlap_tables import overlap_tables
 from rankbench.report.placement_tables import placement_tables
 from rankbench.report.ring_tables import ring_tables
@@ -49,6 +50,7 @@ def markdown(evaluation: Evaluation) -> str:
     parts += [
         markdown_table(table) for table in (foreign_tables.meanings(whole), foreign_tables.files(whole)) if table.rows
     ]
+    parts += [markdown_table(table) for table in mpiperf_tables(whole)] if wanted(whole) else []
     parts += [*matrix_sentences(whole), *first_call_sentences(whole)]
     parts += [one.text for one in read_out(evaluation.campaign, evaluation.starts, verdict.summaries)]
     parts += [markdown_table(table) for table in start_tables(whole)]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 KEY = ["case", "candidate"]
-POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns")
+POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "trimmed_min_ns", "trimmed_max_ns")
+POOLED += ("p10_ns", "p90_ns", "p99_ns", "max_ns")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
 """A round is slow that takes so many times its launch's median..."""
@@ -155,6 +156,8 @@ def _pooled(samples: pl.LazyFrame, told: pl.DataFrame, per_second: Sequence[str]
         left.mean().alias("trimmed_mean_ns"),
         left.std().alias("trimmed_spread_ns"),
         left.len().alias("trimmed_samples"),
+        left.min().alias("trimmed_min_ns"),
+        left.max().alias("trimmed_max_ns"),
         *quantiles,
     )
 
@@ -168,6 +171,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         candidate=row["candidate"],
         launches=launches,
         samples=row["samples"] or 0,
+        trimmed_samples=row["trimmed_samples"] or 0,
         late=row["late"],
         overrun=row["overrun"],
         discarded=row["discarded"] or 0,
@@ -190,7 +194,10 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
         for name in (*POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
         if row[name] is not None
     }
-    half = estimators.students_half(row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"], confidence)
+    spread, left = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]
+    half = estimators.students_half(spread, left, confidence)
+    if not math.isnan(half):
+        told |= {"trimmed_error_ns": spread / math.sqrt(left), "trimmed_half_ns": half}
     if len(values) == 1 and not math.isnan(half):
         told |= {"trimmed_low_ns": row["trimmed_mean_ns"] - half, "trimmed_high_ns": row["trimmed_mean_ns"] + half}
     return told | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}

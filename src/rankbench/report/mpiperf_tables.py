@@ -1,0 +1,157 @@
+"""Tables as MPIPerf reports a benchmark: how many runs were tried, valid and left, and mean, errors and interval.
+
+Of a campaign's own cases a quarter of all samples is dropped at each end. Of cases that MPIPerf itself measured the
+tables have what it printed, and nothing where it printed none.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+
+from rankbench.language import say, word
+from rankbench.quantities import format_time, marked
+from rankbench.report.tables import Cell, Table, line_name
+from rankbench.statistics.estimators import TRIMMED
+from rankbench.suites.tools.mpiperf import NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Case, Summary
+    from rankbench.plots import Picture
+
+    Values = dict[str, float]
+
+COUNTS = {"tried": "TRuns", "valid": "CRuns", "left": "FRuns"}
+TIMES = {
+    "mean_ns": "Mean",
+    "standard_error_ns": "StdErr",
+    "min_ns": "Min",
+    "max_ns": "Max",
+    "absolute_error_ns": "Err",
+    "low_ns": "CI LB",
+    "high_ns": "CI UB",
+}
+COLUMNS = {**COUNTS, **TIMES, "relative_standard_error": "RSE", "relative_error": "RelErr"}
+"""Columns by the headings of MPIPerf."""
+HEADINGS = [
+    *("message size", "candidate", "tried", "valid", "left", "mean", "relative standard error", "standard error"),
+    *("minimum", "maximum", "absolute error", "interval", "relative error"),
+]
+POOLED = (
+    "minimum, maximum, mean, errors and interval are of what is left without the fastest and the slowest quarter; "
+    "samples of all launches count together and as independent, so that the interval says nothing about a next launch"
+)
+
+
+def wanted(whole: Picture) -> bool:
+    """Return whether a report has these tables: with MPIPerf's estimator, and of what MPIPerf measured."""
+    return whole.campaign.plan.estimator == TRIMMED or any(case.suite == NAME for case in whole.cases)
+
+
+def mpiperf_tables(whole: Picture) -> list[Table]:
+    """Return a table of each line whose values are times."""
+    rows = mpiperf_frame(whole).rows(named=True)
+    return [
+        table
+        for _, part in whole.plain().parts("line")
+        if (table := line_table(part, [row for row in rows if row["case"] in {case.key for case in part.cases}])).rows
+    ]
+
+
+def line_table(part: Picture, found: Sequence[Values]) -> Table:
+    """Return the table of one line."""
+    sizes = {case.key: part.size(case) for case in part.cases}
+    rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in found]
+    theirs = part.cases[0].suite == NAME
+    caption = say(
+        "{line}: as MPIPerf reports it, confidence {share:.0%}",
+        line=line_name(part),
+        share=part.campaign.plan.confidence,
+    )
+    caption = say("{line}: as MPIPerf printed it", line=line_name(part)) if theirs else f"{caption}; {word(POOLED)}"
+    return Table(caption, [*map(word, HEADINGS)], rows)
+
+
+def cells(row: Values) -> Iterator[Cell]:
+    """Yield the cells of a row, after its size."""
+    yield Cell(str(row["candidate"]))
+    yield from (Cell(f"{row[name]:.0f}" if known(row[name]) else "–") for name in COUNTS)
+    yield Cell(time(row["mean_ns"]))
+    yield Cell(share(row["relative_standard_error"]))
+    yield from (Cell(time(row[name])) for name in ("standard_error_ns", "min_ns", "max_ns", "absolute_error_ns"))
+    ends = [time(row[name]) for name in ("low_ns", "high_ns")]
+    yield Cell("–" if "–" in ends else say("{first} to {last}", first=ends[0], last=ends[1]))
+    yield Cell(share(row["relative_error"]))
+
+
+def known(value: float | None) -> bool:
+    """Return whether there is a number."""
+    return value is not None and math.isfinite(value)
+
+
+def time(value: float) -> str:
+    """Return a time as people read it, a dash where there is none."""
+    return format_time(value) if known(value) else "–"
+
+
+def share(value: float) -> str:
+    """Return a share in percent, a dash where there is none."""
+    return marked(f"{value:.1%}") if known(value) else "–"
+
+
+def mpiperf_frame(whole: Picture) -> pl.DataFrame:
+    """Return a row for each case and candidate, of what MPIPerf measured for each launch; times are in nanoseconds."""
+    times = [case for case in whole.cases if whole.measure(case).kind == "time"]
+    schema = {"case": pl.String, "candidate": pl.String, "launch": pl.Int64, **dict.fromkeys(COLUMNS, pl.Float64)}
+    rows = [row for case in times for row in (printed(whole, case) if case.suite == NAME else own(whole, case))]
+    return pl.DataFrame(rows, schema=schema)
+
+
+def own(whole: Picture, case: Case) -> Iterator[dict[str, object]]:
+    """Yield the rows of a case that was measured here."""
+    for _, summary in whole.evaluation.summaries_of.get(case.key, ()):
+        if summary.candidate in whole.candidates and summary.trimmed_samples:
+            yield {"case": case.key, "candidate": summary.candidate, **pooled(summary)}
+
+
+def pooled(summary: Summary) -> Values:
+    """Return the columns of a summary."""
+    mean, error, half = summary.trimmed_mean_ns, summary.trimmed_error_ns, summary.trimmed_half_ns
+    return {
+        "tried": float(summary.samples + summary.discarded),
+        "valid": float(summary.samples),
+        "left": float(summary.trimmed_samples),
+        "mean_ns": mean,
+        "relative_standard_error": error / mean if mean else math.nan,
+        "standard_error_ns": error,
+        "min_ns": summary.trimmed_min_ns,
+        "max_ns": summary.trimmed_max_ns,
+        "absolute_error_ns": half,
+        "low_ns": mean - half,
+        "high_ns": mean + half,
+        "relative_error": half / mean if mean else math.nan,
+    }
+
+
+def printed(whole: Picture, case: Case) -> Iterator[dict[str, object]]:
+    """Yield a row for each launch of a case that MPIPerf measured, with the columns that it printed."""
+    found = whole.evaluation.cases.filter(
+        pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(whole.candidates))
+    ).join(
+        whole.evaluation.figures.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"]
+    )
+    for row in found.sort("candidate", "launch").iter_rows(named=True):
+        told = msgspec.json.decode(row["printed"], type=dict[str, float | None])
+        mean = told.get("Mean") or told.get("Total") or 0.0
+        scale = row["figure_ns"] / mean if mean else math.nan
+        columns = {
+            name: (scale if name in TIMES else 1.0) * value
+            for name, heading in COLUMNS.items()
+            if (value := told.get(heading)) is not None
+        }
+        yield {"case": case.key, "candidate": row["candidate"], "launch": row["launch"], **columns}

@@ -1,0 +1,96 @@
+"""Tables in MPIPerf's columns: of samples that are planted, and of what MPIPerf printed itself."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from fakes import campaigns, printed
+from scipy import stats
+
+from rankbench import cli, plots
+from rankbench.campaign import imported
+from rankbench.campaign.imported import Source, Wish
+from rankbench.model import Summary
+from rankbench.report.mpiperf_tables import HEADINGS, cells, mpiperf_frame, mpiperf_tables, pooled, wanted
+from rankbench.report.text import markdown
+from rankbench.verdict.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.plots import Picture
+    from rankbench.store import Store
+
+SAMPLE = printed.SAMPLES / "mpiperf" / "Allgather.txt"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return campaigns.make_campaign(tmp_path_factory.mktemp("own") / "c", launches=2)
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return imported.make(Wish([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
+
+
+def picture(made: Store, estimator: str = "") -> Picture:
+    return plots.picture(evaluate(made, estimator))
+
+
+def test_columns_are_those_of_the_samples_that_are_left(made: Store) -> None:
+    case, candidate = "barrier.blocking.0.byte.socket.window", "alpha"
+    frame = made.samples().filter(pl.col("case") == case, pl.col("candidate") == candidate).collect()
+    valid = np.sort(frame.filter(~pl.col("discarded"))["time_ns"].to_numpy())
+    left = valid[len(valid) // 4 : len(valid) - len(valid) // 4]
+    half = float(stats.t.isf(0.025, len(left) - 1) * stats.sem(left))
+    (row,) = mpiperf_frame(picture(made)).filter(case=case, candidate=candidate).rows(named=True)
+    assert (row["tried"], row["valid"], row["left"]) == (len(frame), len(valid), len(left))
+    assert [row["mean_ns"], row["min_ns"], row["max_ns"]] == pytest.approx([left.mean(), left[0], left[-1]])
+    assert [row["standard_error_ns"], row["absolute_error_ns"]] == pytest.approx([stats.sem(left), half])
+    assert [row["low_ns"], row["high_ns"]] == pytest.approx([left.mean() - half, left.mean() + half])
+    assert [row["relative_standard_error"], row["relative_error"]] == pytest.approx(
+        [stats.sem(left) / left.mean(), half / left.mean()]
+    )
+
+
+def test_what_mpiperf_printed_has_its_own_columns(theirs: Store) -> None:
+    """The row is `2 1 32 32 16 1.19 0.02 0.03 0.95 1.25 0.06 1.13 1.25 0.05`, in microseconds."""
+    row = mpiperf_frame(picture(theirs)).rows(named=True)[0]
+    figures = [row[name] for name in mpiperf_frame(picture(theirs)).columns[2:]]
+    assert figures == pytest.approx([1, 32, 32, 16, 1190, 30, 950, 1250, 60, 1130, 1250, 0.02, 0.05])
+    table = mpiperf_tables(picture(theirs))[0]
+    assert table.columns == HEADINGS
+    assert [cell.text.replace("\u2009", " ") for cell in table.rows[0]][1:6] == ["MPICH", "32", "32", "16", "1.19 µs"]
+    assert table.caption.endswith("as MPIPerf printed it")
+
+
+def test_reports_have_them_with_the_estimator_and_of_mpiperf(made: Store, theirs: Store) -> None:
+    assert not wanted(picture(made))
+    assert "as MPIPerf reports it" not in markdown(evaluate(made))
+    assert "as MPIPerf reports it, confidence 95%" in markdown(evaluate(made, "trimmed-mean"))
+    assert "as MPIPerf printed it" in markdown(evaluate(theirs))
+
+
+def test_show_prints_them_as_tables_and_as_csv(
+    made: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli.console, "width", 200)
+    for more in ([], ["--csv"]):
+        monkeypatch.setattr("sys.argv", ["rankbench", "show", str(made.folder), "--mpiperf", *more])
+        with pytest.raises(SystemExit):
+            cli.main()
+    said = capsys.readouterr().out
+    assert "as MPIPerf reports it, confidence 95%" in " ".join(said.split())
+    assert "case,candidate,launch,tried,valid,left,mean_ns,standard_error_ns,min_ns" in said
+
+
+def test_a_lone_sample_has_no_errors() -> None:
+    alone = Summary(case="c", candidate="a", launches=1, samples=1, late=0, overrun=0, trimmed_samples=1)
+    row = pooled(alone)
+    assert math.isnan(row["absolute_error_ns"])
+    assert [cell.text for cell in cells({**row, "candidate": "a"})][-2:] == ["–", "–"]  # type: ignore[dict-item]
