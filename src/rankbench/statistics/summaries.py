@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 KEY = ["case", "candidate"]
-POOLED = ("min_ns", "mean_ns", "trimmed_mean_ns", "trimmed_min_ns", "trimmed_max_ns")
-POOLED += ("p10_ns", "p90_ns", "p99_ns", "max_ns")
+POOLED = (
+    *("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns"),
+    *("trimmed_mean_ns", "trimmed_min_ns", "trimmed_max_ns"),
+)
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
 """A round is slow that takes so many times its launch's median..."""

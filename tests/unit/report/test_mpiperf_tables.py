@@ -20,8 +20,6 @@ from rankbench.report.text import markdown
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankbench.plots import Picture
     from rankbench.store import Store
 
