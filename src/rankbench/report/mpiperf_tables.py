@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
+from rankbench import units
 from rankbench.language import say, word
 from rankbench.quantities import format_time, marked
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.suites.tools.mpiperf import NAME
+from rankbench.suites import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,18 +27,9 @@ if TYPE_CHECKING:
 
     Values = dict[str, float]
 
-COUNTS = {"tried": "TRuns", "valid": "CRuns", "left": "FRuns"}
-TIMES = {
-    "mean_ns": "Mean",
-    "standard_error_ns": "StdErr",
-    "min_ns": "Min",
-    "max_ns": "Max",
-    "absolute_error_ns": "Err",
-    "low_ns": "CI LB",
-    "high_ns": "CI UB",
-}
-COLUMNS = {**COUNTS, **TIMES, "relative_standard_error": "RSE", "relative_error": "RelErr"}
-"""Columns by the headings of MPIPerf."""
+COUNTS = ("tried", "valid", "left")
+TIMES = ("mean_ns", "standard_error_ns", "min_ns", "max_ns", "absolute_error_ns", "low_ns", "high_ns")
+COLUMNS = (*COUNTS, *TIMES, "relative_standard_error", "relative_error")
 HEADINGS = [
     *("message size", "candidate", "tried", "valid", "left", "mean", "relative standard error", "standard error"),
     *("minimum", "maximum", "absolute error", "interval", "relative error"),
@@ -48,9 +40,14 @@ POOLED = (
 )
 
 
+def reported(case: Case) -> dict[str, str]:
+    """Return the headings by column of a case whose tool prints such a report itself; nothing for other cases."""
+    return getattr(units.module(tools, case.suite), "REPORTED", {}) if case.suite else {}
+
+
 def wanted(whole: Picture) -> bool:
     """Return whether a report has these tables: with MPIPerf's estimator, and of what MPIPerf measured."""
-    return whole.campaign.plan.estimator == TRIMMED or any(case.suite == NAME for case in whole.cases)
+    return whole.campaign.plan.estimator == TRIMMED or any(map(reported, whole.cases))
 
 
 def mpiperf_tables(whole: Picture) -> list[Table]:
@@ -67,7 +64,7 @@ def line_table(part: Picture, found: Sequence[Values]) -> Table:
     """Return the table of one line."""
     sizes = {case.key: part.size(case) for case in part.cases}
     rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in found]
-    theirs = part.cases[0].suite == NAME
+    theirs = reported(part.cases[0])
     caption = say(
         "{line}: as MPIPerf reports it, confidence {share:.0%}",
         line=line_name(part),
@@ -108,7 +105,7 @@ def mpiperf_frame(whole: Picture) -> pl.DataFrame:
     """Return a row for each case and candidate, of what MPIPerf measured for each launch; times are in nanoseconds."""
     times = [case for case in whole.cases if whole.measure(case).kind == "time"]
     schema = {"case": pl.String, "candidate": pl.String, "launch": pl.Int64, **dict.fromkeys(COLUMNS, pl.Float64)}
-    rows = [row for case in times for row in (printed(whole, case) if case.suite == NAME else own(whole, case))]
+    rows = [row for case in times for row in (printed(whole, case) if reported(case) else own(whole, case))]
     return pl.DataFrame(rows, schema=schema)
 
 
@@ -151,7 +148,7 @@ def printed(whole: Picture, case: Case) -> Iterator[dict[str, object]]:
         scale = row["figure_ns"] / mean if mean else math.nan
         columns = {
             name: (scale if name in TIMES else 1.0) * value
-            for name, heading in COLUMNS.items()
+            for name, heading in reported(case).items()
             if (value := told.get(heading)) is not None
         }
         yield {"case": case.key, "candidate": row["candidate"], "launch": row["launch"], **columns}

@@ -42,6 +42,19 @@ ROLES: dict[str, Role] = {
     "Mean": "value",
     "Total": "value",
 }
+REPORTED = {
+    **dict(zip(("tried", "valid", "left"), COUNTS, strict=True)),
+    "mean_ns": "Mean",
+    "standard_error_ns": "StdErr",
+    "min_ns": "Min",
+    "max_ns": "Max",
+    "absolute_error_ns": "Err",
+    "low_ns": "CI LB",
+    "high_ns": "CI UB",
+    "relative_standard_error": "RSE",
+    "relative_error": "RelErr",
+}
+"""Its headings by what they are, for tables of such reports."""
 SCALES = {"microseconds": 1e3, "seconds": 1e9}
 SECONDS_DECIMALS = 6
 USUAL_STEPS = 10
