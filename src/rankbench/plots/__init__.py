@@ -603,16 +603,19 @@ class Sketch:
             parts[key] = parts.get(key, 0) + (not one.counts)
             if one.counts:
                 part = f"{key[0]} {key[1]} {parts[key]}"
-                rows.append({**self.row(one, campaign), **ends(one.summary, self.measure(one)), "part": part})
+                measure = self.measure(one)
+                told = {**figures(one.summary, measure), **ends(one.summary, measure), "part": part}
+                rows.append({**self.row(one, campaign), **told})
         return rows
 
     def row(self, one: Standing, campaign: Campaign) -> Row:
-        """Return where a candidate stands, and its figures in words."""
-        told = figures(one.summary, self.measure(one)) if one.counts else {"candidate": one.candidate}
-        place = scales.place_name(one.site, campaign)
-        return {"key": one.case.key, "x": self.panels.x(self.at(one), self.panel(one)), "place": place, **told} | (
-            {} if self.series(one) == one.candidate else {"series": self.series(one)}
-        )
+        """Return where a candidate is: the same keys whether it failed there or has figures."""
+        return {
+            "key": one.case.key,
+            "x": self.panels.x(self.at(one), self.panel(one)),
+            "place": scales.place_name(one.site, campaign),
+            "candidate": one.candidate,
+        } | ({} if self.series(one) == one.candidate else {"series": self.series(one)})
 
     def foot(self, standings: Iterable[Standing], points: Sequence[Row], campaign: Campaign) -> list[Row]:
         """Return the marks of all failures below the points, a row for each of the series that has any."""

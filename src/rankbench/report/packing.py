@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankbench.plots import Chart, Row
     from rankbench.report.tables import Cell, Table
@@ -40,11 +41,14 @@ def charts(drawn: Iterable[tuple[str, str, Chart]]) -> tuple[list[Row], dict[str
     return [json.loads(form) for form in forms], found
 
 
-def columns(rows: list[Row]) -> list[Any]:
-    """Return the number of rows and their columns; a column of equal values is that value, in a list of its own."""
+def columns(rows: Sequence[Row]) -> list[Any]:
+    """Return the number of rows and their columns, None where a row has no such value.
+
+    A column of equal values is that value, in a list of its own.
+    """
     packed = {}
-    for name in rows[0] if rows else ():
-        values = [row[name] for row in rows]
+    for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
+        values = [row.get(name) for row in rows]
         alike = len(rows) > 1 and all(type(one) is type(values[0]) and one == values[0] for one in values)
         packed[name] = {"all": values[0]} if alike else values
     return [len(rows), packed]

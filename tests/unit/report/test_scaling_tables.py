@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,12 +15,13 @@ from rankbench import plots, store
 from rankbench.cli import application
 from rankbench.model import CaseStatus
 from rankbench.plots import node_bandwidth, placements, scaling, scaling_ranks
-from rankbench.report import latex, markdown, write_html
+from rankbench.report import latex, markdown, packing, write_html
 from rankbench.report.placement_tables import placement_tables
 from rankbench.report.scaling_tables import scaling_frame, scaling_tables
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from rankbench.model import Case, Placement
@@ -179,6 +181,41 @@ def test_a_failure_is_a_mark_at_the_foot(whole: Picture) -> None:
         ("8x2, more than cores", "crashed in 6 of 6 launches", ""),
     ]
     assert max(row["value"] for row in foot) < min(point["low"] for point in chart.datasets["points"])
+
+
+def failing_sometimes() -> Callable[[str, Case, Placement], float | CaseStatus]:
+    """Return the truth that beta crashes in its first launch on 2 nodes, and always on more."""
+    launches: Counter[tuple[str, str]] = Counter()
+
+    def told(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+        launches[candidate, place.name] += 1
+        crash = place.nodes > 2 or (place.nodes == 2 and launches[candidate, place.name] == 1)
+        return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
+
+    return told
+
+
+def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) -> None:
+    made = scales.make(tmp_path / "made", failing_sometimes(), nodes=NODES, ranks=(1,), launches=3)
+    evaluation = evaluate(made)
+    chart = scaling.chart(next(one for _, one in plots.picture(evaluation).parts("scale")))
+    assert chart is not None
+    assert [(row["place"], row["fate"]) for row in chart.datasets["foot"]] == [
+        ("2x1", "crashed in 1 of 3 launches"),
+        ("4x1", "crashed in 3 of 3 launches"),
+        ("8x1", "crashed in 3 of 3 launches"),
+    ]
+    for plot, _, one in plots.charts(plots.picture(evaluation)):
+        for name, rows in one.datasets.items():
+            assert len({tuple(sorted(row)) for row in rows}) <= 1, (plot, name)
+    write_html(tmp_path / "report.html", evaluation)
+    charts = pages.part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
+    count, columns = next(iter(charts.values()))[3]["foot"]
+    assert (count, columns["place"]) == (3, ["2x1", "4x1", "8x1"])
+
+
+def test_a_value_that_a_row_lacks_is_packed_as_none() -> None:
+    assert packing.columns([{"x": 1}, {"x": 2, "y": 3}]) == [2, {"x": [1, 2], "y": [None, 3]}]
 
 
 def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
