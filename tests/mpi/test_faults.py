@@ -79,55 +79,57 @@ FAULTS = {
         {"FAULT": "segv", **ONE},
         "crashed",
         f"{ENDED}: exit code 11 (SIGSEGV)",
-        "faulty crashed in 1 case (bcast), by SIGSEGV.",
+        "faulty crashed in some launches of 1 case (bcast), by SIGSEGV.",
     ),
     "a rank aborts": Fault(
         {"FAULT": "abort", **ONE},
         "crashed",
         f"{ENDED}: exit code 6 (SIGABRT)",
-        "faulty crashed in 1 case (bcast), by SIGABRT.",
+        "faulty crashed in some launches of 1 case (bcast), by SIGABRT.",
     ),
     "a rank is told to end": Fault(
         {"FAULT": "terminate", **ONE},
         "crashed",
         f"{ENDED}: exit code 15 (SIGTERM)",
-        "faulty crashed in 1 case (bcast), by SIGTERM.",
+        "faulty crashed in some launches of 1 case (bcast), by SIGTERM.",
     ),
     "a rank is killed, as for want of memory": Fault(
         {"FAULT": "kill", **ONE},
         "crashed",
         f"{ENDED}: exit code 9 (SIGKILL)",
-        "faulty crashed in 1 case (bcast), by SIGKILL.",
+        "faulty crashed in some launches of 1 case (bcast), by SIGKILL.",
     ),
     "a rank leaves without a word": Fault(
-        {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0", "faulty crashed in 1 case (bcast)."
+        {"FAULT": "leave", **ONE}, "crashed", f"{ENDED}: exit code 0",
+        "faulty crashed in some launches of 1 case (bcast).",
     ),
     "a rank never comes back from a call": Fault(
         {"FAULT": "hang", **ONE}, "hung", "a call does not return (the case is warmed up)",
-        "faulty made no progress in 1 case (bcast).", ("hung", "ok", "ok"),
+        "faulty made no progress in some launches of 1 case (bcast).", ("hung", "ok", "ok"),
     ),
     "a call returns an error": Fault(
-        {"FAULT": "refuse"}, "failed", "rank 0, bcast: Other MPI error", "faulty returned an error in 1 case (bcast).",
+        {"FAULT": "refuse"}, "failed", "rank 0, bcast: Other MPI error",
+        "faulty returned an error in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
     "a call returns an error on one rank, and the others wait for it": Fault(
         {"FAULT": "refuse", **ONE},
         "failed",
         "rank 1 alone: bcast returned: Other MPI error (the case is warmed up)",
-        "faulty returned an error in 1 case (bcast).",
+        "faulty returned an error in some launches of 1 case (bcast).",
     ),
     "a call does nothing from its 41st time on": Fault(
         {"FAULT": "withhold"},
         "wrong-data",
         "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: BYTE, not BYTE",
-        "faulty delivered wrong data in 1 case (bcast).",
+        "faulty delivered wrong data in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
     "data are changed": Fault(
         {"FAULT": "flip", **ONE},
         "wrong-data",
         "rank 1: 1 of 64 received bytes are wrong, the first at offset 63: BYTE, not BYTE",
-        "faulty delivered wrong data in 1 case (bcast).",
+        "faulty delivered wrong data in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
     "something else writes into the samples": Fault(
@@ -135,13 +137,13 @@ FAULTS = {
         "crashed",
         "its stream is damaged: {stream} line 9: not a record of a rankbench stream "
         "(JSON is malformed: invalid character (byte 4))",
-        "faulty crashed in 1 case (bcast).",
+        "faulty crashed in some launches of 1 case (bcast).",
     ),
     "the clock is set forward": Fault(
         {"FAULT": "clock-forward"},
         "failed",
         "rank 0: MPI_Wtime was set forward by 3600.000 s meanwhile; clock=auto takes one that never is",
-        "faulty returned an error in 1 case (bcast).",
+        "faulty returned an error in some launches of 1 case (bcast).",
         ("ok", "ok"),
         "window",
         "MPI_Wtime",
@@ -150,7 +152,7 @@ FAULTS = {
         {"FAULT": "clock-back"},
         "failed",
         "rank 0: MPI_Wtime was set back by 3600.000 s meanwhile; clock=auto takes one that never is",
-        "faulty returned an error in 1 case (bcast).",
+        "faulty returned an error in some launches of 1 case (bcast).",
         ("ok", "ok"),
         "window",
         "MPI_Wtime",
@@ -265,7 +267,9 @@ def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, h
     large = [case.key for case in over.store.campaign.cases if case.size_bytes > 64]
     reason = "the system gave no memory for the buffers"
     assert sorted(over.odd) == sorted((1, key, "refused", reason) for key in large)
-    assert [one.text for one in over.failures] == ["faulty could not be run as asked in 2 cases (allreduce and bcast)."]
+    assert [one.text for one in over.failures] == [
+        "faulty could not be run as asked in some launches of 2 cases (allreduce and bcast)."
+    ]
     assert_nothing_lost(over.store)
 
 

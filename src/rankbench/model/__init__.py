@@ -22,6 +22,7 @@ from rankbench.model.base import (
 )
 from rankbench.model.campaigns import Campaign, Imported, Look
 from rankbench.model.launches import (
+    BROKEN,
     CaseResult,
     CaseStatus,
     Launch,
@@ -55,6 +56,7 @@ from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Se
 
 __all__ = [
     "ALL_RANKS",
+    "BROKEN",
     "FILLED",
     "FORMS",
     "ROTATING",

@@ -32,6 +32,10 @@ class CaseStatus(enum.StrEnum):
     """The launch ended before its turn came."""
 
 
+BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
+"""How a case ends by a fault of the library, not of the machine or the plan."""
+
+
 class RankFact(Record, frozen=True):
     """Where one rank really ran, read inside the launched job."""
 

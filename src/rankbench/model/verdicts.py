@@ -63,6 +63,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Launches that do not count, since clocks likely differed by too large a share of the time."""
     few: int = 0
     """Launches that do not count, since too few of their rounds do."""
+    all_late: int = 0
+    """Launches without figures since no round began in time on all ranks; `failures` has them as `refused`."""
     doubt: str = ""
     """Why the case is not judged for this candidate, though it has figures."""
     moved_bytes: int = 0

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 TITLE = "Scaling with nodes"
 HELP = (
     "Typical value with its interval over the number of nodes, a panel for each number of ranks on a node; both axes "
-    "are logarithmic. A cross at the foot: it failed there. Dotted, of what is per second: all nodes together, if each "
-    "kept what the fastest has on the fewest nodes above one."
+    "are logarithmic. A cross at the foot: it failed there, in some launches if it has a point too. Dotted, of "
+    "what is per second: all nodes together, if each kept what the fastest has on the fewest nodes above one."
 )
 SCOPE = "scale"
 

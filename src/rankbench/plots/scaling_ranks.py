@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TITLE = "Scaling with ranks"
 HELP = (
     "Typical value with its interval over the ranks of all nodes, a panel for each candidate: as many ranks may be "
-    "many on few nodes or few on many. A cross at the foot: it failed there."
+    "many on few nodes or few on many. A cross at the foot: it failed there, in some launches if it has a point too."
 )
 SCOPE = "scale"
 PANEL_WIDTH = 150

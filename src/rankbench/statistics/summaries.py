@@ -30,6 +30,8 @@ SLOW = 1.5
 """A round is slow that takes so many times its launch's median..."""
 HIDDEN_SHARE, FEW_SLOW = 0.005, 5
 """...and that slow rounds are among those that do not count is said where that hides so large a share, and so many."""
+NO_ROUND = "no round began in time"
+"""How the core begins the reason of a case of which all rounds began too late."""
 OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
@@ -53,6 +55,7 @@ def summarise(
     tried = cases.group_by(KEY, maintain_order=True).agg(
         pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
         pl.col("reason").filter(pl.col("status") == CaseStatus.NOT_AS_ASKED).first().alias("elsewhere"),
+        (pl.col("reason").str.starts_with(NO_ROUND) & (pl.col("status") == CaseStatus.REFUSED)).sum().alias("all_late"),
         pl.col("late").sum(),
         pl.col("overrun").sum(),
         pl.col("sync_bound_ns", "cost_ns").max(),
@@ -183,6 +186,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         uncertain=row["uncertain"] or 0,
         few=row["few"] or 0,
         doubt=_doubt(row) if row["doubted"] else "",
+        all_late=row["all_late"],
         failures={one["status"]: one["count"] for one in row["failures"]},
         elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
         warnings=_warnings(row, launches, figures, confidence) if launches else [],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import scipy
 
 from rankbench.language import say
-from rankbench.model import Sentence
+from rankbench.model import BROKEN, CaseStatus, Sentence
 from rankbench.statistics import LEVEL
 from rankbench.verdict import mix
 from rankbench.verdict.evidence import Evidence, listed, sized
@@ -53,7 +53,7 @@ def conclude(evidence: Evidence) -> list[Sentence]:
         *(_fastest(evidence, best, found, times) if times else ()),
         *(_least_memory(evidence, memory) if memory else ()),
         *_mix(evidence),
-        *(gap for name in _leaders(evidence, best, found, times) for gap in _gaps(evidence, name)),
+        *(gap for name in sorted(evidence.names, key=lambda name: name != best) for gap in _gaps(evidence, name)),
         *_short(evidence, judged, ample),
         *_uncertain(evidence),
         *_other_starts(evidence),
@@ -399,17 +399,16 @@ def _mix(evidence: Evidence) -> Iterator[Sentence]:
         yield Sentence(text=" ".join(mix.sentences(evidence, one)), cases=list(dict.fromkeys(keys)))
 
 
-def _gaps(evidence: Evidence, best: str) -> Iterator[Sentence]:
-    """Say where the best candidate failed, always or at times, and what it lacks: who takes it must know."""
-    keys = _keys(evidence.main)
-    failures = {key: one.failures for key in keys if (one := evidence.summary.get((key, best))) and one.failures}
-    lacking = [key for key, statuses in failures.items() if "lacking" in statuses]
-    failed = [key for key in failures if key not in lacking]
+def _gaps(evidence: Evidence, name: str) -> Iterator[Sentence]:
+    """Say where a candidate failed, always or at times, and what it lacks: who takes it must know."""
+    summaries = [one for key in _keys(evidence.main) if (one := evidence.summary.get((key, name)))]
+    lacking = [one.case for one in summaries if CaseStatus.LACKING in one.failures]
+    failed = [one.case for one in summaries if one.case not in lacking and set(BROKEN) & set(one.failures)]
     if failed:
-        text = say("{best} failed in at least one launch of {n:count case}.", best=best, n=len(failed))
+        text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(failed))
         yield Sentence(text=text, cases=failed)
     if lacking:
-        text = say("{best} lacks the call of {n:count case}.", best=best, n=len(lacking))
+        text = say("{name} lacks the call of {n:count case}.", name=name, n=len(lacking))
         yield Sentence(text=text, cases=lacking)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from rankbench.language import say
-from rankbench.model import CaseStatus, RankbenchError, Record
+from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
 from rankbench.quantities import format_ratio
 from rankbench.statistics import FALSE_DISCOVERIES, FEWEST_BLOCKS
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from rankbench.verdict.evaluation import Evaluation
     from rankbench.verdict.then_and_now import Change, Held, ThenAndNow
 
-BROKEN = {CaseStatus.WRONG_DATA, CaseStatus.FAILED, CaseStatus.CRASHED, CaseStatus.HUNG}
-"""How a case ends that does not work, though it may work in other launches."""
 UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""
 SMALLEST_P = 0.001

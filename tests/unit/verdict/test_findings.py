@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,6 +11,7 @@ from fakes import campaigns, verdicts
 
 from rankbench import units
 from rankbench.model import CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
+from rankbench.statistics.summaries import NO_ROUND
 from rankbench.verdict import findings, judge
 
 if TYPE_CHECKING:
@@ -178,6 +180,36 @@ def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> No
 
     (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
     assert found.text == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
+
+
+def test_launches_that_fail_at_times_are_told_apart(tmp_path: Path) -> None:
+    launches: Counter[int] = Counter()
+
+    def factor(candidate: str, case: Case) -> float | CaseStatus:
+        if candidate != "beta" or case.size_bytes > 1024:
+            return 1.0
+        launches[case.size_bytes] += 1
+        return CaseStatus.FAILED if case.size_bytes == 8 or launches[1024] == 1 else 1.0
+
+    (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
+    assert found.text == ("beta returned an error in 1 case (allreduce) and in some launches of 1 case (allreduce).")
+
+
+def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(campaigns.REASONS, CaseStatus.REFUSED, f"{NO_ROUND} on all ranks")
+
+    def factor(candidate: str, case: Case) -> float | CaseStatus:
+        late = {"alpha": [8], "beta": [8, 1024]}.get(candidate, [])
+        return CaseStatus.REFUSED if case.size_bytes in late else 1.0
+
+    verdict = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
+    assert of_kind("failures", verdict) == []
+    assert not any("failed" in one.text for one in verdict.conclusion)
+    (found,) = of_kind("few_rounds", verdict)
+    assert found.text.startswith(
+        "No round began in time on all ranks in at least one launch: alpha in 1 case and beta in 2 cases."
+    )
+    assert found.cases == [SMALL, MIDDLE]
 
 
 def refused(number: int, reason: str) -> Launch:

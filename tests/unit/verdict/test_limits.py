@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -86,6 +87,45 @@ def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
         cases=keys(["8x2", "12x2"], ["bcast"]),
         severity="failure",
     )
+
+
+def crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case, int, int], CaseStatus | None]:
+    """Return the truth that beta's bcast always crashes from so many nodes on, and in the first launch on some."""
+    launches: Counter[int] = Counter()
+
+    def crash(candidate: str, case: Case, nodes: int, _: int) -> CaseStatus | None:
+        if candidate != "beta" or case.operation != "bcast":
+            return None
+        launches[nodes] += 1
+        first = nodes in first_launch_on and launches[nodes] == 1
+        return CaseStatus.CRASHED if nodes >= always or first else None
+
+    return crash
+
+
+def test_numbers_at_which_some_launches_fail_are_told_apart(tmp_path: Path) -> None:
+    (found,) = limits(tmp_path, NODES, crashing(8, [4]))
+    assert found.title == "beta fails at >= 8 nodes"
+    assert found.text.startswith(
+        "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). At 4 nodes it fails in 1 of 3 launches. "
+        "It works at 1 and 2 nodes."
+    )
+    assert {key.split(".")[4] for key in found.cases} == {"4x2", "8x2", "12x2"}
+
+
+def test_what_never_fails_in_all_launches_fails_at_times(tmp_path: Path) -> None:
+    (found,) = limits(tmp_path, NODES, crashing(99, [8, 12]))
+    assert found.title == "beta fails at times at >= 8 nodes"
+    assert found.text.startswith(
+        "beta fails at times at >= 8 nodes (2 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes."
+    )
+
+
+def test_the_line_quoted_is_the_signal_and_not_what_hydra_says_of_itself(tmp_path: Path) -> None:
+    hydra = "[proxy:0@n1] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:480): assert (!closed) failed"
+    log = f"{hydra}\nsome error\nKILLED BY SIGNAL: 11 (Segmentation fault)"
+    (found,) = limits(tmp_path, NODES, crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log))
+    assert found.text.endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
 
 
 def test_what_hangs_with_many_ranks_however_they_lie(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     for name in evidence.names:
         for status in KINDS:
             if cases := _befallen(evidence, name, status):
-                said = _saying(status, name, _where(evidence, cases), _signals(evidence, name))
+                said = _saying(status, name, _where(evidence, name, cases), _signals(evidence, name))
                 yield Finding(
                     kind="failures",
                     title=said.title,
@@ -97,17 +97,30 @@ def _saying(status: str, name: str, where: str, signals: list[str]) -> Saying:
 
 
 def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
-    """Return the cases that ended so; those that were refused with their whole launch are told of as that."""
+    """Return the cases that ended so, without those refused with their whole launch, or for late rounds only."""
     told = status in {"refused", "not-as-asked"}
     whole = {one.placement for one in _refused(evidence, name)} if told else set()
     return [
         key
         for key, case in evidence.case.items()
-        if (one := evidence.summary.get((key, name))) and status in one.failures and case.placement not in whole
+        if (one := evidence.summary.get((key, name)))
+        and one.failures.get(status, 0) > one.all_late * (status == "refused")
+        and case.placement not in whole
     ]
 
 
-def _where(evidence: Evidence, cases: list[str]) -> str:
+def _where(evidence: Evidence, name: str, cases: list[str]) -> str:
+    """Return which cases, those that have figures of other launches apart."""
+    partly = [key for key in cases if (one := evidence.summary[key, name]).launches or one.left_out]
+    always = [key for key in cases if key not in partly]
+    some_launches = say("some launches of {cases}", cases=_counted(evidence, partly))
+    if not always:
+        return some_launches
+    where = _counted(evidence, always)
+    return say("{where} and in {some}", where=where, some=some_launches) if partly else where
+
+
+def _counted(evidence: Evidence, cases: list[str]) -> str:
     titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, MOST_TITLES))
 

@@ -1,4 +1,4 @@
-"""Launches of which too few rounds count for their figures to be judged."""
+"""Launches of which too few rounds count for their figures to be judged, or none at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ TITLE = "Too few rounds"
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield one finding on all of them."""
+    """Yield one finding on launches with too few rounds, and one on those without any."""
+    yield from _all_late(evidence)
     found = [one for one in evidence.summaries if one.few]
     if not found:
         return
@@ -37,3 +38,26 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         cases=list(dict.fromkeys(one.case for one in found)),
         severity="note",
     )
+
+
+def _all_late(evidence: Evidence) -> Iterator[Finding]:
+    late = {name: [key for key in evidence.case if _is_late(evidence, key, name)] for name in evidence.names}
+    if not any(late.values()):
+        return
+    yield Finding(
+        kind="few_rounds",
+        title=say("Cases in which no round began in time"),
+        text=say(
+            "No round began in time on all ranks in at least one launch: {candidates:and}. The machine was busy, or "
+            "has fewer cores than ranks; this is no failure of a library.",
+            candidates=[say("{name} in {n:count case}", name=name, n=len(keys)) for name, keys in late.items() if keys],
+        ),
+        advice=say('Use a quieter hour or fewer ranks per node, or start = "barrier", which needs no common time.'),
+        cases=[key for key in evidence.case if any(key in keys for keys in late.values())],
+        severity="note",
+    )
+
+
+def _is_late(evidence: Evidence, key: str, name: str) -> bool:
+    summary = evidence.summary.get((key, name))
+    return bool(summary and summary.all_late)

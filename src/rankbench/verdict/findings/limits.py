@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.endings import signal_of
 from rankbench.language import say
-from rankbench.model import CaseStatus, Finding, LaunchStatus
+from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
 from rankbench.verdict.evidence import Evidence, listed
 
 if TYPE_CHECKING:
@@ -24,10 +24,14 @@ AXES: dict[str, Callable[[Placement], int]] = {
     "ranks per node": lambda placement: placement.ranks_per_node,
 }
 """What may be too many, in the order in which it is believed."""
-BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
 START = "MPI_Init"
 """Where a launch ends that never told of a case."""
-TELLING = re.compile(r"signal|segmentation|fatal|abort|error|fail", re.IGNORECASE)
+TELLING = (
+    re.compile(r"signal:? |\bsig[a-z]{3,4}\b|segmentation|bus error", re.IGNORECASE),
+    re.compile(r"^(?!\[(?:proxy|mpiexec)\S*@).*(?:signal|fatal|abort|error|fail)", re.IGNORECASE),
+    re.compile(r"signal|fatal|abort|error|fail", re.IGNORECASE),
+)
+"""Lines of a log worth quoting, the best first: a signal, an error, and last what hydra says of itself."""
 LOG_CHARACTERS = 120
 
 
@@ -42,10 +46,13 @@ class Fate(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """From where on something fails: the axis, the first number that fails, how, and whether it is the start."""
+    """From where on something fails, along which axis, and how."""
 
     axis: str
     least: int
+    """The first number at which a launch fails."""
+    always: int | None
+    """The first number from which on every launch fails, None where some do not up to the end."""
     saying: str
 
 
@@ -129,18 +136,22 @@ def _limit(fates: Sequence[Fate]) -> Limit | None:
     for axis, number in AXES.items():
         least = min((number(one.placement) for one in failing), default=0)
         if failing and working and max(map(number, working)) < least:
-            return Limit(axis, least, failing[0].saying)
+            at_times = max((number(one.placement) for one in failing if one.failed < one.tried), default=0)
+            always = min((number(one.placement) for one in failing if number(one.placement) > at_times), default=None)
+            return Limit(axis, least, always, failing[0].saying)
     return None
 
 
 def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Finding:
     failing = _worst(those)
-    failed, tried = sum(one.failed for one in failing), sum(one.tried for one in failing)
+    start = limit.always or limit.least
+    onward = [one for one in failing if AXES[limit.axis](one.placement) >= start]
+    below = [one for one in failing if AXES[limit.axis](one.placement) < start]
     where = _from(limit)
     how = limit.saying
     if how != _no_start():
         how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in those])
-    launch = _witness(evidence, name, {one.placement.name for one in failing})
+    launch = _witness(evidence, name, {one.placement.name for one in onward})
     return Finding(
         kind="limits",
         title=say("{name} fails {where}", name=name, where=where),
@@ -150,10 +161,11 @@ def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[
                     "{name} fails {where} ({n} of {all:count launch}, {how}).",
                     name=name,
                     where=where,
-                    n=failed,
-                    all=tried,
+                    n=sum(one.failed for one in onward),
+                    all=sum(one.tried for one in onward),
                     how=how,
                 ),
+                *_at_times(limit, below),
                 _works(limit, those),
                 *_said(launch),
             ]
@@ -167,11 +179,25 @@ def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[
 
 
 def _from(limit: Limit) -> str:
-    return {
-        "nodes": say("at >= {n} nodes", n=limit.least),
-        "ranks": say("at >= {n} ranks", n=limit.least),
-        "ranks per node": say("at >= {n} ranks per node", n=limit.least),
+    where = {
+        "nodes": say("at >= {n} nodes", n=limit.always or limit.least),
+        "ranks": say("at >= {n} ranks", n=limit.always or limit.least),
+        "ranks per node": say("at >= {n} ranks per node", n=limit.always or limit.least),
     }[limit.axis]
+    return where if limit.always else say("at times {where}", where=where)
+
+
+def _at_times(limit: Limit, fates: Sequence[Fate]) -> Iterator[str]:
+    """Yield for each number below the one from which on all launches fail how many do there."""
+    number = AXES[limit.axis]
+    for n in sorted({number(one.placement) for one in fates}):
+        there = [one for one in fates if number(one.placement) == n]
+        yield say(
+            "At {where} it fails in {failed} of {all:count launch}.",
+            where=_at(limit.axis, str(n), n),
+            failed=sum(one.failed for one in there),
+            all=sum(one.tried for one in there),
+        )
 
 
 def _worst(those: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
@@ -183,12 +209,16 @@ def _worst(those: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
 def _works(limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> str:
     numbers = {AXES[limit.axis](one.placement) for _, fates in those for one in fates if not one.failed}
     below = sorted(numbers)
-    told, several = listed(map(str, below)), 1 if below == [1] else 2
+    return say("It works at {where}.", where=_at(limit.axis, listed(map(str, below)), 1 if below == [1] else 2))
+
+
+def _at(axis: str, numbers: str, n: int) -> str:
+    """Return numbers with their unit, which is singular where `n` is 1."""
     return {
-        "nodes": say("It works at {below} {n:of node|nodes}.", below=told, n=several),
-        "ranks": say("It works at {below} {n:of rank|ranks}.", below=told, n=several),
-        "ranks per node": say("It works at {below} {n:of rank|ranks} per node.", below=told, n=several),
-    }[limit.axis]
+        "nodes": say("{numbers} {n:of node|nodes}", numbers=numbers, n=n),
+        "ranks": say("{numbers} {n:of rank|ranks}", numbers=numbers, n=n),
+        "ranks per node": say("{numbers} {n:of rank|ranks} per node", numbers=numbers, n=n),
+    }[axis]
 
 
 def _witness(evidence: Evidence, name: str, placements: set[str]) -> Launch:
@@ -199,7 +229,8 @@ def _witness(evidence: Evidence, name: str, placements: set[str]) -> Launch:
 
 def _said(launch: Launch) -> Iterator[str]:
     lines = [line.strip() for line in launch.log.splitlines() if line.strip(" -=")]
-    line = next(filter(TELLING.search, lines), lines[-1] if lines else "")
+    telling = (line for pattern in TELLING for line in lines if pattern.search(line))
+    line = next(telling, lines[-1] if lines else "")
     if line:
         yield say("The log of launch {n} says: {line}", n=launch.number, line=line[:LOG_CHARACTERS])
 
