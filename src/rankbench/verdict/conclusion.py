@@ -249,12 +249,6 @@ def _rival(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) 
     return Rival(found.best, _logs(evidence, leader, found.best, judged))
 
 
-def _leaders(evidence: Evidence, best: str, found: Answer | None, judged: list[CaseVerdict]) -> list[str]:
-    """Return the candidates that the answer names: the best, and who wins most single cases."""
-    named = not evidence.campaign.baseline and _rival(evidence, found, judged)
-    return [_best(evidence, judged), best] if named else [best]
-
-
 def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
     """Say in how many cases each is ahead, by how much, and how many of these differences can be told."""
     shorter = {key: -log for key, log in rival.logs.items() if log < 0}

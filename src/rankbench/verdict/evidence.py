@@ -193,8 +193,12 @@ class Evidence:
             called = say("{call} at {placement}", call=called, placement=case.placement)
         if len({one.start for one in alike}) > 1:
             called = say("{call} with start {start}", call=called, start=case.start)
-        unusual = ", ".join(naming.unusual(case, self.operation[case.operation]))
+        unusual = ", ".join(self._unusual(case))
         return f"{called} ({unusual})" if unusual else called
+
+    def _unusual(self, case: Case) -> list[str]:
+        words = naming.unusual(case, self.operation[case.operation])
+        return [say("overall time") if one == "quantity=overlap" else one for one in words]
 
     def full_title(self, case: Case) -> str:
         """Name a case with its size."""

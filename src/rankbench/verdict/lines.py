@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MOST_SIZES = 3
 """More sizes than these are counted and not named."""
 
+TIMES = ("time", "overlap")
+"""Quantities whose figure is a time per call; `overlap` has the overall time of call, computation and wait."""
+
 
 class Line(NamedTuple):
     """The cases of one line by size, each size once."""
@@ -47,12 +50,13 @@ class Line(NamedTuple):
 def lines(evidence: Evidence, fewest: int) -> list[Line]:
     """Return the lines with so many sizes or more, in the plan's order.
 
-    Their figures are plain times, and ranks have a core each. What is between every two ranks is told as a matrix.
+    Their figures are times, of an overlap the overall one, and ranks have a core each. What is between every two ranks
+    is a matrix.
     """
     found: dict[str, list[CaseVerdict]] = {}
     for one in evidence.main:
         case = one.case
-        if case.quantity == "time" and case.key not in evidence.pairs_of_ranks and not evidence.short_of_cores(case):
+        if case.quantity in TIMES and case.key not in evidence.pairs_of_ranks and not evidence.short_of_cores(case):
             found.setdefault(naming.line_key(case), []).append(one)
     return [
         Line(key, {one.case.size_bytes: one for one in sorted(verdicts, key=lambda one: one.case.size_bytes)})

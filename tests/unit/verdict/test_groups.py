@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 from fakes import campaigns, planted
@@ -212,3 +213,10 @@ def test_every_two_of_a_group_are_alike_and_the_middle_one_stands_for_them() -> 
     assert grouped(np.minimum(far, 0.9)) == [[1, 0, 2, 3]]
     assert grouped(np.zeros((0, 0))) == []
     assert grouped(np.zeros((1, 1))) == [[0]]
+
+
+def test_overall_times_of_overlaps_take_part_and_are_named_so() -> None:
+    cases = [msgspec.structs.replace(case, options={"quantity": "overlap"}) for case in lines(("allreduce",))]
+    evidence = planted.evidence(lambda _candidate, case: campaigns.base_ns(case), cases=cases, spread=0.02)
+    (found,) = groups(evidence)
+    assert found.title == "allreduce (overall time)"
