@@ -598,7 +598,7 @@ def hollow(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 RATES = ("bandwidth", "message-rate", "pingpong", "pingpong-pairs")
-HOLLOW = {
+HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
     "barrier": (
         [{"operation": "barrier", "form": form} for form in FORMS],
         r"rank \d: the call returned before rank \d came to it",

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.exports import write_text
+from rankbench.model import BROKEN
 from rankbench.report import junit
-from rankbench.verdict.gating import BROKEN, Check
+from rankbench.verdict.gating import Check
 from rankbench.verdict.scales import fate
 from rankbench.verdict.then_and_now import title
 
