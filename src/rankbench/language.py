@@ -1,87 +1,29 @@
-"""Sentences in the reader's language: English, or another one whose catalogue is a file of `languages`.
-
-`say` takes an English template and what is put into its fields. The catalogue of a language has, by the English
-template, the one of the same sense; where it has none, English is said. Inflection is the templates' own affair: a
-field can choose its words by a number.
+"""Sentences from templates. A field can choose its words by a number.
 
     {n:count case|cases}     1 case, 3 cases          {n:of is|are}     is, are: the words alone
     {names:and}              a, b and c               {names:or}        a, b or c
     {r:ratio} {t:time} {b:size} {p:.0%}               1.73×, 4.72 µs, 64 KiB, 12%
 
-What is no field's format is Python's own, with the language's decimal mark.
+All other formats are Python's own.
 """
 
 from __future__ import annotations
 
 import string
-from contextlib import contextmanager
-from contextvars import ContextVar
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from rankbench import languages, quantities, units
-from rankbench.model import RankbenchError
+from rankbench import quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-ENGLISH = "en"
-
-
-class Language(NamedTuple):
-    """What differs from English."""
-
-    name: str
-    decimal: str = "."
-    words: Mapping[str, str] = MappingProxyType({})
-    """By English word or template."""
-
-
-PLAIN = Language(ENGLISH)
-_spoken: ContextVar[Language] = ContextVar("spoken", default=PLAIN)
-
-
-def known() -> list[str]:
-    """Return the names of the languages."""
-    return sorted({ENGLISH, *units.names(languages)})
-
-
-@contextmanager
-def spoken(name: str) -> Iterator[None]:
-    """Say everything in a language until the context ends. Raises RankbenchError where it is not known."""
-    if name not in known():
-        raise RankbenchError(f"language {name!r}: {units.suggestion(name, known())}")
-    found = PLAIN if name == ENGLISH else catalogue(name)
-    token, mark = _spoken.set(found), quantities.decimal.set(found.decimal)
-    try:
-        yield
-    finally:
-        quantities.decimal.reset(mark)
-        _spoken.reset(token)
-
-
-def catalogue(name: str) -> Language:
-    """Return a language from its file."""
-    module = units.module(languages, name)
-    return Language(name, module.DECIMAL, module.WORDS)
-
-
-def current() -> Language:
-    """Return the language that is spoken."""
-    return _spoken.get()
+    from collections.abc import Sequence
 
 
 def say(template: str, **fields: object) -> str:
-    """Return a template in the language that is spoken, its fields filled."""
-    return _Filled().vformat(word(template), (), fields)
+    """Return a template with its fields filled."""
+    return _Sentence().vformat(template, (), fields)
 
 
-def word(english: str) -> str:
-    """Return what stands for an English word or template."""
-    return current().words.get(english, english)
-
-
-class _Filled(string.Formatter):
+class _Sentence(string.Formatter):
     """Templates with the formats of this module."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -90,10 +32,10 @@ class _Filled(string.Formatter):
         if name in {"count", "of"} and rest:
             return chosen(value, rest, told=name == "count")
         if name in {"and", "or"} and not rest:
-            return joined(list(value), word(name))
+            return joined(list(value), name)
         if name in QUANTITIES:
             return QUANTITIES[name](value)
-        return quantities.marked(format(value, format_spec)) if isinstance(value, float) else format(value, format_spec)
+        return format(value, format_spec)
 
 
 QUANTITIES = {

@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-
-decimal: ContextVar[str] = ContextVar("decimal", default=".")
-"""The decimal mark of the reader's language; thousands are divided by what the other mark is."""
-
-
-def marked(text: str) -> str:
-    """Return a number as English writes it with the reader's marks."""
-    mark = decimal.get()
-    return text if mark == "." else text.translate({ord("."): mark, ord(","): "."})
-
 
 def format_size(size_bytes: int) -> str:
     """Return a size in the largest binary unit that divides it, such as `8 B`, `64 KiB`, `1 MiB`."""
@@ -23,7 +12,7 @@ def format_size(size_bytes: int) -> str:
         power += 1
     if size_bytes >= 10 * 1024:
         rest = min((size_bytes.bit_length() - 1) // 10, 4)
-        return f"{marked(f'{size_bytes / 1024**rest:.1f}')} {units[power + rest]}"
+        return f"{size_bytes / 1024**rest:.1f} {units[power + rest]}"
     return f"{size_bytes} {units[power]}"
 
 
@@ -37,14 +26,14 @@ def format_time(time_ns: float) -> str:
 
 def format_rate(megabytes_per_s: float) -> str:
     """Return a rate in MB/s, the unit left to who shows it: `48.25`, `948.3`, `12,300`."""
-    return marked(f"{megabytes_per_s:,.0f}" if megabytes_per_s >= 999.95 else f"{megabytes_per_s:.4g}")
+    return f"{megabytes_per_s:,.0f}" if megabytes_per_s >= 999.95 else f"{megabytes_per_s:.4g}"
 
 
 def format_count(count: float) -> str:
     """Return a large number with three significant digits, such as `812`, `48.3 k`, `3.52 M`."""
     for unit, scale in (("", 1.0), (" k", 1e3), (" M", 1e6)):
         if float(f"{count / scale:.3g}") < 1000:
-            return f"{_three_digits(count / scale)}{unit}" if unit else marked(f"{count:.3g}")
+            return f"{_three_digits(count / scale)}{unit}" if unit else f"{count:.3g}"
     return f"{_three_digits(count / 1e9)} G"
 
 
@@ -63,4 +52,4 @@ def format_ratio(ratio: float) -> str:
 
 def _three_digits(value: float) -> str:
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    return marked(f"{value:.{digits}f}")
+    return f"{value:.{digits}f}"

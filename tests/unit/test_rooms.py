@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
-SHARED = {"model", "units", "quantities", "language", "languages", "staging", "files"}
+SHARED = {"model", "units", "quantities", "language", "staging", "files"}
 
 
 def _order() -> list[str]:

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from rankbench import cli, language, libraries, units
+from rankbench import cli, libraries, units
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -54,15 +54,6 @@ Binding = Annotated[
     str,
     typer.Option(
         metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound; in place of the plan's."
-    ),
-]
-
-Language = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        envvar="RANKBENCH_LANGUAGE",
-        help=f"The language in which it is said: {' or '.join(language.known())}.",
     ),
 ]
 

@@ -9,13 +9,13 @@ import typer
 from rich.text import Text
 
 from rankbench import profiles
-from rankbench.cli import Language, console
+from rankbench.cli import console
 from rankbench.cli.show import plain_table
 from rankbench.cli.status import current
-from rankbench.language import ENGLISH, say, spoken
+from rankbench.language import say
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_ratio, format_time, marked
+from rankbench.quantities import format_ratio, format_time
 from rankbench.verdict import mix
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.evidence import listed
@@ -43,15 +43,13 @@ def advise(
     profile: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The report of a profiler (mpiP, IPM), or a table of calls.")
     ] = None,
-    language: Language = ENGLISH,
 ) -> None:
     """Say which candidate suits an application, from its calls: those given, those of a profile, or the plan's."""
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = current(folder)
     asked = asked_calls(calls, profile, opened.campaign.plan.calls)
-    with spoken(language):
-        tell(opened, asked)
+    tell(opened, asked)
 
 
 def tell(opened: Store, asked: Profile) -> None:
@@ -115,7 +113,7 @@ def table(one: Mix) -> Table:
         times = (
             one.shares[name, place] * standing.time_ns for name, standing in zip(names, one.standings, strict=True)
         )
-        shown.add_row(Text(mix.told(part.calls)), marked(f"{part.calls.calls:,g}"), part.how, *map(format_time, times))
+        shown.add_row(Text(mix.told(part.calls)), f"{part.calls.calls:,g}", part.how, *map(format_time, times))
     if len(order) > PARTS_SHOWN:
         shown.add_row(say("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
     shown.add_section()

@@ -11,12 +11,12 @@ import typer
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import Language, console
+from rankbench.cli import console
 from rankbench.cli.show import by_case_and_candidate, missing, plain_table, spread
 from rankbench.cli.status import current
-from rankbench.language import ENGLISH, say, spoken, word
+from rankbench.language import say
 from rankbench.model import RankbenchError
-from rankbench.quantities import format_ratio, marked
+from rankbench.quantities import format_ratio
 from rankbench.report import tables
 from rankbench.report import then_and_now as told_as
 from rankbench.units import suggestion
@@ -56,7 +56,6 @@ def compare(
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Of two campaigns: print Markdown.")] = False,  # noqa: FBT002
     json: Annotated[bool, typer.Option("--json", help="Of two campaigns: print JSON.")] = False,  # noqa: FBT002
-    language: Language = ENGLISH,
 ) -> None:
     """Compare two candidates of a campaign, paired within blocks, or two campaigns, then and now, which are unpaired.
 
@@ -64,16 +63,14 @@ def compare(
     """
     folders = [one for one in (base, other) if is_campaign(one)]
     if len(folders) == 2:
-        with spoken(language):
-            compare_campaigns(Path(base), Path(other), asked(match or []), markdown=markdown, json=json)
+        compare_campaigns(Path(base), Path(other), asked(match or []), markdown=markdown, json=json)
         return
     if folders or any(map(looks_like_a_folder, (base, other))):
         raise RankbenchError(no_campaigns(base, other))
     for option, given in (("--match", match), ("--markdown", markdown), ("--json", json)):
         if given:
             raise RankbenchError(f"{option} is for two campaigns; name their folders, the older one first")
-    with spoken(language):
-        compare_candidates(folder, base, other)
+    compare_candidates(folder, base, other)
 
 
 # --- two campaigns ----------------------------------------------------------------------------------------------------
@@ -201,7 +198,7 @@ def table(whole: Picture, base: str, other: str, found: dict[str, Comparison]) -
         if ratios:
             mean = math.exp(sum(math.log(one.ratio) for one in ratios) / len(ratios))
             rows.add_section()
-            rows.add_row(word(title), "", "", format_ratio(mean), "", "")
+            rows.add_row(title, "", "", format_ratio(mean), "", "")
     return rows
 
 
@@ -232,7 +229,7 @@ def judged(one: Comparison | None) -> tuple[Text, str, str]:
     if math.isinf(one.high):
         return ratio, "", ""
     p = f"{one.p_adjusted:.3f}" if one.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", marked(p)
+    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
 
 
 def counts(whole: Picture, other: str, found: dict[str, Comparison]) -> Iterator[str]:

@@ -10,10 +10,9 @@ from rich.markup import escape
 
 from rankbench import files, store
 from rankbench import report as hand_over
-from rankbench.cli import Language, console
+from rankbench.cli import console
 from rankbench.cli.show import Threshold, asked
 from rankbench.cli.status import current
-from rankbench.language import ENGLISH, spoken
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.verdict.evaluation import evaluate
@@ -40,11 +39,10 @@ def report(
     latex: Annotated[bool, typer.Option("--latex", help="Write FOLDER/tables.tex too.")] = False,  # noqa: FBT002
     csv: Annotated[bool, typer.Option("--csv", help="Write FOLDER/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
     threshold: Threshold = "",
-    language: Language = ENGLISH,
 ) -> None:
     """Write a campaign's report: one HTML file that needs no network, and figures and text on request."""
     place = folder or store.newest(Path("results"))
-    with spoken(language), console.status(f"evaluating {place} …"):
+    with console.status(f"evaluating {place} …"):
         campaign = current(place)
         matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP)
         evaluation = evaluate(campaign, threshold=matters)
@@ -64,9 +62,8 @@ def report(
     if csv:
         told = hand_over.csv_frames(evaluation)
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
-    with spoken(language):
-        for path, write in pieces.items():
-            write_one(path, write)
+    for path, write in pieces.items():
+        write_one(path, write)
 
 
 def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:

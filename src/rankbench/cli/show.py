@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import Language, answer, console
+from rankbench.cli import answer, console
 from rankbench.cli.status import current
-from rankbench.language import ENGLISH, say, spoken
+from rankbench.language import say
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
-from rankbench.quantities import format_memory, format_size, marked
+from rankbench.quantities import format_memory, format_size
 from rankbench.report import derived, tables
 from rankbench.report.first_call_tables import first_call_frame, first_call_sentences, first_call_tables
 from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
@@ -78,64 +78,61 @@ def show(
         bool, typer.Option("--mpiperf", help="Show figures in the columns of MPIPerf's report.")
     ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
-    language: Language = ENGLISH,
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
-    with spoken(language):
-        chosen = evaluate(
-            current(folder),
-            asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
-            asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
-            asked("threshold", threshold, notation.share, notation.SHARE_HELP),
+    chosen = evaluate(
+        current(folder),
+        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
+        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
+        asked("threshold", threshold, notation.share, notation.SHARE_HELP),
+    )
+    whole = plots.picture(chosen)
+    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
+    if csv:
+        frame = chosen_frame(
+            picked,
+            ranks=ranks,
+            matrix=matrix,
+            rings=rings,
+            scaling=scaling,
+            mpiperf=mpiperf,
+            first_calls=first_calls,
         )
-        whole = plots.picture(chosen)
-        picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
-        if csv:
-            frame = chosen_frame(
-                picked,
-                ranks=ranks,
-                matrix=matrix,
-                rings=rings,
-                scaling=scaling,
-                mpiperf=mpiperf,
-                first_calls=first_calls,
-            )
-            print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
-        elif ranks:
-            show_tables(
-                rank_tables(picked),
-                "--ranks: no launch has ended yet"
-                if not whole.evaluation.verdict.summaries
-                else "--ranks: none of these cases is timed over all ranks; choose a collective by --operation",
-            )
-        elif scaling:
-            show_tables(
-                scaling_tables(picked, every_size=bool(size)),
-                "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
-                "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }",
-            )
-        elif mpiperf:
-            show_tables(mpiperf_tables(picked), "--mpiperf: none of these cases has times")
-        elif rings:
-            show_tables(
-                ring_tables(picked), "--rings: none of these cases goes round a grid; the preset torus measures some"
-            )
-        elif first_calls:
-            show_tables(
-                first_call_tables(picked),
-                "--first-calls: not known of these cases; campaigns of rankbench's own core have them since format 10",
-            )
-            show_sentences(first_call_sentences(picked))
-        elif matrix:
-            show_tables(
-                matrix_tables(picked),
-                "--matrix: none of these cases was made between several pairs of ranks; "
-                'a plan makes them by pairs = "all"',
-            )
-            show_sentences(matrix_sentences(picked))
-        else:
-            show_answer(whole)
-            show_figures(picked)
+        print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
+    elif ranks:
+        show_tables(
+            rank_tables(picked),
+            "--ranks: no launch has ended yet"
+            if not whole.evaluation.verdict.summaries
+            else "--ranks: none of these cases is timed over all ranks; choose a collective by --operation",
+        )
+    elif scaling:
+        show_tables(
+            scaling_tables(picked, every_size=bool(size)),
+            "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
+            "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }",
+        )
+    elif mpiperf:
+        show_tables(mpiperf_tables(picked), "--mpiperf: none of these cases has times")
+    elif rings:
+        show_tables(
+            ring_tables(picked), "--rings: none of these cases goes round a grid; the preset torus measures some"
+        )
+    elif first_calls:
+        show_tables(
+            first_call_tables(picked),
+            "--first-calls: not known of these cases; campaigns of rankbench's own core have them since format 10",
+        )
+        show_sentences(first_call_sentences(picked))
+    elif matrix:
+        show_tables(
+            matrix_tables(picked),
+            '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"',
+        )
+        show_sentences(matrix_sentences(picked))
+    else:
+        show_answer(whole)
+        show_figures(picked)
 
 
 def chosen_frame(
@@ -281,8 +278,7 @@ def spread(summary: Summary, estimator: str) -> str:
     ):
         return ""
     percent = 50 * (high - low) / summary.typical_ns
-    told = f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
-    return marked(told)
+    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
 
 
 def show_tables(found: Sequence[Content], without: str) -> None:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 import altair as alt
 import polars as pl
 
-from rankbench import language, plots, quantities, units
-from rankbench.language import say, word
+from rankbench import plots, units
+from rankbench.language import say
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import Site
@@ -261,7 +261,7 @@ def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
     case = picture.cases[0]
     summaries = [summary for _, summary in picture.summaries()]
     launches = sorted({summary.launches for summary in summaries})
-    names = f" {word('or')} ".join(dict.fromkeys(case.start for case in picture.cases))
+    names = " or ".join(dict.fromkeys(case.start for case in picture.cases))
     where = say("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(picture, case)}")
     setting = f"{where}, {start or say('start: {names}', names=names)}"
     if not launches:
@@ -315,27 +315,6 @@ def initials(names: Sequence[str]) -> dict[str, str]:
 def rounded(value: float) -> float:
     """Return a number short enough to be embedded thousands of times."""
     return float(f"{value:.5g}")
-
-
-def for_each_language(make: Callable[P, T]) -> Callable[P, T]:
-    """Keep what a function returned by its arguments and by the language that is spoken."""
-
-    def spoken(_language: str, *given: P.args, **named: P.kwargs) -> T:
-        return make(*given, **named)
-
-    kept: Callable[..., T] = functools.lru_cache(spoken)
-
-    @functools.wraps(make)
-    def found(*given: P.args, **named: P.kwargs) -> T:
-        return kept(language.current().name, *given, **named)
-
-    return found
-
-
-def number_locale() -> dict[str, Any] | None:
-    """Return how Vega writes numbers (d3-format's locale), nothing where that is as English does."""
-    mark = quantities.decimal.get()
-    return None if mark == "." else {"decimal": mark, "thousands": ".", "grouping": [3], "currency": ["", ""]}
 
 
 # --- scales and axes ----------------------------------------------------------------------------------------------
@@ -412,7 +391,7 @@ def size_x(sizes: list[int]) -> alt.X:
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
     """Return tooltip entries for text fields; the field's name is the label."""
-    return [alt.Tooltip(f"{field}:N", title=word(field)) for field in fields]
+    return [alt.Tooltip(f"{field}:N", title=field) for field in fields]
 
 
 def spelt(kind: str, field: str) -> str:
@@ -438,7 +417,7 @@ def spelt(kind: str, field: str) -> str:
 
 def in_words(chart: alt.Chart, kind: str) -> alt.Chart:
     """Return a chart whose points spell their value and its interval in tooltips."""
-    interval = f"{spelt(kind, 'low')} + ' {word('to')} ' + {spelt(kind, 'high')}"
+    interval = f"{spelt(kind, 'low')} + ' to ' + {spelt(kind, 'high')}"
     told: alt.Chart = chart.transform_calculate(typical=spelt(kind, "value"), interval=interval)
     return told
 
@@ -523,7 +502,7 @@ class Panels(NamedTuple):
         """Return the axis with a tick at every value that has a word, in every panel."""
         told = [(value, text) for value, text in zip(self.values, words, strict=True) if text]
         ticks = {self.x(value, panel): text for panel in range(len(self.heads)) for value, text in told}
-        named = {quantities.marked(f"{at:.3f}"): text for at, text in ticks.items()}
+        named = {f"{at:.3f}": text for at, text in ticks.items()}
         label = f"{json.dumps(named)}[format(datum.value, '.3f')] || ''"
         axis = alt.Axis(title=title, values=list(ticks), labelExpr=label, labelOverlap=False, grid=False)
         axis.tickCount = 2 * len(ticks)  # Of more values than this Vega would leave some out.
@@ -689,7 +668,7 @@ def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], 
     )
 
 
-@for_each_language
+@functools.lru_cache
 def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
     """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
     x = panels.axis(say("nodes"), [f"{value:g}" for value in panels.values])

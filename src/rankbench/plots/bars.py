@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -33,7 +34,7 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), {"points": rows})
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return a bar for each candidate with its interval, and its value in words beyond both."""
     base = plots.in_words(alt.Chart(plots.data("points")), measure.kind).encode(

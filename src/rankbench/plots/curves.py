@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -44,7 +45,7 @@ def row(picture: Picture, case: Case, summary: Summary, sizes: list[int]) -> Row
     }
 
 
-@plots.for_each_language
+@functools.lru_cache
 def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
     """Draw lines over sizes with a band for the interval."""
     scale = alt.Scale(type="log", nice=False, padding=10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,7 @@ def typical(summary: Summary, edge: float, measure: Measure) -> Row:
     return {"candidate": summary.candidate, **told, "beyond": beyond}
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return hills, launches, intervals and words, a row per candidate in the plan's order."""
     names = list(candidates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -66,7 +67,7 @@ def points(picture: Picture, case: Case, sizes: list[int]) -> list[Row]:
     ]
 
 
-@plots.for_each_language
+@functools.lru_cache
 def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
     """Draw lines over sizes with bars from the smallest to the largest."""
     scale = alt.Scale(type="log", nice=False, padding=10)

@@ -7,6 +7,7 @@ time runs evenly, right of it by powers of ten. Axes are drawn from data, so tha
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ import polars as pl
 from rankbench import plots
 from rankbench.language import say
 from rankbench.plots import Chart
-from rankbench.quantities import marked as with_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -329,14 +329,14 @@ def format_tick(time_ns: float) -> str:
     """Return a round time without needless digits: `200 ns`, `1.5 µs`, `10 ms`."""
     for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if time_ns >= scale:
-            return f"{with_marks(f'{time_ns / scale:.4g}')} {unit}"
-    return f"{with_marks(f'{time_ns:.4g}')} ns"
+            return f"{time_ns / scale:.4g} {unit}"
+    return f"{time_ns:.4g} ns"
 
 
 # --- form -------------------------------------------------------------------------------------------------------------
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(candidates: tuple[str, ...], rows: int) -> Row:
     """Return bars, their axes as marks, lines of fits, marks of modes and words."""
     none = alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=None)

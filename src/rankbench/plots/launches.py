@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -32,7 +33,7 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), {"launches": rows})
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return a thin line and a point per launch for each candidate."""
     scale = alt.Scale(type="log", nice=False, padding=12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,7 @@ def row(picture: Picture, case: Case, summary: Summary, position: float) -> Row:
     }
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure: Measure) -> Row:
     """Return a panel per candidate with a line, its interval and its points for each placement."""
     series = plots.Series("placement", names, plots.PLACE_COLOURS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ def heading(picture: Picture) -> str:
     return say("after the common start") if common else say("after its own beginning")
 
 
-@plots.for_each_language
+@functools.lru_cache
 def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
     """Draw a bar from a rank's beginning to its end."""
     axis = alt.Axis(title=heading, labelExpr=plots.TIME_LABEL)
@@ -105,7 +106,7 @@ def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
     return plots.form([bar, tail, end], HEIGHT)
 
 
-@plots.for_each_language
+@functools.lru_cache
 def shares(candidates: tuple[str, ...], ranks: int) -> Row:
     """Draw the share of samples in which a rank was the last."""
     y = alt.Y("share:Q", axis=alt.Axis(title=say("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0))

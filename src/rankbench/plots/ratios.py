@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import altair as alt
 from rankbench import plots, statistics
 from rankbench.language import say
 from rankbench.plots import Chart
-from rankbench.quantities import format_ratio, format_size, marked
+from rankbench.quantities import format_ratio, format_size
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison
@@ -68,7 +69,7 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
         "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
         "interval": say("{low:ratio} to {high:ratio}", low=low, high=high) if known else say("unknown"),
         "blocks": str(comparison.blocks),
-        "adjusted p": marked(f"{comparison.p_adjusted:.2g}"),
+        "adjusted p": f"{comparison.p_adjusted:.2g}",
     }
 
 
@@ -78,7 +79,7 @@ def threshold(picture: Picture) -> Row:
     return {"one": 1, "low": 1 / worth, "high": worth}
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool, strip: bool) -> Row:
     """Return line, interval and point of every candidate, on the line of equality and the strip around it."""
     source = alt.Chart(plots.data("one"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from rankbench import plots
@@ -77,7 +78,7 @@ def folded(name: str, letters: int) -> str:
     return name
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bool) -> Row:
     """Return the form, with layers for failures where there are any."""
     x = panels.axis(say("ranks of all nodes"), labels(panels.values))

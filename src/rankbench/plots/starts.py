@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -62,7 +63,7 @@ def row(case: Case, summary: Summary, measure: Measure) -> Row:
     }
 
 
-@plots.for_each_language
+@functools.lru_cache
 def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
     """Draw a row per start, in which each candidate has its own height."""
     scale = alt.Scale(type="log", nice=False, padding=20)

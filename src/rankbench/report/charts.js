@@ -67,7 +67,7 @@ async function draw(figure) {
   figure.querySelector("figcaption").replaceChildren(title, made("small", { textContent: subtitle }));
   chart.style.minWidth = `${spec.usermeta.least_width}px`;
   const result = await vegaEmbed(chart, spec, {
-    actions: false, renderer: "svg", config: book.theme, defaultStyle: false, formatLocale: book.locale || undefined,
+    actions: false, renderer: "svg", config: book.theme, defaultStyle: false,
   });
   if (figure.dataset.key !== key) return;
   figure.view = result.view;

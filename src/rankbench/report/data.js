@@ -53,9 +53,9 @@ function nameOf(number) {
   return lines.call[line] + size + lines.rest[line] + lines.placed[line];
 }
 
-/* What is read: a template in the reader's language, which the book has where it is not English, its fields filled. */
+/* A template with its fields filled. */
 function say(template, fields = {}) {
-  return (book.words[template] || template).replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+  return template.replace(/\{(\w+)\}/g, (_, name) => fields[name]);
 }
 
 function made(tag, properties = {}, ...children) {

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from rankbench.verdict.evaluation import Evaluation
 
 FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=2, format_locale=plots.number_locale()),
-    "svg": lambda spec: vl_convert.vegalite_to_svg(spec, format_locale=plots.number_locale()).encode(),
-    "pdf": lambda spec: vl_convert.vegalite_to_pdf(spec, format_locale=plots.number_locale()),
+    "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=2),
+    "svg": lambda spec: vl_convert.vegalite_to_svg(spec).encode(),
+    "pdf": lambda spec: vl_convert.vegalite_to_pdf(spec),
 }
 SHOWN = 3
 """Cases that are named of those on which a sentence or a finding rests."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ def meanings(whole: Picture) -> Table:
         [
             Cell(one.name, one.foreign.benchmark),
             Cell(one.foreign.counterpart or "–"),
-            Cell(word(one.foreign.meaning.text)),
-            Cell(word(one.foreign.meaning.data)),
+            Cell(one.foreign.meaning.text),
+            Cell(one.foreign.meaning.data),
         ]
         for one in whole.campaign.operations
         if one.foreign

@@ -13,7 +13,7 @@ import altair as alt
 import vl_convert
 
 from rankbench import plots, units
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.model import RankbenchError
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
@@ -41,7 +41,7 @@ LINE = 13
 """Height of a line of words, in pixels."""
 ALL_FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     **FORMATS,
-    "html": lambda spec: vl_convert.vegalite_to_html(spec, bundle=True, format_locale=plots.number_locale()).encode(),
+    "html": lambda spec: vl_convert.vegalite_to_html(spec, bundle=True).encode(),
 }
 
 
@@ -69,7 +69,7 @@ def table(told: History) -> Table:
         ratio = format_ratio(last.typical_ns / first.typical_ns)
         figures = (measure.spelt(first.typical_ns), measure.spelt(last.typical_ns), ratio, bars(told, one))
         rows.append([Cell(one.title), Cell(one.candidate), *map(Cell, figures)])
-    return Table(heading(told), [*map(word, COLUMNS)], rows)
+    return Table(heading(told), [*COLUMNS], rows)
 
 
 def bars(told: History, one: Series) -> str:

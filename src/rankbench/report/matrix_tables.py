@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench import plots
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table, ended, placed
 from rankbench.verdict import maps, naming
@@ -137,7 +137,7 @@ def level_tables(part: Picture) -> Iterator[Table]:
         rows = [level_row(part, one, level) for one in found for level in one.levels]
         name, what = name_of(part, case), part.measure(case).heading
         caption = say("{case}: {what} by what two ranks share", case=name, what=what)
-        yield Table(f"{caption}, {plots.circumstances(part)}", [*map(word, LEVELS)], rows)
+        yield Table(f"{caption}, {plots.circumstances(part)}", [*LEVELS], rows)
 
 
 def level_row(part: Picture, one: Map, level: LevelTime) -> list[Cell]:

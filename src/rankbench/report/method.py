@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import say, word
+from rankbench.language import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def _measured(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
         n=say("{n:count block}", n=evaluation.verdict.blocks),
     )
     yield say("Launches"), f"{blocks} {_turns(evaluation)}"
-    starts = [f"{start.name}: {word(start.help)}" for start in evaluation.campaign.starts]
+    starts = [f"{start.name}: {start.help}" for start in evaluation.campaign.starts]
     ready = say(
         "Samples for which a rank was late are discarded. How ranks begin together: {how}.", how="; ".join(starts)
     )
@@ -87,7 +87,7 @@ def _judged(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
             "probability of {percent:g} % or more: it goes from one launch's figure to another's, so that only some "
             "probabilities are possible; each table gives its own. The launch is the unit of replication, since "
             "samples of one launch resemble each other.",
-            estimator=word(plan.estimator),
+            estimator=plan.estimator,
             meaning=trimmed if plan.estimator == "trimmed-mean" else "",
             percent=100 * plan.confidence,
         ),

@@ -13,8 +13,8 @@ import msgspec
 import polars as pl
 
 from rankbench import units
-from rankbench.language import say, word
-from rankbench.quantities import format_time, marked
+from rankbench.language import say
+from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.suites import tools
@@ -70,8 +70,8 @@ def line_table(part: Picture, found: Sequence[Values]) -> Table:
         line=line_name(part),
         share=part.campaign.plan.confidence,
     )
-    caption = say("{line}: as MPIPerf printed it", line=line_name(part)) if theirs else f"{caption}; {word(POOLED)}"
-    return Table(caption, [*map(word, HEADINGS)], rows)
+    caption = say("{line}: as MPIPerf printed it", line=line_name(part)) if theirs else f"{caption}; {POOLED}"
+    return Table(caption, [*HEADINGS], rows)
 
 
 def cells(row: Values) -> Iterator[Cell]:
@@ -98,7 +98,7 @@ def time(value: float) -> str:
 
 def share(value: float) -> str:
     """Return a share in percent, a dash where there is none."""
-    return marked(f"{value:.1%}") if known(value) else "–"
+    return f"{value:.1%}" if known(value) else "–"
 
 
 def mpiperf_frame(whole: Picture) -> pl.DataFrame:

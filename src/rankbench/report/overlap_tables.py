@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say, word
-from rankbench.quantities import format_time, marked
+from rankbench.language import say
+from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def overlap_table(part: Picture) -> Table:
         for name in part.candidates
     ]
     caption = say("{line}: overlap of communication and computation", line=line_name(part))
-    return Table(f"{caption}, {plots.circumstances(part)}", [*map(word, COLUMNS)], rows)
+    return Table(f"{caption}, {plots.circumstances(part)}", [*COLUMNS], rows)
 
 
 def figures(summary: Summary | None) -> list[Cell]:
     """Return the times of a candidate and what they come to, or why there are none."""
     if summary is None or not math.isfinite(summary.overlap):
-        why = ", ".join(map(word, summary.failures)) if summary else say("not measured")
+        why = ", ".join(summary.failures) if summary else say("not measured")
         return [Cell("–", why), *[Cell("–")] * 3]
     times = (summary.typical_ns, summary.compute_ns, summary.pure_ns)
-    return [*(Cell(format_time(time_ns)) for time_ns in times), Cell(marked(f"{summary.overlap:.0%}"))]
+    return [*(Cell(format_time(time_ns)) for time_ns in times), Cell(f"{summary.overlap:.0%}")]

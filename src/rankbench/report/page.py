@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import TYPE_CHECKING, Any
 
 import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
-from rankbench import files, language, plots, units
-from rankbench.language import say, word
+from rankbench import files, plots, units
+from rankbench.language import say
 from rankbench.plots import winner_map
 from rankbench.quantities import format_size
 from rankbench.report import foreign_tables, packing, tables
@@ -65,7 +64,6 @@ def html(evaluation: Evaluation) -> str:
     """Return the report as one page."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
     shown = contents(evaluation)
-    shown["book"]["words"] = words_of("\n".join(behaviour))
     shown["book"] = packing.embedded(shown["book"])
     return templates().get_template("page.html").render(shown, style=style, behaviour="\n".join(behaviour))
 
@@ -76,7 +74,7 @@ def templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rankbench.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals |= {"say": said, "word": word}
+    environment.globals |= {"say": said}
     return environment
 
 
@@ -90,12 +88,6 @@ def said(template: str, **fields: object) -> Markup:
     """Return what a template that may hold markup says; texts in its fields hold none."""
     plain = {name: escape(value) if isinstance(value, str) else value for name, value in fields.items()}
     return Markup(say(template, **plain))  # noqa: S704 - templates are our own
-
-
-def words_of(script: str) -> dict[str, str]:
-    """Return what a script says in the reader's language, by what stands in it, where the two differ."""
-    found = {template: word(template) for template in re.findall(r'\bsay\("([^"]+)"', script)}
-    return {template: own for template, own in found.items() if own != template}
 
 
 def contents(evaluation: Evaluation) -> dict[str, Any]:
@@ -120,7 +112,6 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
     numbers = {case.key: number for number, case in enumerate(whole.cases)}
     packed = packing.tables(shown, numbers)
     return {
-        "language": language.current().name,
         "campaign": campaign,
         "verdict": evaluation.verdict,
         "groups": alike(evaluation.verdict),
@@ -134,18 +125,18 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "scopes": scopes(whole),
         "maps": maps(whole),
         "lines": {key: line_of(part) for key, part in whole.parts("line")},
-        "overlap_meaning": word(MEANING),
+        "overlap_meaning": MEANING,
         "places": [key for key, part in whole.plain().parts("places") if several(part)],
-        "by_place": word(BY_PLACE),
+        "by_place": BY_PLACE,
         "scales": scale_sizes(whole),
         "over_nodes": evaluation.over_nodes,
-        "by_nodes": word(BY_NODES),
+        "by_nodes": BY_NODES,
         "pairs": [key for key, part in whole.parts("matrix") if part.cases[0].key in evaluation.pairs],
         "near": matrix_sentences(whole),
-        "of_rings": word(OF_RINGS),
-        "of_first_calls": word(OF_FIRST_CALLS),
+        "of_rings": OF_RINGS,
+        "of_first_calls": OF_FIRST_CALLS,
         "slow_first_calls": first_call_sentences(whole),
-        "plots": {name: (word(plot.TITLE), word(plot.HELP)) for name, plot in units.modules(plots).items()},
+        "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots).items()},
         "tables": shown,
         "rests": rests(whole, shown, numbers),
         "few_near": near is not None,
@@ -306,8 +297,7 @@ def book(whole: Picture) -> dict[str, Any]:
     firsts = [(key, part.cases[0], part.operation(part.cases[0])) for key, part in parts]
     return {
         "theme": THEME,
-        "locale": plots.number_locale(),
-        "kinds": {operation.kind: word(operation.kind) for _, _, operation in firsts},
+        "kinds": {operation.kind: operation.kind for _, _, operation in firsts},
         "candidates": list(whole.candidates),
         "placements": placements,
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in whole.cases},

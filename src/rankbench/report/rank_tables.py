@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 
@@ -72,7 +72,7 @@ def time_table(part: Picture, found: dict[str, list[Row]], seated: Seats) -> Tab
         for one in found.get(case.key, [])
     ]
     caption = say("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
-    return Table(caption, [*map(word, HEADS)], rows)
+    return Table(caption, [*HEADS], rows)
 
 
 HEADS = ["message size", "candidate", "rank", "host", "CPU", "ends after", "p90", "last", "begins late by", "p90"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table
 from rankbench.statistics.tails import standard_deviation
@@ -81,7 +81,7 @@ def figures(part: Picture) -> Iterator[Table]:
         for circumstances, rows in found:
             columns = [*ROW, *(["ring of rank"] if by_edge else []), *HEADS]
             cells = [row(one, by_edge=by_edge) for one in rows.iter_rows(named=True)]
-            yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*map(word, columns)], cells)
+            yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*columns], cells)
 
 
 def groups(part: Picture, frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -114,8 +114,8 @@ def by_grid(caption: str, rows: pl.DataFrame, *, by_edge: bool) -> Table:
         found.append(
             [*(Cell(str(value)) for value in name), *(cell for site in places for cell in trio(by_site.get(site)))]
         )
-    heads = [f"{site} {word(what)}" for site in places for what in USUAL]
-    return Table(caption, [*map(word, key), *heads], found)
+    heads = [f"{site} {what}" for site in places for what in USUAL]
+    return Table(caption, [*key, *heads], found)
 
 
 def sites(rows: pl.DataFrame) -> pl.Expr:
@@ -143,7 +143,7 @@ def setting(part: Picture, rows: pl.DataFrame, *, between: bool, short: bool) ->
     """Return what a heading owes its reader: where, how started, and whether cores were short."""
     where = say("between nodes") if between else say("inside a node")
     places = ", ".join(rows["placement"].unique(maintain_order=True))
-    started = say("start: {names}", names=f" {word('or')} ".join(rows["start"].unique(maintain_order=True)))
+    started = say("start: {names}", names=" or ".join(rows["start"].unique(maintain_order=True)))
     told = f"{where} ({places}), {started}"
     if not short:
         return told
@@ -178,7 +178,7 @@ def costs(part: Picture) -> Iterator[Table]:
     if found:
         rows = [cost_row(one, by_key[one.cases[0]], part) for one in found]
         rests = tuple(key for one in found for key in one.cases)
-        yield Table(say("{name}: what one more hop costs", name=name_of(part)), [*map(word, COSTS)], rows, rests)
+        yield Table(say("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
 
 
 def places(part: Picture) -> Iterator[Table]:
@@ -229,7 +229,7 @@ def shapes(part: Picture) -> Iterator[Table]:
     rows = [cells for case in part.cases for name in part.candidates if (cells := shape_row(part, case, name))]
     if rows:
         caption = say("{name}: shapes of the distributions, of the slowest ring of each round", name=name_of(part))
-        yield Table(caption, [*map(word, SHAPES)], rows)
+        yield Table(caption, [*SHAPES], rows)
 
 
 def shape_row(part: Picture, case: Case, name: str) -> list[Cell]:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.verdict.starts import discarded
@@ -49,7 +49,7 @@ def cell(part: Picture, case: Case | None, candidate: str, summaries: dict[tuple
     """Return the time with one start and its ratio to that with the usual one, and how ranks began."""
     summary = summaries.get((case.key, candidate)) if case else None
     if case is None or summary is None or not (summary.launches or summary.doubt):
-        return Cell("–", ", ".join(map(word, summary.failures)) if summary else say("not measured"))
+        return Cell("–", ", ".join(summary.failures) if summary else say("not measured"))
     time = part.measure(case).text(summary.typical_ns)
     if summary.doubt:
         return Cell(f"{time} ?", summary.doubt)

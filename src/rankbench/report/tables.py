@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.model import CaseStatus
 from rankbench.quantities import format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
@@ -103,7 +103,7 @@ def interval(summary: Summary, estimator: str) -> tuple[float, float]:
 
 def ended(summary: Summary) -> str:
     """Return how a case ended in the launches in which it did not end well."""
-    return ", ".join(word(status).replace("-", " ") for status in summary.failures)
+    return ", ".join(status.replace("-", " ") for status in summary.failures)
 
 
 def fastest_heading(part: Picture) -> str:
@@ -150,7 +150,7 @@ def failures(whole: Picture) -> Table:
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
                 told = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
-                befell = say("{status} in {count} of {all} launches", status=word(status), count=count, all=of)
+                befell = say("{status} in {count} of {all} launches", status=status, count=count, all=of)
                 found[summary.candidate, befell + told].append(case.key)
     names = case_names(whole)
     rows = [

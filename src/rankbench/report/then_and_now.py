@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say, word
-from rankbench.quantities import format_ratio, marked
+from rankbench.language import say
+from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
 from rankbench.verdict.then_and_now import between
@@ -49,7 +49,7 @@ def explanation(told: ThenAndNow) -> str:
 
 def matched(match: Match) -> str:
     """Return who is held against whom, and why."""
-    return say("{new} against {old} ({why})", new=match.new, old=match.old, why=word(WHY[match.by]))
+    return say("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
 def table(held: Held) -> Table:
@@ -60,7 +60,7 @@ def table(held: Held) -> Table:
         measure = whole.measure(of[change.case])
         figures = (Cell(measure.spelt(figure)) for figure in (change.old_ns, change.new_ns))
         rows.append([Cell(change.title), Cell(change.new), *figures, *map(Cell, judged(change))])
-    return Table(heading(held.told), [*map(word, COLUMNS)], rows)
+    return Table(heading(held.told), [*COLUMNS], rows)
 
 
 def judged(change: Change) -> tuple[str, str, str]:
@@ -69,7 +69,7 @@ def judged(change: Change) -> tuple[str, str, str]:
     if math.isinf(change.high):
         return ratio, "", ""
     p = f"{change.p_adjusted:.3f}" if change.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, between(change.low, change.high), marked(p)
+    return ratio, between(change.low, change.high), p
 
 
 def lines(told: ThenAndNow) -> Iterator[str]:

@@ -26,7 +26,6 @@ import polars as pl
 import scipy
 
 from rankbench.language import say
-from rankbench.quantities import marked
 from rankbench.statistics.parts import by_launch
 
 if TYPE_CHECKING:
@@ -462,12 +461,12 @@ def _further(order: int, ratio: float, share: float) -> str:
 def ratio_text(ratio: float) -> str:
     """Return `2.0×`, `1.15×`, `38×`."""
     digits = 2 if 0.5 < ratio < 1.5 else 1 if ratio < 9.95 else 0
-    return f"{marked(f'{ratio:.{digits}f}')}×"
+    return f"{ratio:.{digits}f}×"
 
 
 def share_text(share: float) -> str:
     """Return `3.1 %`, `0.6 %`, `48 %`."""
-    return f"{marked(f'{100 * share:.{0 if share >= 0.0995 else 1}f}')} %"
+    return f"{100 * share:.{0 if share >= 0.0995 else 1}f} %"
 
 
 # --- over launches --------------------------------------------------------------------------------------------------

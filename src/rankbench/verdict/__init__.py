@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.model import CaseStatus, CaseVerdict, Verdict
 from rankbench.verdict import findings
 from rankbench.verdict.conclusion import conclude
@@ -104,7 +104,7 @@ def _reason(summary: Summary) -> str:
     """Return why a candidate has no place in the ranking."""
     why = {CaseStatus.NOT_AS_ASKED: f" ({summary.elsewhere})"}
     statuses = [
-        say("{status} in {n}", status=word(status), n=count) + why.get(CaseStatus(status), "")
+        say("{status} in {n}", status=status, n=count) + why.get(CaseStatus(status), "")
         for status, count in sorted(summary.failures.items())
     ]
     return ", ".join([summary.doubt, *statuses] if summary.doubt else statuses)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import scipy
 
-from rankbench.language import joined, say, word
+from rankbench.language import joined, say
 from rankbench.quantities import format_size
 from rankbench.statistics import scaling
 from rankbench.statistics.placements import turned
@@ -212,12 +212,12 @@ def line_key(case: Case) -> tuple[str, str]:
 
 def listed(words: Iterable[str]) -> str:
     """Join words: `a`, `a and b`, `a, b and c`."""
-    return joined(list(words), word("and"))
+    return joined(list(words), "and")
 
 
 def either(words: Iterable[str]) -> str:
     """Join words: `a`, `a or b`, `a or b or c`."""
-    return f" {word('or')} ".join(words)
+    return " or ".join(words)
 
 
 def some(words: list[str], most: int) -> list[str]:

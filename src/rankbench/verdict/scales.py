@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say, word
+from rankbench.language import say
 from rankbench.statistics.scaling import Site, oversubscribed
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def ending(summary: Summary) -> Ending | None:
         return None
     status = max(ends, key=lambda one: ends[one])
     tried = summary.launches + summary.left_out + sum(ends.values())
-    return Ending(word(status).replace("-", " "), ends[status], tried)
+    return Ending(status.replace("-", " "), ends[status], tried)
 
 
 def fate(summary: Summary, *, counts: bool) -> str:

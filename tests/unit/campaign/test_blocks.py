@@ -202,7 +202,7 @@ def test_a_candidate_that_no_longer_starts_is_given_up_after_two_blocks(
     behave(libraries["9.2"], dead=True)
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     refused = [launch for launch in prepared.store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(launch.block, launch.together) for launch in refused] == [(1, 3), (1, 1), (2, 1)]
+    assert [(launch.block, launch.together) for launch in refused] == [(1, 3), (1, 1), (2, 3), (2, 1)]
     assert {launch.reason for launch in refused} == {"did not start: exit code 1"}
     assert refused[0].log == "fake core: told to be dead\n"
     assert statuses(prepared.store, "mpich-9.2", "bcast.blocking.8.") == ["not-run", "not-run"]

@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 from fakes import evaluations, imports, printed
 
-from rankbench import language, plots
+from rankbench import plots
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
 from rankbench.plots import extremes
@@ -100,14 +100,6 @@ def test_one_size_is_bars(study: dict[str, Picture]) -> None:
 def test_charts_compile(study: dict[str, Picture], operation: str) -> None:
     spec = chart(study[operation]).spec(plots.theme("#000", "#000", "#000"))
     assert vl_convert.vegalite_to_vega(spec)["marks"]
-
-
-def test_german_has_words_of_its_own(study: dict[str, Picture]) -> None:
-    with language.spoken("de"):
-        drawn = chart(study["osu-barrier"])
-    assert drawn.title != chart(study["osu-barrier"]).title
-    assert "mean" not in drawn.title
-    assert "bars:" not in drawn.subtitle
 
 
 def test_a_single_launch_has_no_extremes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from fakes import campaigns, evaluations, imports, printed
 
-from rankbench import language, plots
+from rankbench import plots
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
 from rankbench.report import foreign_tables, markdown, write_html
@@ -38,14 +38,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 def page(study: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
     write_html(path, study)
-    return path.read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def german(study: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path: Path = tmp_path_factory.mktemp("page") / "report.html"
-    with language.spoken("de"):
-        write_html(path, study)
     return path.read_text(encoding="utf-8")
 
 
@@ -143,16 +135,6 @@ def test_the_page_says_where_figures_come_from(page: str) -> None:
 
 def test_the_page_draws_means_and_extremes(page: str) -> None:
     assert 'data-plot="extremes"' in page
-
-
-def test_the_same_in_german(german: str, page: str) -> None:
-    assert '<html lang="de">' in german
-    assert "eingelesen aus 3 Dateien ·" in german
-    for words in ("These figures were imported", "What the numbers of other programs mean", "Means and extremes",
-                  "printed by", "not checked"):  # fmt: skip
-        assert words not in german, words
-    assert "<caption>Eingelesene Dateien</caption>" in german
-    assert sections(german) == sections(page)
 
 
 def test_markdown_has_both_tables(study: Evaluation) -> None:

@@ -71,7 +71,7 @@ def titles(cases: list[Case]) -> dict[str, list[int]]:
 
 def test_sentences_name_lines_by_what_is_unusual_and_pairs_together() -> None:
     assert titles(kinds.CASES) == {
-        "allreduce nonblocking (quantity=overlap)": [8, 65536],
+        "allreduce nonblocking (overall time)": [8, 65536],
         "message-rate": [8],
         "message-rate (window=1)": [8],
         "pingpong between pairs of ranks": [8] * 12,

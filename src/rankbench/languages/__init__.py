@@ -1,1 +1,0 @@
-"""Languages other than English, one file each: `DECIMAL`, the decimal mark, and `WORDS`, by English template."""
