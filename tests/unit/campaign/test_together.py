@@ -128,7 +128,7 @@ def test_launches_go_on_in_turns_after_a_launcher_was_killed_from_outside(
 
 
 def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
-    """Kill the keeper of a launch, so many times, as soon as the core of a library runs; later launches do not pause."""
+    """Kill the keeper of a launch, so many times, as soon as a library's core runs; later launches do not pause."""
 
     def keepers() -> list[int]:
         found = []
