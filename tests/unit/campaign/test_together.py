@@ -134,7 +134,7 @@ def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
         found = []
         for path in Path("/proc").glob("[0-9]*"):
             words = cmdline(int(path.name))
-            if f"{mark}\0" in words and f"{folder}/" in words:
+            if all(part in words for part in (f"{mark}\0", f"{folder}/", "--job\0")):
                 with contextlib.suppress(OSError):
                     found.append(int((path / "stat").read_text().rpartition(")")[2].split()[1]))
         return found
@@ -173,7 +173,7 @@ def test_a_launch_whose_keeper_was_killed_is_made_again_and_not_stored(
     killer.join()
     assert_sound(prepared.store, blocks=2)
     launches = prepared.store.launches()
-    assert {one.status for one in launches} == {LaunchStatus.OK}
+    assert {one.status: (one.reason, one.log) for one in launches} == {LaunchStatus.OK: ("", "")}
     assert [one.together for one in launches if one.candidate == "mpich-9.2"] == [1, 3]
     assert progress.notes == [
         "block 1, mpich-9.2 on socket: the process that watches over the launch was killed by SIGKILL, and the launch "
