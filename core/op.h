@@ -273,6 +273,8 @@ struct stage {
     /* How late a round may begin and still count. */
     int64_t tolerance_ns;
     bool yields;
+    /* After how many rounds ranks rest for how many windows. */
+    int group, rest;
     /* When the next window begins, where windows follow each other; and whether the rank came too late for this one. */
     int64_t next_ns;
     bool skipped;

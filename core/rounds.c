@@ -45,6 +45,8 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         .first_ns = agenda->first_ns,
         .window_ns = agenda->window_ns,
         .slack_ns = agenda->slack_ns,
+        .group = agenda->group,
+        .rest = agenda->rest,
         .tolerance_ns = agenda->tolerance_ns,
         .yields = timing->world->yields,
         .next_ns = agenda->first_ns - agenda->lead * agenda->window_ns,

@@ -15,6 +15,8 @@ struct agenda {
     int64_t tolerance_ns;
     int32_t lead;
     int32_t rounds;
+    /* After how many rounds ranks rest for how many windows. */
+    int32_t group, rest;
     int32_t repeats;
     int32_t step;
     int32_t stopped;

@@ -2,9 +2,8 @@
 #ifndef RANKBENCH_STOP_H
 #define RANKBENCH_STOP_H
 
+#include "pace.h"
 #include "sample.h"
-
-enum { MOST_STAGE = 128 };
 
 struct stopping {
     int64_t count;

@@ -1,0 +1,143 @@
+"""The pace of a case, core/pace.c, fed with made-up times: it compiles without MPI."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CORE = Path(__file__).parents[2] / "core"
+LIMIT_NS = 40e6
+"""Of a visit of a campaign."""
+CALL_NS = 400.0
+STALL_NS = 6e6
+
+
+class Pacing(ctypes.Structure):
+    _fields_ = (
+        ("scheduled", ctypes.c_bool), ("agrees", ctypes.c_bool), ("lead", ctypes.c_int),
+        ("fixed_rounds", ctypes.c_int), ("growth", ctypes.c_double), ("bad_share", ctypes.c_double),
+        ("cost_ns", ctypes.c_double), ("step_ns", ctypes.c_double), ("spread_ns", ctypes.c_int64),
+    )  # fmt: skip
+
+
+class Pace(ctypes.Structure):
+    _fields_ = (
+        ("estimate_ns", ctypes.c_double), ("longest_ns", ctypes.c_double), ("warm_ups", ctypes.c_int64),
+        ("window_ns", ctypes.c_int64), ("slack_ns", ctypes.c_int64), ("tolerance_ns", ctypes.c_int64),
+        ("margin_ns", ctypes.c_int64), ("lead", ctypes.c_int32), ("rounds", ctypes.c_int32),
+        ("group", ctypes.c_int32), ("rest", ctypes.c_int32), ("timed", ctypes.c_int64), ("partings", ctypes.c_int64),
+    )  # fmt: skip
+
+
+class Course(ctypes.Structure):
+    _fields_ = (
+        ("times_ns", ctypes.POINTER(ctypes.c_double)), ("valid", ctypes.c_int), ("rounds", ctypes.c_int),
+        ("late", ctypes.c_int), ("skipped", ctypes.c_int), ("partings", ctypes.c_int), ("first_late", ctypes.c_bool),
+    )  # fmt: skip
+
+
+WINDOW = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=20, step_ns=10)
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    path = tmp_path_factory.mktemp("pace") / "pace.so"
+    subprocess.run(["cc", "-std=c11", "-shared", "-fPIC", "-o", path, CORE / "pace.c", "-lm"], check=True)
+    library = ctypes.CDLL(str(path))
+    library.update_pace.restype = ctypes.c_bool
+    library.warm_pace.argtypes = [
+        ctypes.POINTER(Pace), ctypes.POINTER(ctypes.c_double), ctypes.c_int, ctypes.c_double, ctypes.c_double,
+    ]  # fmt: skip
+    return library
+
+
+def array(times_ns: Sequence[float]) -> ctypes.Array[ctypes.c_double]:
+    return (ctypes.c_double * len(times_ns))(*times_ns)
+
+
+def warmed(core: ctypes.CDLL, times_ns: Sequence[float]) -> Pace:
+    """Return the pace after a warm-up whose calls take these times, the last of them from then on."""
+    pace, waiting, spent_ns, rounds = Pace(), list(times_ns), 0.0, 1
+    while rounds:
+        stage = [waiting.pop(0) if len(waiting) > 1 else waiting[0] for _ in range(rounds)]
+        spent_ns += sum(stage)
+        rounds = core.warm_pace(ctypes.byref(pace), array(stage), rounds, spent_ns, LIMIT_NS)
+    core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
+    return pace
+
+
+def update(core: ctypes.CDLL, pace: Pace, times_ns: Sequence[float], **seen: int) -> bool:
+    course = Course(times_ns=array(times_ns), valid=len(times_ns), rounds=pace.rounds, **seen)
+    return bool(core.update_pace(ctypes.byref(pace), ctypes.byref(WINDOW), ctypes.byref(course)))
+
+
+@pytest.mark.parametrize("stalled", range(12))
+def test_one_interrupted_call_sets_nothing(core: ctypes.CDLL, stalled: int) -> None:
+    quiet = warmed(core, [CALL_NS])
+    noisy = warmed(core, [CALL_NS] * stalled + [STALL_NS, CALL_NS])
+    for name in ("estimate_ns", "window_ns", "tolerance_ns", "lead", "rounds"):
+        assert getattr(noisy, name) == getattr(quiet, name), name
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_tenth_of_the_calls_interrupted(core: ctypes.CDLL, seed: int) -> None:
+    drawn = random.Random(seed)
+    times_ns = [drawn.uniform(0.95, 1.05) * (CALL_NS if drawn.random() < 0.9 else STALL_NS / 10) for _ in range(500)]
+    pace = warmed(core, times_ns)
+    assert pace.warm_ups >= 8
+    assert pace.estimate_ns == pytest.approx(CALL_NS, rel=0.06)
+
+
+def test_long_calls_do_not_spend_the_time_limit(core: ctypes.CDLL) -> None:
+    assert warmed(core, [LIMIT_NS / 20]).warm_ups == 3
+    assert warmed(core, [LIMIT_NS]).warm_ups == 2
+
+
+def test_calls_that_become_faster_are_waited_for(core: ctypes.CDLL) -> None:
+    pace = warmed(core, [20e3 * 0.97**call for call in range(120)] + [CALL_NS])
+    assert pace.estimate_ns < 1.1 * CALL_NS
+
+
+def test_a_stage_corrects_what_a_warm_up_learned(core: ctypes.CDLL) -> None:
+    pace = warmed(core, [30e3] * 200)
+    assert (pace.window_ns, pace.tolerance_ns) == (45500, 600)
+    assert update(core, pace, [CALL_NS] * 8)
+    assert pace.tolerance_ns == 100
+    assert pace.window_ns <= 4 * CALL_NS + 2000
+
+
+def test_slow_stages_do_not_widen_the_tolerance(core: ctypes.CDLL) -> None:
+    pace = warmed(core, [CALL_NS])
+    assert not update(core, pace, [STALL_NS] * 8)
+    assert (pace.estimate_ns, pace.tolerance_ns) == (CALL_NS, 100)
+
+
+def test_windows_grow_where_many_rounds_are_missed_up_to_a_limit(core: ctypes.CDLL) -> None:
+    pace = warmed(core, [CALL_NS])
+    first_ns = pace.window_ns
+    for _ in range(30):
+        update(core, pace, [CALL_NS] * pace.rounds, skipped=pace.rounds)
+    assert first_ns < pace.window_ns == 4 * CALL_NS + 2000
+    for _ in range(100):
+        update(core, pace, [CALL_NS] * pace.rounds)
+    assert pace.window_ns == (1.5 * CALL_NS + 500) / 2
+
+
+def test_ranks_rest_as_often_as_they_drift_apart(core: ctypes.CDLL) -> None:
+    """An interruption in 570 rounds, after which half of a group is lost: 2 % of all rounds."""
+    pace = warmed(core, [CALL_NS])
+    update(core, pace, [CALL_NS] * 8)
+    assert pace.group == 128
+    for _ in range(50):
+        pace.timed, pace.partings = 570 * 50, 50
+        update(core, pace, [CALL_NS] * 8)
+    assert pace.group == 22
+    assert pace.rest * pace.window_ns > 5000
