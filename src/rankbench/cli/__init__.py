@@ -6,6 +6,8 @@ docstring is its help. A trailing underscore of a module name is dropped from th
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import signal
 import sys
@@ -22,7 +24,7 @@ from rankbench import cli, libraries, units
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankbench.model import Library, RankFact, Verdict
 
@@ -173,15 +175,41 @@ def heed_signals() -> None:
             signal.signal(one, stop)
 
 
+class Output(io.TextIOWrapper):
+    """Standard output that nobody may read any more, as in `rankbench show | head`: what follows goes nowhere."""
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        with unread(self):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        with unread(self):
+            super().flush()
+
+
+@contextlib.contextmanager
+def unread(output: Output) -> Iterator[None]:
+    """Turn to /dev/null if nobody reads."""
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output.fileno())
+        os.close(nowhere)
+
+
 def main() -> None:
     """Run a command. What the user can fix is printed in one line, and the exit code is 2."""
     heed_signals()
+    if not sys.stdout.isatty():
+        sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     try:
         application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except RankbenchError as error:
         print(f"rankbench: {error}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
         sys.exit(2)
-    except BrokenPipeError:
-        sys.exit(141)
     except (KeyboardInterrupt, Terminated) as stopped:
         sys.exit(exit_code(stopped))

@@ -1,0 +1,29 @@
+"""Output that is cut off: `rankbench show | head` is no error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.campaigns import Truth, make_campaign
+
+if TYPE_CHECKING:
+    from rankbench.model import Case
+
+RANKBENCH = Path(sys.executable).with_name("rankbench")
+
+
+def equal(_candidate: str, _case: Case) -> Truth:
+    return Truth()
+
+
+@pytest.mark.parametrize("option", ["", "--csv"])
+def test_a_reader_that_leaves_is_no_error(option: str, tmp_path: Path) -> None:
+    """The reader leaves before the first byte, so that every write fails."""
+    make_campaign(tmp_path / "made", equal, launches=3)
+    command = f"set -o pipefail; {RANKBENCH} show {tmp_path / 'made'} {option} | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
