@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import functools
 import os
-import resource
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import numpy as np
 
+from rankbench.launch.occupancy import QUIET, others_share, times
 from rankbench.statistics import median_interval
 
 if TYPE_CHECKING:
@@ -25,39 +24,12 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)
 """For each proof: `make prove BUDGET=30` asks for less, and hears more often that something cannot be told."""
-QUIET = 0.05
-"""The share of all CPU time that other work may have while a machine still counts as quiet."""
 LEAST = 8
 """Fewer launches have no interval of 95 % that leaves out an outlier on each side."""
 
 
 class CannotTellError(Exception):
     """The budget was spent before the claim was decided; says why."""
-
-
-class Times(NamedTuple):
-    """Seconds of CPU time: of the whole machine, as the kernel counts them, and of this process and its children."""
-
-    wall_s: float
-    busy_s: float
-    own_s: float
-
-
-def times() -> Times:
-    """Return the times until now; time that the hypervisor gave to others counts as busy."""
-    user, nice, system, _idle, _wait, irq, soft, steal = (
-        float(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split()[1:9]
-    )
-    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    own_s = sum(one.ru_utime + one.ru_stime for one in own)
-    return Times(time.monotonic(), user + nice + system + irq + soft + steal, own_s)
-
-
-def others(before: Times) -> float:
-    """Return the share of the machine's CPU time that was not this proof's since then."""
-    after = times()
-    wall_s = (after.wall_s - before.wall_s) * (os.cpu_count() or 1)
-    return max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s)) / wall_s
 
 
 def median_lies(measure: Callable[[], float], low: float, high: float, budget_s: float = BUDGET_S) -> None:
@@ -76,7 +48,7 @@ def median_lies(measure: Callable[[], float], low: float, high: float, budget_s:
         assert most >= low, f"{said}, below {low:.4g}"
         if time.monotonic() - before.wall_s > budget_s:
             raise CannotTellError(
-                f"{said}, claimed {low:.4g}..{high:.4g}; other work had {others(before):.0%} of the CPUs"
+                f"{said}, claimed {low:.4g}..{high:.4g}; other work had {others_share(before):.0%} of the CPUs"
             )
         values.append(measure())
 
@@ -89,7 +61,7 @@ def comes_true(attempt: Callable[[], None], budget_s: float = BUDGET_S, wanted: 
     began_s, so, failed, disturbed = time.monotonic(), 0, list[str](), list[float]()
     while so < wanted:
         before, wrong = times(), wrong_in(attempt)
-        share = others(before)
+        share = others_share(before)
         if not wrong:
             so += 1
         elif share <= QUIET:

@@ -12,6 +12,7 @@ import msgspec
 from rankbench import build, launch, libraries, plan
 from rankbench.campaign import doctor, launching
 from rankbench.campaign.history import Turn
+from rankbench.launch import occupancy
 from rankbench.model import (
     FORMS,
     ROTATING,
@@ -142,17 +143,27 @@ def probe(bench: Bench) -> list[CaseResult]:
     return checked(bench, sizes_bytes=[PROBED_BYTES])
 
 
-def waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> list[list[CaseResult]]:
-    """Run operations of known time with every start by one time source; return results by launch.
+class Waits(NamedTuple):
+    """Operations of known time under one time source."""
+
+    by_launch: list[list[CaseResult]]
+    others: float
+    """Share of the machine's CPU time that other work had while they ran."""
+
+
+def waits(bench: Bench, operations: Sequence[str], clock: str, failing: Failing) -> Waits:
+    """Run operations of known time with every start by one time source.
 
     Starts that are `failing` after the first launch are launched again, LAUNCHES times in all.
     """
+    began = occupancy.times()
     wanted = planned(bench, clock=clock, sampling=Sampling(good=SAMPLES))
     cases = [wait_case(bench, operation, start.name) for start in bench.description.starts for operation in operations]
     by_launch = [run(bench, wanted, cases)]
     wrong = failing(by_launch)
     again = [case for case in cases if case.start in wrong]
-    return by_launch + [run(bench, wanted, again) for _ in range(1, LAUNCHES) if again]
+    by_launch += [run(bench, wanted, again) for _ in range(1, LAUNCHES) if again]
+    return Waits(by_launch, occupancy.others_share(began))
 
 
 def wait_case(bench: Bench, operation: str, start: str) -> Case:

@@ -1,0 +1,37 @@
+"""How much of this machine's CPU time others have, as the kernel counts it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+QUIET = 0.05
+"""The share of all CPU time that other work may have while a machine still counts as quiet."""
+
+
+class Times(NamedTuple):
+    """Seconds: of a clock on the wall, and of CPU time of the whole machine, and of this process and its children."""
+
+    wall_s: float
+    busy_s: float
+    own_s: float
+
+
+def times() -> Times:
+    """Return the times until now; time that the hypervisor gave to others counts as busy."""
+    user, nice, system, _idle, _wait, irq, soft, steal = (
+        float(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split()[1:9]
+    )
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    own_s = sum(usage.ru_utime + usage.ru_stime for usage in own)
+    return Times(time.monotonic(), user + nice + system + irq + soft + steal, own_s)
+
+
+def others_share(since: Times) -> float:
+    """Return the share of the machine's CPU time since then that was not of this process and its ended children."""
+    now = times()
+    wall_s = (now.wall_s - since.wall_s) * (os.cpu_count() or 1)
+    return max(0.0, (now.busy_s - since.busy_s) - (now.own_s - since.own_s)) / wall_s
