@@ -17,11 +17,14 @@ static const double WARM_UP_SHARE = 0.1, MOST_WARM_UP_SHARE = 0.5;
 static const double TOLERANCE_SHARE = 0.02, TOLERANCE_READINGS = 3;
 /* What may be lost of all rounds because ranks are in different windows. */
 static const double LOST_SHARE = 0.02;
+/* As if ranks had drifted apart once in so many rounds before the first. */
+enum { ROUNDS_BEFORE = 800 };
 /* What a rank can make up for in a rest: an interrupt, not the loss of its CPU to another process. */
 enum { REST_NS = 5000, LEAST_REST = 2 };
-/* How much longer than the call a window is at first and may become, beside a constant for what ranks do between calls. */
-static const double WINDOWS = 1.5, MOST_WINDOWS = 4;
-enum { BETWEEN_NS = 500, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
+/* How much longer than the call a window is at first, at least and at most, beside a constant for what ranks do between calls.
+ * One that is shorter than the call lets ranks drift apart that do not wait for each other. */
+static const double WINDOWS = 1.5, LEAST_WINDOWS = 1.1, MOST_WINDOWS = 4;
+enum { BETWEEN_NS = 500, LEAST_BETWEEN_NS = 250, MOST_BETWEEN_NS = 2000, WINDOW_SHRINKS_BY = 16 };
 
 static int by_value(const void *left, const void *right) {
     const double a = *(const double *)left, b = *(const double *)right;
@@ -74,12 +77,8 @@ static int64_t room_ns(const struct pacing *pacing) {
     return pacing->spread_ns + pacing->spread_ns / 4;
 }
 
-static int64_t usual_window_ns(const struct pace *pace, const struct pacing *pacing) {
-    return room_ns(pacing) + (int64_t)(WINDOWS * pace->estimate_ns) + BETWEEN_NS;
-}
-
-static int64_t most_window_ns(const struct pace *pace, const struct pacing *pacing) {
-    return room_ns(pacing) + (int64_t)(MOST_WINDOWS * pace->estimate_ns) + MOST_BETWEEN_NS;
+static int64_t window_of(const struct pace *pace, const struct pacing *pacing, double calls, int64_t between_ns) {
+    return room_ns(pacing) + (int64_t)(calls * pace->estimate_ns) + between_ns;
 }
 
 /* What follows from the estimate alone. */
@@ -90,13 +89,18 @@ static void derive(struct pace *pace, const struct pacing *pacing) {
     pace->lead = !pacing->fixed_rounds && pace->estimate_ns > LONG_NS ? 0 : pacing->lead;
 }
 
+static int32_t rest_of(const struct pace *pace) {
+    return (int32_t)(REST_NS / (pace->window_ns + 1)) + LEAST_REST;
+}
+
 void begin_pace(struct pace *pace, const struct pacing *pacing) {
     derive(pace, pacing);
     pace->margin_ns = FIRST_MARGIN_NS;
     pace->rounds = pacing->fixed_rounds ? pacing->fixed_rounds : FEW_ROUNDS;
     pace->slack_ns = pacing->agrees ? FIRST_SLACK_NS : 0;
-    pace->group = MOST_STAGE;
-    pace->window_ns = pacing->fixed_rounds ? room_ns(pacing) + (int64_t)pace->longest_ns : usual_window_ns(pace, pacing);
+    pace->group = (int32_t)(2 * LOST_SHARE * ROUNDS_BEFORE);
+    pace->rest = rest_of(pace);
+    pace->window_ns = pacing->fixed_rounds ? room_ns(pacing) + (int64_t)pace->longest_ns : window_of(pace, pacing, WINDOWS, BETWEEN_NS);
 }
 
 /* How long the news of a stage takes to reach all: doubled when it came too late, and less again when it came in time, since
@@ -117,10 +121,11 @@ static int64_t next_ns(const struct pacing *pacing, int64_t time_ns, const struc
 }
 
 static int64_t next_window_ns(const struct pace *pace, const struct pacing *pacing, const struct course *course) {
-    const int64_t usual_ns = usual_window_ns(pace, pacing), most_ns = most_window_ns(pace, pacing);
+    const int64_t least_ns = window_of(pace, pacing, LEAST_WINDOWS, LEAST_BETWEEN_NS);
+    const int64_t most_ns = window_of(pace, pacing, MOST_WINDOWS, MOST_BETWEEN_NS);
     if (pacing->fixed_rounds)
         return next_ns(pacing, pace->window_ns, course, pace->window_ns, INT64_MAX / 2);
-    return next_ns(pacing, pace->window_ns, course, usual_ns / 2, most_ns);
+    return next_ns(pacing, pace->window_ns, course, least_ns, most_ns);
 }
 
 static int32_t next_rounds(const struct pace *pace, const struct course *course) {
@@ -133,9 +138,9 @@ static int32_t next_rounds(const struct pace *pace, const struct course *course)
 static void learn_rests(struct pace *pace, const struct course *course) {
     pace->timed += course->rounds;
     pace->partings += course->partings;
-    const double most = pace->partings ? 2 * LOST_SHARE * (double)pace->timed / (double)pace->partings : MOST_STAGE;
-    pace->group = (int32_t)within((int64_t)fmin(most, MOST_STAGE), FEW_ROUNDS, MOST_STAGE);
-    pace->rest = (int32_t)(REST_NS / (pace->window_ns + 1)) + LEAST_REST;
+    const double apart = (double)(ROUNDS_BEFORE + pace->timed) / (double)(1 + pace->partings);
+    pace->group = (int32_t)within((int64_t)(2 * LOST_SHARE * apart), FEW_ROUNDS, MOST_STAGE);
+    pace->rest = rest_of(pace);
 }
 
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course) {

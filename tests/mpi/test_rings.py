@@ -81,7 +81,7 @@ def memory_bytes(stream: Path) -> int:
 
 TOLD = re.compile(
     rf"^up to {ROUNDS} samples a case: a launch takes (\S+ \S+) of memory on rank 0, (\S+ \S+) to read and "
-    r"(\S+ \S+) of disk; all leave (\S+ \S+)$",
+    r"(\S+ \S+) of disk; all leave (\S+ \S+), and take up to \S+ \S+ of memory to judge$",
     re.MULTILINE,
 )
 
