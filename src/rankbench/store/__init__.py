@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import io
 import os
+import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -305,8 +306,21 @@ def newest(results: Path) -> Path:
     """Return the folder of the campaign that was begun last, at or right below a folder."""
     found = [*results.glob("campaign.json"), *results.glob("*/campaign.json")]
     if not found:
-        raise RankbenchError(f"{results}: holds no campaign; name a campaign's folder, or make one: rankbench run PLAN")
-    return max(found, key=lambda path: path.stat().st_mtime).parent
+        raise RankbenchError(f"no campaign in {results}; {_elsewhere(results.parent)}")
+    return _last_begun(found)
+
+
+def _elsewhere(folder: Path) -> str:
+    """Return what to do instead: name a campaign up to two levels below a folder, or make one."""
+    near = [path for pattern in ("*/campaign.json", "*/*/campaign.json") for path in folder.glob(pattern)]
+    if not near:
+        return "name a campaign's folder, or make one: rankbench run PLAN"
+    place = str(_last_begun(near))
+    return f"{place} is one: rankbench show {shlex.quote(place)}"
+
+
+def _last_begun(records: Sequence[Path]) -> Path:
+    return max(records, key=lambda path: path.stat().st_mtime).parent
 
 
 class _Formatted(msgspec.Struct):

@@ -641,11 +641,24 @@ def test_newest_campaign_at_or_below_a_folder(tmp_path: Path) -> None:
         os.utime(tmp_path / name / "campaign.json", (1e9 - age, 1e9 - age))
     assert store.newest(tmp_path) == tmp_path / "young"
     assert store.newest(tmp_path / "old") == tmp_path / "old"
+
+
+@pytest.mark.parametrize(
+    ("near", "instead"),
+    [
+        ("demo/demo", "demo/demo is one: rankbench show demo/demo"),
+        ("a demo", "a demo is one: rankbench show 'a demo'"),
+        ("too/far/below", "name a campaign's folder, or make one: rankbench run PLAN"),
+    ],
+)
+def test_without_a_campaign_one_nearby_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, near: str, instead: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store.create(Path(near), campaigns.campaign("demo"))
     with pytest.raises(RankbenchError) as error:
-        store.newest(tmp_path / "none")
-    assert str(error.value) == (
-        f"{tmp_path}/none: holds no campaign; name a campaign's folder, or make one: rankbench run PLAN"
-    )
+        store.newest(Path("results"))
+    assert str(error.value) == f"no campaign in results; {instead}"
 
 
 def test_derived_files_are_written_and_written_again(made: Store) -> None:
