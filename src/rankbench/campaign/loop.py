@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
+import polars as pl
 
 from rankbench import plan
 from rankbench.campaign import launching
@@ -336,6 +337,18 @@ def replay(store: Store, watch: Watch) -> History:
         history.add(launch, own)
         watch.resumed(launch, len(own))
     return history
+
+
+def blocks_done(store: Store) -> int:
+    """Return how many blocks are complete: refused candidates have rows in the first block only."""
+    rows = store.cases()
+    last = rows["block"].max()
+    if not isinstance(last, int):
+        return 0
+    refused = rows.filter(pl.col("status") == CaseStatus.REFUSED.value)
+    there = pl.concat([rows.filter(pl.col("block") == last), refused]).select("case", "candidate").iter_rows()
+    missing = wanted(store.campaign, store.looks(), last) - set(there)
+    return last - 1 if missing else last
 
 
 def placement_of(turn: Turn, placement: Placement) -> Placement:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, files, libraries, plan, store
-from rankbench.campaign import foreign
+from rankbench.campaign import changes, foreign
 from rankbench.campaign.examination import Refusal, examine
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import IO
 
     from rankbench.build import Build
@@ -62,6 +62,8 @@ class Wanted(NamedTuple):
     """Environment modules to look for libraries in, each text a list to load together."""
     seed: int = 0
     """Of the random orders; 0 leaves it to the plan, and 0 there to chance."""
+    more: int = 0
+    """Blocks to measure beyond those that are stored, whatever the plan says; 0: as the plan says."""
     scheduled: bool = False
     """Whether a scheduler's job makes the launches, and the checks before them, on other machines than this."""
 
@@ -119,9 +121,7 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     """Open a campaign, of the same plan and seed, and check that libraries and core are what they were."""
     opened = store.open(wanted.folder, held)
     record = opened.campaign
-    if not follows(record, wanted.plan) or wanted.seed not in {0, record.seed}:
-        other = "seed" if follows(record, wanted.plan) else "plan"
-        raise RankbenchError(f"{wanted.folder}: holds a campaign of another {other}; name yours otherwise: --name NAME")
+    changes.require_same_measurement(wanted.folder, record, wanted.plan, wanted.seed)
     if not wanted.scheduled:
         require_machine(wanted.folder, began=record.machine, here=wanted.machine)
     if record.plan.placements != wanted.plan.placements:
@@ -130,6 +130,7 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
             "--name NAME"
         )
     require_libraries(wanted, record)
+    require_baseline(wanted.plan, [one.name for one in record.candidates if not one.control_of])
     tell(f"going on with {wanted.folder}: {len(opened.launches())} launches are stored, none is repeated")
     used = {library.name: library for library in record.libraries}
     builds = built(used.values(), wanted.home, tell)
@@ -142,6 +143,7 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     refused = examined(record.candidates, wanted, used, builds, tell)
     for line in refusals(refused):
         tell(f"note: {line}; not launched now")
+    changes.take_over(opened, wanted.plan, wanted.more)
     return Prepared(opened, binaries(builds), refused, *supplied(wanted, record.operations, used))
 
 
@@ -154,12 +156,6 @@ def supplied(
         return {}, {}
     reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
     return foreign.programs(wanted.plan, theirs, used.values(), reach, wanted.home)
-
-
-def follows(record: Campaign, planned: Plan) -> bool:
-    """Return whether a campaign is of a plan, its candidates' settings included: they are set where launchers run."""
-    settings = [spec.settings for spec in planned.candidates]
-    return record.plan.text == planned.text and all(one.settings in settings for one in record.candidates)
 
 
 def require_libraries(wanted: Wanted, record: Campaign) -> None:
@@ -224,12 +220,17 @@ def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
                 f"{wanted.plan.file}: candidates: two of them are {candidate.name}; name one in a [[candidate]] table"
             )
         candidates[candidate.name] = candidate
-    named, asked_for = wanted.plan.baseline, [spec.library for spec in wanted.plan.candidates]
-    if named and named not in candidates and asked_for.count(named) != 1:
-        raise RankbenchError(
-            f'{wanted.plan.file}: baseline: found "{named}", expected one of the candidates: {", ".join(candidates)}'
-        )
+    require_baseline(wanted.plan, candidates)
     return list(candidates.values()), used
+
+
+def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
+    """Refuse a baseline that is not one of the candidates, by its name or its library."""
+    named, libraries_named = planned.baseline, [spec.library for spec in planned.candidates]
+    if named and named not in candidates and libraries_named.count(named) != 1:
+        raise RankbenchError(
+            f'{planned.file}: baseline: found "{named}", expected one of the candidates: {", ".join(candidates)}'
+        )
 
 
 def built(used: Iterable[Library], home: Path, tell: Tell) -> dict[str, Build]:

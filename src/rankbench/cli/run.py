@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import shlex
 import sys
 import time
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,8 +22,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rankbench import campaign, launch, plan
+from rankbench import campaign, launch, plan, store
 from rankbench.campaign import Progress, Wanted
+from rankbench.campaign.changes import looked
 from rankbench.cli import (
     Binding,
     Hosts,
@@ -76,9 +79,13 @@ def run(
     remote_shell: RemoteShell = "",
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
+    more: Annotated[int, typer.Option(min=0, help="Measure so many blocks beyond those that are stored.")] = 0,
+    anew: Annotated[bool, typer.Option("--new", help="Start another campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
     ignore_failures: Annotated[bool, typer.Option("--ignore-failures", help="Exit with 0 nevertheless.")] = False,  # noqa: FBT002
 ) -> None:
     """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was.
+
+    A plan may change as long as it measures the same: blocks, question, threshold and the like.
 
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """
@@ -86,16 +93,24 @@ def run(
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
     planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
-    folder = campaign_folder(results, name or Path(planned.file).stem)
+    folder = chosen_folder(results, name or Path(planned.file).stem, anew=anew, more=more)
+    wanted = Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, more)
+    if is_finished(wanted):
+        tell(finished(store.open(folder)))
+        return
     try:
-        prepared = campaign.prepare(Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed), tell)
+        prepared = campaign.prepare(wanted, tell)
+        before = len(prepared.store.launches())
         with shown(prepared.store.campaign) as watch:
             decision = campaign.run(prepared, stopping(prepared.store), watch)
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
-            tell(f"stopped; what was measured is kept. Go on with: {shlex.join(['rankbench', *sys.argv[1:]])}")
+            tell(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
         raise typer.Exit(exit_code(stopped)) from None
-    conclude(prepared.store, decision)
+    if before == len(prepared.store.launches()):
+        tell(finished(prepared.store))
+        return
+    conclude(prepared.store, decision, again(folder.name))
     if failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
 
@@ -105,6 +120,59 @@ def chosen_plan(file: Path | None, preset: str) -> Path:
     if (file is None) == (not preset):
         raise RankbenchError(f"name one plan: a file, or --preset NAME (allowed: {', '.join(plan.presets())})")
     return file or plan.preset(preset)
+
+
+def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
+    """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
+    folder = campaign_folder(results, name)
+    if anew and more:
+        raise RankbenchError("--new starts a campaign, --more goes on with one; leave one of them out")
+    if more and not (folder / "campaign.json").exists():
+        raise RankbenchError(f"--more {more}: no campaign in {folder}; leave --more out, or name one: --name NAME")
+    if not anew:
+        return folder
+    numbered = (campaign_folder(results, f"{name}-{number}") for number in itertools.count(2))
+    return next(one for one in itertools.chain([folder], numbered) if not (one / "campaign.json").exists())
+
+
+def again(name: str) -> str:
+    """Return the command that goes on with this campaign: as given, less what starts another one or measures more."""
+    words, left = iter(sys.argv[1:]), ["rankbench"]
+    for word in words:
+        if word in {"--more", "--name"}:
+            next(words, "")
+        elif word != "--new" and not word.startswith(("--more=", "--name=")):
+            left.append(word)
+    named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
+    return shlex.join([*left, *(["--name", name] if named else [])])
+
+
+def is_finished(wanted: Wanted) -> bool:
+    """Return whether the campaign of this very plan is there and measures nothing more."""
+    if wanted.more or not (wanted.folder / "campaign.json").exists():
+        return False
+    opened = store.open(wanted.folder)
+    record = opened.campaign
+    same = record.plan.text == wanted.plan.text and wanted.seed in {0, record.seed}
+    blocks = campaign.blocks_done(opened) if same else 0
+    stop = record.plan.stop
+    return blocks >= stop.blocks_max or (blocks >= stop.blocks_min and stopping(opened)(opened).stop)
+
+
+def finished(opened: Store) -> str:
+    """Return the line on a campaign that measures nothing more: when it was measured, and what can be done."""
+    launches, folder = opened.launches(), shlex.quote(str(opened.folder))
+    at = datetime.fromisoformat(launches[-1].started).astimezone()
+    blocks = counted(len({one.block for one in launches}), "block")
+    return (
+        f"{opened.folder} is finished: {counted(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}. "
+        f"Show it: rankbench show {folder}. Measure more: --more N. Measure anew: --new"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: `1 case`, `2 launches`."""
+    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
 def tell(text: str) -> None:
@@ -135,11 +203,15 @@ def stopping(opened: Store) -> Decide:
     return enough
 
 
-def conclude(store: Store, decision: Decision) -> None:
-    """Say why the campaign ended, what it found, where it is and what can be done next."""
+def conclude(store: Store, decision: Decision, command: str = "") -> None:
+    """Say why the campaign ended, what it found, where it is and what can be done next.
+
+    `command` runs the campaign; without it more cannot be measured from here.
+    """
     launches = store.launches()
     verdict = evaluation.evaluate(store).verdict
-    tell(f"done: {verdict.blocks} blocks, {len(launches)} launches in {store.folder}: {decision.reason}")
+    made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
+    tell(f"done: {made} in {store.folder}: {decision.reason}")
     if saved := saving(store, verdict.blocks):
         tell(saved)
     without = Counter(status for status in store.cases()["status"] if status != "ok")
@@ -151,34 +223,35 @@ def conclude(store: Store, decision: Decision) -> None:
     tell("")
     for line in answer(verdict):
         tell(line)
-    if more := prospect(store, verdict):
+    if more := prospect(store, verdict, command):
         tell(more)
     tell("")
     tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
 
 
-def prospect(store: Store, verdict: Verdict) -> str:
-    """Say what another minute would likely decide."""
+def prospect(store: Store, verdict: Verdict, command: str) -> str:
+    """Say what another minute would likely decide, and by which command it is measured."""
     planned = store.campaign.plan
     spent_s = sum(one.duration_s for one in store.launches())
     blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
+    seen = looked(planned.stop, verdict.blocks)
     outlook = deciding.Outlook(
-        planned.threshold, [verdict.blocks + blocks], planned.confidence, store.campaign.baseline
+        planned.threshold, [*seen, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
     )
     undecided, likely = deciding.prospect(verdict.comparisons, outlook)
     if not undecided:
         return ""
     open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
-    more = "1 block" if blocks == 1 else f"{blocks} blocks"
     took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
-    return f"{took} ({more}) would decide about {likely:.0f} of {open_}"
+    how = f": {command} --more {blocks}" if command else ""
+    return f"{took} ({counted(blocks, 'block')}) would decide about {likely:.0f} of {open_}{how}"
 
 
 def failures(store: Store) -> list[str]:
     """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
     rows = store.cases().filter(pl.col("status").is_in(FAILURES))
     counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
-    return [f"{candidate}: {count} {'case' if count == 1 else 'cases'} {status}" for candidate, status, count in counts]
+    return [f"{candidate}: {counted(count, 'case')} {status}" for candidate, status, count in counts]
 
 
 def saving(store: Store, blocks: int) -> str:

@@ -103,6 +103,8 @@ class Stop(Record, frozen=True):
     """`decided`, `answered`, `blocks`, `precision N%` or `time Nm`."""
     drop: bool = False
     """With `decided`: whether candidates leave the cases that they cannot win any more."""
+    past: list[int] = []
+    """Blocks after which figures were looked at before this rule replaced another, in rising order."""
 
 
 FILLED = 5

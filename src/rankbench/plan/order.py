@@ -41,8 +41,9 @@ def looks(stop: Stop) -> list[int]:
     """Return the numbers of blocks after which a campaign looks whether it may end: few, growing by half.
 
     Each look is a chance to be misled by noise, which the comparisons pay for; so there is not one after every block.
+    Looks that were made under an earlier rule count as well.
     """
     numbers = [stop.blocks_min]
     while numbers[-1] < stop.blocks_max:
         numbers.append(min(stop.blocks_max, numbers[-1] + max(1, numbers[-1] // 2)))
-    return numbers
+    return [*stop.past, *(number for number in numbers if number > max(stop.past, default=0))]

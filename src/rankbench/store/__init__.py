@@ -177,6 +177,12 @@ class Store:
         """Return the looks in the order of their blocks."""
         return [_read_json(path, Look) for path in sorted((self.folder / "looks").glob("*.json"))]
 
+    def change_plan(self, campaign: Campaign) -> None:
+        """Replace the record by one whose plan differs in nothing that is measured."""
+        _write(self.folder / "plan.toml", campaign.plan.text.encode())
+        _write_json(self.folder / "campaign.json", campaign)
+        self.campaign = campaign
+
     def launches(self) -> list[Launch]:
         """Return the committed launches in the order of their numbers."""
         return [_read_json(path, Launch) for path in sorted((self.folder / "launches").glob("*.json"))]

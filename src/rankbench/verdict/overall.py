@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 def interim_looks(plan: Plan) -> Sequence[int]:
     """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
-    return looks(plan.stop) if plan.stop.until in {"decided", "answered"} else ()
+    return looks(plan.stop) if plan.stop.until in {"decided", "answered"} or plan.stop.past else ()
 
 
 def penalty(evidence: Evidence) -> float:

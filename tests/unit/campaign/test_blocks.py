@@ -18,6 +18,7 @@ from rankbench.campaign.loop import LAUNCHES_A_TURN
 from rankbench.libraries import Search
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Look, Machine, RankbenchError, State
 from rankbench.store import lock
+from rankbench.store import open as open_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +55,22 @@ def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path
     return {version: make(tmp_path / version, version) for version in ("9.1", "9.2")}
 
 
-def prepare(tmp_path: Path, text: str = PLAN, here: Machine | None = None, told: Tell | None = None) -> Prepared:
+def prepare(
+    tmp_path: Path,
+    text: str = PLAN,
+    here: Machine | None = None,
+    told: Tell | None = None,
+    *,
+    seed: int = 0,
+    more: int = 0,
+) -> Prepared:
     """Prepare a campaign of the two stand-in libraries."""
     file = tmp_path / "plan.toml"
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
     # Shorter than a plan may ask for, so that a hang is seen soon.
     planned = msgspec.structs.replace(plan.load(file, machine()), launch_limit_s=3.0)
-    wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes)
+    wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
     return campaign.prepare(wanted, told or (lambda _: None))
 
 
@@ -419,8 +428,72 @@ def test_another_plan_in_the_folder_is_one_line(tmp_path: Path) -> None:
     run(tmp_path)
     with pytest.raises(RankbenchError) as error:
         run(tmp_path, PLAN.replace("samples = 5", "samples = 6"))
-    folder = tmp_path / "results"
-    assert str(error.value) == f"{folder}: holds a campaign of another plan; name yours otherwise: --name NAME"
+    assert str(error.value) == (
+        f"{tmp_path / 'results'} was started with another plan (samples differs); use --name NAME for another campaign"
+    )
+
+
+@pytest.mark.usefixtures("libraries")
+def test_another_seed_in_the_folder_is_one_line(tmp_path: Path) -> None:
+    run(tmp_path).unlock()
+    with pytest.raises(RankbenchError) as error:
+        prepare(tmp_path, seed=8)
+    assert str(error.value) == (
+        f"{tmp_path / 'results'} was started with seed 7; leave --seed out, or use --name NAME for another campaign"
+    )
+
+
+CHANGES = [
+    ("blocks = 2", "blocks = 3", ["stop"]),
+    ("[stop]", "[calls]\n'allreduce 8' = 3\n[job]\nnodes = 1\n[stop]", ["calls", "job"]),
+    ("seed = 7", 'seed = 7\nquestion = "Which?"\nthreshold = "5%"', ["question", "threshold"]),
+    ("seed = 7", 'seed = 7\nconfidence = "99%"\nestimator = "min"', ["estimator", "confidence"]),
+    ("seed = 7", 'seed = 7\nbaseline = "mpich-9.1"', ["baseline"]),
+    ("seed = 7", "seed = 7  # drawn", []),
+]
+
+
+@pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(("old", "new", "keys"), CHANGES)
+def test_a_plan_that_measures_the_same_is_taken_over(tmp_path: Path, old: str, new: str, keys: list[str]) -> None:
+    run(tmp_path).unlock()
+    before = {path: path.read_bytes() for path in (tmp_path / "results").glob("*/*.*")}
+    text = PLAN.replace(old, new)
+    record = prepare(tmp_path, text).store.campaign
+    assert before == {path: path.read_bytes() for path in before}
+    assert open_store(tmp_path / "results").campaign == record
+    assert (record.plan.text, (tmp_path / "results/plan.toml").read_text()) == (text, text)
+    assert record.notes == [f"the plan was changed after 2 blocks: {', '.join(keys)}"] * bool(keys)
+    assert record.plan.stop.past == ([2] if "stop" in keys else [])
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_plan_that_measures_something_else_names_the_keys(tmp_path: Path) -> None:
+    run(tmp_path).unlock()
+    text = PLAN.replace('"8,64"', '"8,32"').replace(', "bcast"', "").replace("blocks = 2", "blocks = 9")
+    with pytest.raises(RankbenchError, match=r"another plan \(operations, sizes differ\); use --name NAME"):
+        prepare(tmp_path, text)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_baseline_that_is_no_candidate_is_not_taken_over(tmp_path: Path) -> None:
+    run(tmp_path).unlock()
+    with pytest.raises(RankbenchError, match='baseline: found "mpich-9'):
+        prepare(tmp_path, PLAN.replace("seed = 7", 'seed = 7\nbaseline = "mpich-9.7"'))
+
+
+@pytest.mark.usefixtures("libraries")
+def test_more_blocks_measure_what_the_last_look_left_out(tmp_path: Path) -> None:
+    prepared = prepare(tmp_path, LOOKING)
+    campaign.run(prepared, lambda store: only(store, 1, "mpich-9.1", "mpich-9.2"), Progress(prepared.store.campaign))
+    prepared.store.unlock()
+    before = Counter(prepared.store.cases()["block"])
+    prepared = prepare(tmp_path, LOOKING, more=2)
+    assert prepared.store.campaign.plan.stop.past[-1] == max(before)
+    campaign.run(prepared, go_on, Progress(prepared.store.campaign))
+    rows, cases = Counter(prepared.store.cases()["block"]), len(prepared.store.campaign.cases)
+    assert before == {block: count for block, count in rows.items() if block <= max(before)}
+    assert [rows[block] for block in sorted(rows) if block > max(before)] == [3 * cases] * 2
 
 
 @pytest.mark.parametrize("what", ["wrapper", "launcher"])
@@ -445,8 +518,8 @@ def test_nothing_is_run_that_only_the_record_names(tmp_path: Path, libraries: di
 @pytest.mark.parametrize(
     ("field", "answer"),
     [
-        ("libraries", "mpich-9.1 is recorded with environment {'LD_PRELOAD': 'evil.so'}, found here with none; "),
-        ("candidates", "holds a campaign of another plan; "),
+        ("libraries", ": mpich-9.1 is recorded with environment {'LD_PRELOAD': 'evil.so'}, found here with none; "),
+        ("candidates", " was started with another plan (candidates differs); "),
     ],
 )
 def test_nothing_is_set_that_only_the_record_names(tmp_path: Path, field: str, answer: str) -> None:
@@ -457,7 +530,7 @@ def test_nothing_is_set_that_only_the_record_names(tmp_path: Path, field: str, a
     path.write_bytes(msgspec.json.encode(record))
     with pytest.raises(RankbenchError) as error:
         run(tmp_path)
-    assert str(error.value).startswith(f"{tmp_path / 'results'}: {answer}")
+    assert str(error.value).startswith(f"{tmp_path / 'results'}{answer}")
 
 
 @pytest.mark.usefixtures("libraries")

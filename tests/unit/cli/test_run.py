@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import pytest
 from fakes.library import behave, make
 
 from rankbench import store
+from rankbench.cli.run import again
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -126,12 +129,48 @@ def test_nodes_are_named_on_the_command_line(place: Path) -> None:
     assert set(results.cases()["status"]) == {"ok"}
 
 
-@pytest.mark.thorough
-def test_a_run_that_is_done_is_not_done_again(place: Path) -> None:
+def test_a_campaign_that_is_finished_is_not_run_again(place: Path) -> None:
     finish(place)
-    said = finish(place).splitlines()
-    assert said[0] == "going on with results/plan: 9 launches are stored, none is repeated"
-    assert "done: 3 blocks, 9 launches in results/plan: the plan's 3 blocks are done" in said
+    before = {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
+    said = finish(place)
+    assert re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "THEN", said) == (
+        "results/plan is finished: 9 launches, 3 blocks, measured THEN. Show it: rankbench show results/plan. "
+        "Measure more: --more N. Measure anew: --new\n"
+    )
+    assert before == {path: path.read_bytes() for path in (place / "results/plan").rglob("*.*")}
+    said = finish(place, "--new")
+    assert "done: 3 blocks, 9 launches in results/plan-2: the plan's 3 blocks are done" in said
+
+
+def test_more_blocks_by_the_command_that_the_end_of_a_run_names(place: Path) -> None:
+    shutil.rmtree(place / "9.2")
+    make(place / "9.2", "9.2", factor=1.02)
+    said = finish(place)
+    command = re.search(r"would decide about \d+ of .*: rankbench (.*) --more (\d+)$", said, re.MULTILINE)
+    assert command
+    options = ["run", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
+    assert (shlex.split(command[1]), int(command[2]) > 0) == (options, True)
+    said = finish(place, "--more", "1")
+    assert "done: 4 blocks, 12 launches in results/plan: the plan's 4 blocks are done" in said
+    assert_sound(store.open(place / "results/plan"), blocks=4)
+    assert "is finished: 12 launches, 4 blocks" in finish(place)
+    (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 5"))
+    assert "done: 5 blocks, 15 launches" in finish(place)
+    assert store.open(place / "results/plan").campaign.plan.stop.past == [3, 4]
+
+
+def test_an_interrupted_run_goes_on_without_measuring_more_than_it_was_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", "plan.toml", "--more", "3", "--seed=5"])
+    assert again("plan") == "rankbench run plan.toml --seed=5"
+    monkeypatch.setattr("sys.argv", ["rankbench", "run", "plan.toml", "--new", "--more=3"])
+    assert again("plan 2") == "rankbench run plan.toml --name 'plan 2'"
+
+
+def test_more_of_a_campaign_that_is_not_there(place: Path) -> None:
+    line = "rankbench: --more 3: no campaign in results/plan; leave --more out, or name one: --name NAME\n"
+    assert finish(place, "--more", "3", code=2) == line
+    line = "rankbench: --new starts a campaign, --more goes on with one; leave one of them out\n"
+    assert finish(place, "--more", "3", "--new", code=2) == line
 
 
 def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:

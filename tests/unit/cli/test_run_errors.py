@@ -153,7 +153,7 @@ def test_another_plan_of_the_same_name(
         cli.main()
     assert ended.value.code == 0
     assert refused(write(place, PLAN.replace("samples = 5", "samples = 6")), "--prefix", "library") == (
-        "rankbench: results/plan: holds a campaign of another plan; name yours otherwise: --name NAME"
+        "rankbench: results/plan was started with another plan (samples differs); use --name NAME for another campaign"
     )
 
 

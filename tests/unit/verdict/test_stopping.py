@@ -18,6 +18,7 @@ from rankbench.plan.reading import parse
 from rankbench.statistics.looks import price
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.evidence import Evidence
+from rankbench.verdict.overall import interim_looks
 from rankbench.verdict.stopping import decide
 
 if TYPE_CHECKING:
@@ -168,3 +169,24 @@ def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
     found = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
     assert not found.stop
     assert found.reason.endswith("takes least; against 1 of 2 other candidates that is decided")
+
+
+@pytest.mark.parametrize(
+    ("stop", "numbers"),
+    [
+        (Stop(blocks_min=5, blocks_max=10, past=[4]), [4, 5, 7, 10]),
+        (Stop(blocks_min=5, blocks_max=15, past=[3, 4, 6]), [3, 4, 6, 7, 10, 15]),
+        (Stop(blocks_min=5, blocks_max=6, past=[5, 7, 9]), [5, 7, 9]),
+    ],
+)
+def test_looks_of_an_earlier_rule_count(stop: Stop, numbers: list[int]) -> None:
+    assert looks(stop) == numbers
+
+
+def test_an_extended_campaign_pays_for_what_was_seen() -> None:
+    """Also one of a fixed number of blocks, which looks once as long as nobody extends it."""
+    fixed = msgspec.structs.replace(plan("blocks"), stop=Stop(blocks_min=8, blocks_max=8, until="blocks"))
+    more = msgspec.structs.replace(fixed, stop=msgspec.structs.replace(fixed.stop, past=[4]))
+    prices = [float(price(interim_looks(one), np.array([8]))[0]) for one in (fixed, more)]
+    assert prices[0] == 1.0
+    assert prices[1] > 1.1

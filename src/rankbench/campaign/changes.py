@@ -1,0 +1,99 @@
+"""Changes of a plan that a campaign can take over: those that change nothing that is or was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench.model import Look, RankbenchError
+from rankbench.plan import looks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Campaign, Plan, Stop
+    from rankbench.store import Store
+
+FREE = ("question", "stop", "threshold", "confidence", "estimator", "baseline", "calls", "job")
+"""Fields of a plan that decide how long is measured and how figures are judged, not what is measured."""
+UNSEEN = ("text", "file", "notes")
+"""Fields that say nothing of their own."""
+KEYS = {"sizes_bytes": "sizes", "case_limit_s": "case_limit", "launch_limit_s": "launch_limit", "starts": "start",
+        "sampling": "samples", "every_pair": "pairs"}  # fmt: skip
+"""Names of fields in a plan's file, where they are others."""
+
+
+def require_same_measurement(folder: Path, record: Campaign, wanted: Plan, seed: int) -> None:
+    """Refuse a plan, or a seed other than 0, by which a campaign would have measured something else.
+
+    The settings of the recorded candidates must be in the plan too: they are set where launchers run.
+    """
+    different = differences(record.plan, wanted) if record.plan.text != wanted.text else []
+    settings = [spec.settings for spec in wanted.candidates]
+    if not all(one.settings in settings for one in record.candidates):
+        different.append("candidates")
+    measured = [KEYS.get(name, name) for name in dict.fromkeys(different) if name not in FREE]
+    if measured:
+        verb = "differs" if len(measured) == 1 else "differ"
+        raise RankbenchError(
+            f"{folder} was started with another plan ({', '.join(measured)} {verb}); use --name NAME for another "
+            "campaign"
+        )
+    if seed not in {0, record.seed}:
+        raise RankbenchError(
+            f"{folder} was started with seed {record.seed}; leave --seed out, or use --name NAME for another campaign"
+        )
+
+
+def differences(one: Plan, other: Plan) -> list[str]:
+    """Return the fields in which two plans differ."""
+    before, after = (msgspec.structs.replace(plan, stop=rule(plan.stop)) for plan in (one, other))
+    names = [name for name in after.__struct_fields__ if name not in UNSEEN]
+    return [name for name in names if getattr(before, name) != getattr(after, name)]
+
+
+def rule(stop: Stop) -> Stop:
+    """Return when a campaign ends, less what happened before."""
+    return msgspec.structs.replace(stop, past=[])
+
+
+def take_over(store: Store, wanted: Plan, more: int) -> None:
+    """Record the wanted plan, or the recorded one with so many more blocks than are measured.
+
+    What is measured, and under which names, stays as recorded.
+    """
+    record = store.campaign
+    plan = record.plan
+    if plan.text != wanted.text:
+        plan = msgspec.structs.replace(wanted, placements=plan.placements, notes=plan.notes)
+    blocks = max((launch.block for launch in store.launches()), default=0)
+    if more:
+        plan = msgspec.structs.replace(
+            plan, stop=msgspec.structs.replace(plan.stop, blocks_min=blocks + more, blocks_max=blocks + more)
+        )
+    changed = differences(record.plan, plan)
+    past = looked(record.plan.stop, blocks) if "stop" in changed else record.plan.stop.past
+    plan = msgspec.structs.replace(plan, stop=msgspec.structs.replace(plan.stop, past=past))
+    if plan == record.plan:
+        return
+    notes = [*record.notes]
+    if changed and blocks:
+        count = "1 block" if blocks == 1 else f"{blocks} blocks"
+        notes.append(f"the plan was changed after {count}: {', '.join(changed)}")
+    if more and store.looks():
+        store.append_look(everything_open(record, blocks, blocks + more))
+    store.change_plan(msgspec.structs.replace(record, plan=plan, notes=notes))
+
+
+def looked(stop: Stop, blocks: int) -> list[int]:
+    """Return after which blocks figures were looked at, with so many measured: their author has seen these too."""
+    return sorted({*(number for number in looks(stop) if number <= blocks), *([blocks] if blocks else [])})
+
+
+def everything_open(record: Campaign, block: int, until: int) -> Look:
+    """Return a look after which every case is measured with every candidate."""
+    names = [one.name for one in record.candidates if not one.control_of]
+    return Look(
+        block=block, decided=[], given_up=[], open={case.key: names for case in record.cases}, until=until, winners={}
+    )
