@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FEW_LAUNCHES = 6
 MOST_EXCEPTIONS = 4
+WIDE = 0.8
+"""Width of the interval of a share, from which on it says nothing."""
 
 
 class Rival(NamedTuple):
@@ -449,6 +451,8 @@ def _control(evidence: Evidence) -> Iterator[Sentence]:
         return
     wrong = [one for one in evidence.control if one.different]
     told = scipy.stats.binomtest(len(wrong), len(evidence.control)).proportion_ci(LEVEL)
+    if told.high - told.low > WIDE:
+        return
     text = say(
         "As a check, one candidate was measured twice under two names: by the rule that judged the others, {n} of "
         "{all:count case} called the two different (with 95 % confidence, {low:.0%} to {high:.0%} of such cases do).",

@@ -208,6 +208,14 @@ def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) ->
     ]
 
 
+def test_a_control_of_one_case_is_not_spoken_of(tmp_path: Path) -> None:
+    """Its interval would be 0 % to 98 %."""
+    made = verdicts.evaluate(
+        tmp_path, verdicts.constant({}), candidates=("alpha",), control=True, cases=verdicts.LINE[:1]
+    )
+    assert said(made.verdict) == [NOTHING]
+
+
 def test_where_all_others_fail_there_is_nothing_to_compare(tmp_path: Path) -> None:
     made = verdicts.evaluate(tmp_path, lambda name, _: 1.0 if name == "alpha" else CaseStatus.CRASHED)
     assert said(made.verdict) == [NOTHING]
