@@ -140,6 +140,10 @@ def resume(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
                 f"{wanted.folder}: {receipt.library} or rankbench itself has changed since this campaign began; "
                 "begin another: --name NAME"
             )
+    if wanted.plan.calls != record.plan.calls:
+        description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
+        for note in plan.check_calls(wanted.plan, description, record.cases):
+            tell(f"note: {note}")
     refused = examined(record.candidates, wanted, used, builds, tell)
     for line in refusals(refused):
         tell(f"note: {line}; not launched now")

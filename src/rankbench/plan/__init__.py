@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from rankbench.plan.expand import cases
+from rankbench.plan.expand import cases, check_calls
 from rankbench.plan.footprint import footprint
 from rankbench.plan.order import block_order, case_order, looks
 from rankbench.plan.reading import load, parse, preset, presets
 
-__all__ = ["block_order", "case_order", "cases", "footprint", "load", "looks", "parse", "preset", "presets"]
+__all__ = [
+    "block_order",
+    "case_order",
+    "cases",
+    "check_calls",
+    "footprint",
+    "load",
+    "looks",
+    "parse",
+    "preset",
+    "presets",
+]

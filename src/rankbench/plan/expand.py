@@ -21,7 +21,7 @@ from rankbench.quantities import format_size
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankbench.model import Amount, Description, Form, Machine, Named, Operation, Placement, Plan
 
@@ -51,7 +51,26 @@ def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[
             found.update((case.key, case) for case in cases_of(line, machine))
     if not found:
         raise RankbenchError(f"{plan.file}: no case is left: {'; '.join(notes)}")
+    notes.update(dict.fromkeys(check_calls(plan, description, found.values())))
     return list(found.values()), list(notes)
+
+
+def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) -> Iterator[str]:
+    """Refuse calls of operations and forms that there are not; yield a note for each that no case measures."""
+    operations = {operation.name: operation for operation in description.operations}
+    measured = list(measured)
+    for call in plan.calls:
+        if call.operation not in operations:
+            raise RankbenchError(
+                f'{plan.file}: calls: found "{call.operation}"; {suggestion(call.operation, operations)}'
+            )
+        if call.form:
+            checked_form(call.form, operations[call.operation], f"{plan.file}: calls")
+        sizes = {case.size_bytes for case in measured if case.operation == call.operation}
+        if not sizes:
+            yield f"calls: {call.operation} is not among the measured operations"
+        elif call.size_bytes not in sizes and operations[call.operation].sized:
+            yield f"calls: {call.operation} is not measured with {format_size(call.size_bytes)}"
 
 
 def cases_of(line: Line, machine: Machine) -> Iterator[Case]:

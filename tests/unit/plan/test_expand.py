@@ -685,3 +685,18 @@ def test_rings_can_begin_together() -> None:
 def test_a_grid_that_is_none_is_one_line(grid: str) -> None:
     expected = 'expected "auto", or a grid such as "4x4" of up to 6 extents from 1 to 1023'
     assert refused(f'grid = "{grid}"') == f'plan.toml: options.grid: found "{grid}", {expected}'
+
+
+def test_a_misspelt_call_is_refused() -> None:
+    with pytest.raises(RankbenchError, match=r'^plan.toml: calls: found "allredce"; did you mean allreduce\?'):
+        expand('operations = ["allreduce"]\nsizes = 8\n[calls]\n"allredce 8" = 3')
+
+
+def test_a_call_that_no_case_measures_is_a_note() -> None:
+    _, notes = expand(
+        'operations = ["allreduce"]\nsizes = 8\n[calls]\n"allreduce 8" = 3\n"bcast 8" = 1\n"allreduce 64" = 1'
+    )
+    assert notes[-2:] == [
+        "calls: bcast is not among the measured operations",
+        "calls: allreduce is not measured with 64 B",
+    ]
