@@ -39,7 +39,8 @@ from rankbench.cli import (
     exit_code,
     home,
 )
-from rankbench.model import CaseStatus, RankbenchError
+from rankbench.launch import schedulers
+from rankbench.model import CaseStatus, LaunchStatus, RankbenchError
 from rankbench.statistics import deciding
 from rankbench.verdict import evaluation, measures, naming
 from rankbench.verdict.stopping import decide
@@ -93,6 +94,10 @@ def run(
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
     planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
+    if planned.job.scheduler:
+        schedulers.chosen(planned.job)
+    if len(planned.candidates) == 1:
+        tell("only one candidate: figures, no comparison")
     folder = chosen_folder(results, name or Path(planned.file).stem, anew=anew, more=more)
     wanted = Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, more)
     if is_finished(wanted):
@@ -304,7 +309,7 @@ class Lines(Progress):
         super().ended(launch, results)
         tell(
             f"block {launch.block} of {spell_blocks(self.campaign)}: {launch.candidate} on {launch.placement}: "
-            f"{len(results)} cases in {launch.duration_s:.1f} s, {launch.status}"
+            f"{counted(len(results), 'case')} in {launch.duration_s:.1f} s{end(launch, results)}"
         )
         for failure in self.failures[before:]:
             tell(f"  {failure}")
@@ -320,12 +325,20 @@ class Lines(Progress):
         tell(decision.reason)
 
 
+def end(launch: Launch, results: Sequence[CaseResult]) -> str:
+    """Return how a launch ended: `, ok`, or what is wrong with how many of its cases."""
+    wrong = Counter(one.status.replace("-", " ") for one in results if one.status in FAILURES)
+    if launch.status != LaunchStatus.OK or not wrong:
+        return f", {launch.status}"
+    return ": " + ", ".join(f"{count} {status}" for status, count in wrong.items())
+
+
 def spell_running(progress: Progress) -> str:
     """Return what runs now."""
     names = [turn.candidate for turn in progress.running]
     who = ", ".join(names) if len(names) <= NAMED else f"{len(names)} candidates"
     turns = " in turn" if len(names) > 1 else ""
-    return f"{who}{turns} on {progress.running[0].placement}, {progress.running_cases} cases"
+    return f"{who}{turns} on {progress.running[0].placement}, {counted(progress.running_cases, 'case')}"
 
 
 class Screen:

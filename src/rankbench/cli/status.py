@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
 from rich.text import Text
 
@@ -15,7 +16,7 @@ from rankbench import store
 from rankbench.campaign import Decision, Progress, returned
 from rankbench.campaign.progress import failures
 from rankbench.cli import columns, console
-from rankbench.cli.run import conclude, spell_blocks, spell_seconds, tell
+from rankbench.cli.run import FAILURES, conclude, counted, spell_blocks, spell_seconds, tell
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
 from rankbench.model import LaunchStatus, RankbenchError
@@ -23,12 +24,13 @@ from rankbench.verdict import evaluation
 from rankbench.verdict.stopping import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from rich.table import Table
 
     from rankbench.launch.jobs import Submitted
     from rankbench.launch.schedulers import JobState
+    from rankbench.model import Launch
     from rankbench.store import Store
 
 ORDER = 36
@@ -166,9 +168,10 @@ def news(opened: Store, state: str, said: str, seen: int) -> tuple[str, int]:
     """Print where the job stands and what launches came back, as far as that is new."""
     if state != said:
         tell(state)
-    launches = opened.launches()
+    launches, flawed = opened.launches(), wrong_cases(opened)
     for launch in launches[seen:]:
-        end = launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
+        end = ", ".join(flawed.get(launch.number, [])) if launch.status == LaunchStatus.OK else ""
+        end = end or launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
         tell(
             f"block {launch.block} of {spell_blocks(opened.campaign)}: {launch.candidate} on {launch.placement}: {end}"
         )
@@ -209,7 +212,8 @@ def told(opened: Store) -> None:
     record, launches = opened.campaign, opened.launches()
     console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
     tell(
-        f"{len(launches)} launches in {len({one.block for one in launches})} blocks of {spell_blocks(record)}, "
+        f"{counted(len(launches), 'launch')} in {counted(len({one.block for one in launches}), 'block')} "
+        f"of {spell_blocks(record)}, "
         f"{spell_seconds(sum(one.duration_s for one in launches))} min"
     )
     console.print()
@@ -224,7 +228,9 @@ def told(opened: Store) -> None:
 
 def table(opened: Store) -> Table:
     """Return launches by candidate and placement, and how they ended."""
+    flawed = wrong_cases(opened)
     ends = Counter((one.candidate, one.placement, one.status) for one in opened.launches())
+    sound = Counter((one.candidate, one.placement) for one in opened.launches() if is_sound(one, flawed))
     scheduled = (opened.folder / FOLDER).exists()
     left = returned.standing(opened) if scheduled else {}
     rows = columns("candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), left=2)
@@ -232,15 +238,33 @@ def table(opened: Store) -> Table:
         for placement in opened.campaign.plan.placements:
             key = candidate.name, placement.name
             mine = {status: ends[*key, status] for status in LaunchStatus}
-            failed = sum(mine.values()) - mine[LaunchStatus.OK]
+            failed = sum(mine.values()) - sound[key]
             more = [f"{left[key].turns - left[key].done}"] if key in left else []
-            figures = map(str, [sum(mine.values()), mine[LaunchStatus.OK], failed])
+            figures = map(str, [sum(mine.values()), sound[key], failed])
             rows.add_row(Text(candidate.name), placement.name, *figures, *more)
     return rows
 
 
 def wrong(opened: Store) -> Iterator[str]:
     """Yield a line for each launch that did not end well."""
+    flawed = wrong_cases(opened)
     for launch in opened.launches():
         if launch.status != LaunchStatus.OK:
             yield from failures(launch, ())
+        elif launch.number in flawed:
+            where = f"block {launch.block}, {launch.candidate} on {launch.placement}"
+            yield f"{where}: {', '.join(flawed[launch.number])}"
+
+
+def is_sound(launch: Launch, flawed: Container[int]) -> bool:
+    """Return whether a launch ended well and all its cases were measured right."""
+    return launch.status == LaunchStatus.OK and launch.number not in flawed
+
+
+def wrong_cases(opened: Store) -> dict[int, list[str]]:
+    """Return, by the number of a launch, what is wrong with how many of its cases: `2 wrong data`."""
+    rows = opened.cases().filter(pl.col("status").is_in(FAILURES))
+    found: dict[int, list[str]] = {}
+    for launch, status, count in rows.group_by("launch", "status").len().sort("launch", "status").iter_rows():
+        found.setdefault(launch, []).append(f"{count} {status.replace('-', ' ')}")
+    return found

@@ -173,6 +173,27 @@ def test_more_of_a_campaign_that_is_not_there(place: Path) -> None:
     assert finish(place, "--more", "3", "--new", code=2) == line
 
 
+def test_a_launch_with_wrong_data_is_not_ok(place: Path) -> None:
+    (place / "plan.toml").write_text(PLAN.replace("blocks = 3", "blocks = 1"))
+    behave(place / "9.2", wrong=["allreduce.8", "allreduce.64"])
+    said = re.sub(r"\d+\.\d s", "T s", finish(place, code=1))
+    assert "block 1 of 1: mpich-9.2 on socket: 4 cases in T s: 2 wrong data\n" in said
+    assert "block 1 of 1: mpich-9.1 on socket: 4 cases in T s, ok\n" in said
+    assert "done: 1 block, 3 launches in results/plan: " in said
+    seen = subprocess.run(
+        [sys.executable, "-c", MAIN, "status", "results/plan"], cwd=place, capture_output=True, text=True, check=True
+    ).stdout
+    assert "3 launches in 1 block of 1" in seen
+    assert "block 1, mpich-9.2 on socket: 2 wrong data" in seen
+    rows = [line.split() for line in seen.splitlines() if line.startswith("mpich-9.")]
+    assert ["mpich-9.2", "socket", "1", "0", "1"] in rows
+
+
+def test_one_candidate_is_not_compared(place: Path) -> None:
+    (place / "plan.toml").write_text(PLAN.replace(', "mpich==9.2"', "").replace("blocks = 3", "blocks = 1"))
+    assert finish(place).startswith("only one candidate: figures, no comparison\n")
+
+
 def test_what_went_wrong_is_said_when_it_happens_and_at_the_end(place: Path) -> None:
     behave(place / "9.2", crash=["bcast.8"])
     said = finish(place, code=1).splitlines()

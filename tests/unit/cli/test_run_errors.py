@@ -181,3 +181,9 @@ def test_no_hosts(place: Path, refused: Refused) -> None:
     assert refused(file) == (
         "rankbench: plan.toml: placements: nothing is left of nodes: takes two hosts or more, found 0"
     )
+
+
+def test_a_misspelt_scheduler(place: Path, refused: Refused) -> None:
+    assert refused(write(place, PLAN + '[job]\nscheduler = "slrum"\n')).startswith(
+        'rankbench: no scheduler "slrum"; did you mean slurm? (allowed: '
+    )
