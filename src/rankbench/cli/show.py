@@ -77,6 +77,9 @@ def show(
     mpiperf: Annotated[  # noqa: FBT002
         bool, typer.Option("--mpiperf", help="Show figures in the columns of MPIPerf's report.")
     ] = False,
+    details: Annotated[  # noqa: FBT002
+        bool, typer.Option("--details", help="Below each figure its interval, and the fastest and slowest launch.")
+    ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
@@ -111,6 +114,12 @@ def show(
             scaling_tables(picked, every_size=bool(size)),
             "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
             "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }",
+        )
+    elif details:
+        show_tables(
+            tables.results(picked.plain(), launches=True),
+            "--details: all these cases are measured between several pairs of ranks; see --matrix",
+            details=True,
         )
     elif mpiperf:
         show_tables(mpiperf_tables(picked), "--mpiperf: none of these cases has times")
@@ -281,14 +290,14 @@ def spread(summary: Summary, estimator: str) -> str:
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
 
 
-def show_tables(found: Sequence[Content], without: str) -> None:
+def show_tables(found: Sequence[Content], without: str, *, details: bool = False) -> None:
     """Print tables of a report; where there are none, say why in one line."""
     if not found:
         raise RankbenchError(without)
     for content in found:
         console.print()
         console.print(Text(content.caption, "bold"))
-        console.print(filled(content))
+        console.print(filled(content, details=details))
 
 
 def show_sentences(sentences: Iterable[str]) -> None:

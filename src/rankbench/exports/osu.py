@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-import polars as pl
 
 from rankbench import plots
 from rankbench.exports import file_name, write_text
 from rankbench.model import RankbenchError
 from rankbench.suites.comparing import own_meaning
-from rankbench.verdict.evaluation import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,24 +99,14 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
 
 def files(whole: Picture) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file that has rows."""
-    extremes = reach(judged(whole.evaluation.figures))
     for line, part in whole.parts("line"):
         for candidate in whole.candidates:
             found = {case: one for case, one in part.summaries() if one.candidate == candidate}
             if found and part.cases[0].quantity != "memory":
-                yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, found, extremes)
+                yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, found)
 
 
-def reach(figures: pl.DataFrame) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the least and the greatest figure of a launch by case and candidate."""
-    time = pl.col("figure_ns")
-    ends = figures.group_by("case", "candidate").agg(time.min().alias("least"), time.max().alias("most"))
-    return {(case, candidate): (least, most) for case, candidate, least, most in ends.iter_rows()}
-
-
-def text(
-    part: Picture, candidate: str, found: dict[Case, Summary], extremes: dict[tuple[str, str], tuple[float, float]]
-) -> str:
+def text(part: Picture, candidate: str, found: dict[Case, Summary]) -> str:
     """Return the text of one file."""
     shape, first = shape_of(part), part.cases[0]
     sized = part.operation(first).sized
@@ -130,7 +118,7 @@ def text(
     lines += [f"# Datatype: MPI_{first.datatype.upper()}."] if sized else []
     lines += [padded("# Size" if sized else "#", shape.titles, shape, sized=sized)]
     for case in sorted(found, key=lambda one: one.size_bytes):
-        numbers = cells(part, case, found[case], extremes.get((case.key, candidate)))
+        numbers = cells(part, case, found[case])
         size = case.size_bytes * (case.ranks if case.operation in WHOLE_VECTOR else 1)
         lines.append(padded(str(size) if sized else "", numbers, shape, sized=sized))
     return "\n".join([*lines, ""])
@@ -187,7 +175,7 @@ def meaning(part: Picture, shape: Shape) -> Meaning:
     return msgspec.structs.replace(told, text=text, megabyte=0 if shape in (LATENCY, OVERLAP) else MEGABYTE)
 
 
-def cells(part: Picture, case: Case, one: Summary, ends: tuple[float, float] | None) -> list[str]:
+def cells(part: Picture, case: Case, one: Summary) -> list[str]:
     """Return the numbers of a row, in OSU's units."""
     measure = part.measure(case)
     if case.quantity == "overlap":
@@ -198,7 +186,7 @@ def cells(part: Picture, case: Case, one: Summary, ends: tuple[float, float] | N
     if measure.kind == "rate":
         rate = measure.value(one.typical_ns)
         return [f"{rate * case.size_bytes / 1e6:.4f}", f"{rate:.2f}"]
-    times = [one.typical_ns, *(ends or (one.min_ns, one.max_ns))]
+    times = [one.typical_ns, one.launches_min_ns, one.launches_max_ns]
     return [*(f"{time_ns / 1e3:.4f}" for time_ns in times), str(one.samples)]
 
 

@@ -31,6 +31,10 @@ class Summary(Record, frozen=True, omit_defaults=True):
     low_ns: float = math.nan
     high_ns: float = math.nan
     coverage: float = 0.0
+    launches_mean_ns: float = math.nan
+    launches_min_ns: float = math.nan
+    launches_max_ns: float = math.nan
+    """Mean, least and largest of the launches' figures; of bandwidths and rates the time at their mean."""
     min_ns: float = math.nan
     mean_ns: float = math.nan
     trimmed_mean_ns: float = math.nan

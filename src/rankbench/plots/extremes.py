@@ -1,10 +1,8 @@
-"""Extremes: of a foreign tool's figures the mean over launches with the smallest and the largest, as many plot them."""
+"""Extremes: the mean over launches of each launch's figure with the smallest and the largest, as many plot them."""
 
 from __future__ import annotations
 
 import functools
-import statistics
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -14,13 +12,13 @@ from rankbench.language import say
 from rankbench.plots import Chart, bars
 
 if TYPE_CHECKING:
-    from rankbench.model import Case
+    from rankbench.model import Case, Summary
     from rankbench.plots import Picture, Row
     from rankbench.verdict.measures import Measure
 
 TITLE = "Means and extremes"
 HELP = (
-    "Mean over launches of what the tool printed, with a bar from the smallest to the largest launch. Bars that "
+    "Mean over launches of each launch's figure, with a bar from the smallest to the largest launch. Bars that "
     "overlap say little: the verdict is from ratios."
 )
 SCOPE = "line"
@@ -28,9 +26,9 @@ HEIGHT = 300
 
 
 def chart(picture: Picture) -> Chart | None:
-    """Draw one benchmark of a foreign tool."""
+    """Draw one line, if any candidate has several launches."""
     sizes = sorted({case.size_bytes for case in picture.cases})
-    rows = [row for case in picture.cases if case.suite for row in points(picture, case, sizes)]
+    rows = points(picture, sizes)
     if not rows or max(row["launches"] for row in rows) < 2:
         return None
     case = picture.cases[0]
@@ -45,26 +43,26 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(form, title, plots.circumstances(picture, say("bars: smallest to largest")), {"points": rows})
 
 
-def points(picture: Picture, case: Case, sizes: list[int]) -> list[Row]:
-    """Return one point per candidate; of bandwidths the mean of bandwidths, as readers of such tables take it."""
+def points(picture: Picture, sizes: list[int]) -> list[Row]:
+    """Return one point per case and candidate; of bandwidths the mean is that of bandwidths."""
+    return [point(picture, case, summary, sizes) for case, summary in picture.summaries()]
+
+
+def point(picture: Picture, case: Case, summary: Summary, sizes: list[int]) -> Row:
+    """Return the point of one candidate."""
     measure = picture.measure(case)
-    values: defaultdict[str, list[float]] = defaultdict(list)
-    for row in picture.figures_of_launches(case):
-        values[row["candidate"]].append(measure.value(row["figure_ns"]))
-    place = {"key": picture.key(case), "size": picture.size(case)}
-    return [
-        {
-            **place,
-            "position": plots.size_position(case.size_bytes, sizes),
-            "value": plots.rounded(statistics.fmean(own)),
-            "low": plots.rounded(min(own)),
-            "high": plots.rounded(max(own)),
-            "candidate": name,
-            "launches": len(own),
-            "samples": len(own),
-        }
-        for name, own in values.items()
-    ]
+    ends = [measure.value(end) for end in (summary.launches_min_ns, summary.launches_max_ns)]
+    return {
+        "key": picture.key(case),
+        "size": picture.size(case),
+        "position": plots.size_position(case.size_bytes, sizes),
+        "value": plots.rounded(measure.value(summary.launches_mean_ns)),
+        "low": plots.rounded(min(ends)),
+        "high": plots.rounded(max(ends)),
+        "candidate": summary.candidate,
+        "launches": summary.launches,
+        "samples": summary.launches,
+    }
 
 
 @functools.lru_cache
@@ -75,7 +73,7 @@ def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Mea
     base = told.encode(x=plots.size_x(list(sizes)), color=plots.colour(candidates))
     y = alt.Y("value:Q", scale=scale, axis=plots.value_axis(measure))
     line = base.mark_line(strokeWidth=1.5).encode(y=y, strokeDash=plots.dash(candidates))
-    extremes = base.mark_errorbar(ticks=True).encode(y=alt.Y("low:Q", scale=scale, title=None), y2="high:Q")
+    extremes = base.mark_errorbar(ticks=True).encode(y=alt.Y("low:Q", scale=scale, title=measure.heading), y2="high:Q")
     point = base.mark_point(size=40, filled=True, opacity=1, cursor="pointer").encode(
         y=alt.Y("value:Q", scale=scale),
         shape=plots.shape(candidates),

@@ -97,7 +97,7 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
     names = tables.case_names(whole)
     usual = dataclasses.replace(whole, cases=[case for case in whole.cases if whole.own_start(case)])
     shown: dict[str, list[Table]] = {
-        "results": tables.results(whole),
+        "results": tables.results(whole, launches=True),
         "overlap": overlap_tables(whole),
         "placed": placement_tables(whole),
         "scaled": scaling_tables(whole),

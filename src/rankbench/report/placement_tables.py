@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.quantities import format_ratio
-from rankbench.report.tables import Cell, Table, begun, ended
+from rankbench.report.tables import Cell, Table, begun, ended, launch_range
 from rankbench.statistics import placements
 from rankbench.verdict.evaluation import judged
 
@@ -31,7 +31,6 @@ class Known:
             for line, cases in placements.same_cases(whole.campaign).items()
             for case in cases.values()
         }
-        self.ranges = placements.launch_ranges(figures)
         self.summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
         self.ratios: dict[tuple[str, str, str, str], Comparison] = {
             (one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects
@@ -90,14 +89,13 @@ def cell(part: Picture, candidate: str, placement: str, line: str, cases: dict[s
     base = next(name.name for name in part.campaign.plan.placements if name.name in cases)
     ratio = known.ratios.get((candidate, line, base, placement))
     told = f" {format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'}" if ratio else ""
-    return Cell(part.measure(case).text(summary.typical_ns) + told, spread(part, case, summary, known), case=case.key)
+    return Cell(part.measure(case).text(summary.typical_ns) + told, spread(part, case, summary), case=case.key)
 
 
-def spread(part: Picture, case: Case, summary: Summary, known: Known) -> str:
+def spread(part: Picture, case: Case, summary: Summary) -> str:
     """Return the interval, and the least and the largest figure of any launch."""
     measure = part.measure(case)
     if summary.launches == 1:
         return say("one launch")
     interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else say("no interval")
-    launches = measure.interval(*known.ranges[case.key, summary.candidate])
-    return say("{interval}; launches {launches}", interval=interval, launches=launches)
+    return say("{interval}; launches {range}", interval=interval, range=launch_range(measure, summary))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
     from rankbench.plots import Picture
+    from rankbench.verdict.measures import Measure
 
 
 LEFT_OUT = "start too uncertain"
@@ -51,13 +52,13 @@ class Table:
         return dict.fromkeys([*self.rests, *(cell.case for row in self.rows for cell in row if cell.case)])
 
 
-def results(whole: Picture) -> list[Table]:
-    """Return one table per line: message sizes downwards, candidates to the right."""
+def results(whole: Picture, *, launches: bool = False) -> list[Table]:
+    """Return one table per line: sizes downwards, candidates to the right; `launches` adds their range."""
     summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
-    return [result(part, summaries) for _, part in whole.plain().parts("line")]
+    return [result(part, summaries, launches=launches) for _, part in whole.plain().parts("line")]
 
 
-def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
+def result(part: Picture, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
     """Return the table of one line."""
     measure = part.measure(part.cases[0])
     caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
@@ -65,7 +66,10 @@ def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     rows = [
         [
             Cell(part.size(verdict.case), case=part.key(verdict.case)),
-            *(figure(part, verdict, name, summaries.get((part.key(verdict.case), name))) for name in part.candidates),
+            *(
+                figure(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
+                for name in part.candidates
+            ),
             Cell(winner(verdict)),
         ]
         for verdict in part.verdicts()
@@ -73,7 +77,9 @@ def result(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     return Table(caption, [say("message size"), *part.candidates, best], rows)
 
 
-def figure(part: Picture, verdict: CaseVerdict, candidate: str, summary: Summary | None) -> Cell:
+def figure(
+    part: Picture, verdict: CaseVerdict, candidate: str, summary: Summary | None, *, launches: bool = False
+) -> Cell:
     """Return a typical value with its interval, or why there is none."""
     measure = part.measure(verdict.case)
     if summary is None or candidate not in verdict.ranking:
@@ -82,9 +88,16 @@ def figure(part: Picture, verdict: CaseVerdict, candidate: str, summary: Summary
         return Cell(text, verdict.failures.get(candidate, say("not measured")))
     low, high = interval(summary, part.campaign.plan.estimator)
     detail = spread(summary, measure.interval(low, high), alone=low == high)
+    if launches and summary.launches > 1:
+        detail = say("{interval}; launches {range}", interval=detail, range=launch_range(measure, summary))
     if measure.kind == "memory":
         detail = say("{interval}; the first use added {growth:memory}", interval=detail, growth=summary.growth_bytes)
     return Cell(measure.text(summary.typical_ns), detail, candidate in verdict.winners)
+
+
+def launch_range(measure: Measure, summary: Summary) -> str:
+    """Return the least and the largest figure of any launch."""
+    return measure.interval(summary.launches_min_ns, summary.launches_max_ns)
 
 
 def spread(summary: Summary, interval: str, *, alone: bool) -> str:

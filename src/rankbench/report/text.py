@@ -46,7 +46,7 @@ def markdown(evaluation: Evaluation) -> str:
     parts = [f"# {evaluation.campaign.plan.question}", " ".join(sentence.text for sentence in verdict.conclusion)]
     parts += [f"**{finding.title}** {finding.text} *{finding.advice}*" for finding in verdict.findings]
     parts += list(groups(whole))
-    parts += [markdown_table(table) for table in [*figures(whole), tables.failures(whole)] if table.rows]
+    parts += [markdown_table(table) for table in [*figures(whole, launches=True), tables.failures(whole)] if table.rows]
     parts += [
         markdown_table(table) for table in (foreign_tables.meanings(whole), foreign_tables.files(whole)) if table.rows
     ]
@@ -65,10 +65,9 @@ def groups(whole: Picture) -> Iterator[str]:
         yield f"**{group.title}** {group.text} {say('Like it: {members}.', members=members)}"
 
 
-def figures(whole: Picture) -> list[Table]:
-    """Return all tables of figures."""
+def figures(whole: Picture, *, launches: bool = False) -> list[Table]:
+    """Return all tables of figures; those of lines with the range of launches, for which papers are too narrow."""
     parts = (
-        tables.results,
         overlap_tables,
         placement_tables,
         scaling_tables,
@@ -76,7 +75,7 @@ def figures(whole: Picture) -> list[Table]:
         ring_tables,
         first_call_tables,
     )
-    return [table for part in parts for table in part(whole)]
+    return [*tables.results(whole, launches=launches), *(table for part in parts for table in part(whole))]
 
 
 def markdown_table(table: Table) -> str:

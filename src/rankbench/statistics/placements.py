@@ -99,13 +99,6 @@ def turned(ratio: Comparison) -> Comparison:
     )
 
 
-def launch_ranges(figures: pl.DataFrame) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the least and the largest figure of any launch, by case and candidate."""
-    figure = pl.col("figure_ns")
-    table = figures.group_by("case", "candidate").agg(figure.min().alias("low"), figure.max().alias("high"))
-    return {(row["case"], row["candidate"]): (row["low"], row["high"]) for row in table.iter_rows(named=True)}
-
-
 # --- the machine without MPI ------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ POOLED = (
     *("min_ns", "mean_ns", "p10_ns", "p90_ns", "p99_ns", "max_ns"),
     *("trimmed_mean_ns", "trimmed_min_ns", "trimmed_max_ns"),
 )
+FIGURES = ("launches_mean_ns", "launches_min_ns", "launches_max_ns")
 OVER_LAUNCHES = ("skew_ns", "skew_p90_ns", "bound_ns", "error_ns")
 SLOW = 1.5
 """A round is slow that takes so many times its launch's median..."""
@@ -66,7 +67,7 @@ def summarise(
     told = figures.with_columns(poor.all().over(KEY).alias("doubted")).filter(pl.col("doubted") | ~poor)
     rows = (
         tried.lazy()
-        .join(_launches(figures, told).lazy(), on=KEY, how="left")
+        .join(_launches(figures, told, per_second).lazy(), on=KEY, how="left")
         .join(_beside(cases, told).lazy(), on=KEY, how="left")
         .join(pl.concat([_discarded(part, told).collect() for part in by_case(samples)]).lazy(), on=KEY, how="left")
         .join(
@@ -102,13 +103,19 @@ def _coverage(count: int, rank: int) -> float:
     return float(1 - 2 * scipy.stats.binom.cdf(rank, count, 0.5)) if count > 1 else 0.0
 
 
-def _launches(figures: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+def _launches(figures: pl.DataFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
     """Return what is taken over launches: the figures that are told, and how many launches do not count and why."""
     over = [pl.col(name).median() for name in ("middle_ns", *OVER_LAUNCHES)]
-    left_out = figures.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
-    return (
-        told.group_by(KEY).agg(pl.col("figure_ns"), pl.col("doubted", "common").first(), *over).join(left_out, on=KEY)
+    figure = pl.col("figure_ns")
+    rate = pl.col("case").first().is_in(list(per_second))
+    mean = pl.when(rate).then(1 / (1 / figure).mean()).otherwise(figure.mean())
+    spread = (
+        mean.alias("launches_mean_ns"),
+        figure.min().alias("launches_min_ns"),
+        figure.max().alias("launches_max_ns"),
     )
+    left_out = figures.group_by(KEY).agg(pl.col("uncertain").sum(), (pl.col("few") & ~pl.col("uncertain")).sum())
+    return told.group_by(KEY).agg(figure, pl.col("doubted", "common").first(), *over, *spread).join(left_out, on=KEY)
 
 
 def _beside(cases: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
@@ -197,7 +204,7 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
     low, high, coverage = median_interval(values, confidence)
     told = {
         name: float(row[name])
-        for name in (*POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
+        for name in (*FIGURES, *POOLED, *OVER_LAUNCHES, *OF_OVERLAP, "growth_bytes")
         if row[name] is not None
     }
     spread, left = row["trimmed_spread_ns"] or 0.0, row["trimmed_samples"]

@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench.cli import console
 from rankbench.cli.show import show
 from rankbench.model import Case, CaseStatus, RankbenchError
+from rankbench.quantities import format_time
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -96,6 +99,21 @@ def test_csv_has_a_row_for_every_case_and_candidate(stored: Store, capsys: pytes
         "600",
     )
     assert rows[-1]["failures"] == "lacking in 6"
+
+
+def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Least and largest of the medians of launches, not of samples."""
+    made = make_campaign(tmp_path / "c", launches=6)
+    case = next(one for one in made.campaign.cases if one.operation == "barrier")
+    figures = evaluate(made).figures.filter(pl.col("case") == case.key, pl.col("candidate") == "alpha")["figure_ns"]
+    show(folder=made.folder, operation=["barrier"], csv=True)
+    row = next(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    ends = [float(row[f"launches_{name}_ns"]) for name in ("min", "mean", "max")]
+    assert ends == pytest.approx([figures.min(), figures.mean(), figures.max()])
+    assert float(row["min_ns"]) < ends[0] < ends[2] < float(row["max_ns"])
+    show(folder=made.folder, operation=["barrier"], details=True)
+    told = " ".join(" ".join(shown(capsys)).split())
+    assert f"launches {format_time(ends[0])} to {format_time(ends[2])}" in told
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

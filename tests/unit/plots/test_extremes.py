@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 import vl_convert
-from fakes import evaluations, imports, printed
+from fakes import campaigns, imports, printed
 
 from rankbench import plots
 from rankbench.campaign import imported
@@ -116,6 +117,23 @@ def test_candidates_of_unlike_many_launches_are_drawn_as_they_are(tmp_path: Path
     }
 
 
-def test_what_the_core_measured_has_distributions_and_no_extremes() -> None:
-    whole = plots.picture(evaluations.evaluation())
-    assert [extremes.chart(part) for _, part in whole.parts("line")] == [None] * len(list(whole.parts("line")))
+def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tmp_path: Path) -> None:
+    """As often as launches are far apart: mean, least and largest are those of the launches' medians."""
+    made = campaigns.make_campaign(tmp_path / "made", launches=5)
+    part = lines(made)["allreduce"]
+    figures = evaluate(made).figures.filter(pl.col("case") == part.cases[0].key, pl.col("candidate") == "alpha")
+    (found,) = (
+        row for row in chart(part).datasets["points"] if row["key"] == part.cases[0].key and row["candidate"] == "alpha"
+    )
+    times = figures["figure_ns"].to_list()
+    assert (found["low"], found["value"], found["high"]) == pytest.approx(
+        (min(times), sum(times) / 5, max(times)), rel=1e-4
+    )
+    assert found["low"] < found["value"] < found["high"]
+    assert found["launches"] == 5
+
+
+def test_both_axes_have_titles(study: dict[str, Picture]) -> None:
+    spec = chart(study["osu-bw"]).spec(plots.theme("#000", "#000", "#000"))
+    axes = [one for one in vl_convert.vegalite_to_vega(spec)["axes"] if one.get("labels", True)]
+    assert {one["title"] for one in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}

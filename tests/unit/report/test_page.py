@@ -94,7 +94,7 @@ def test_forms_are_kept_once(page: str) -> None:
     found = part(page, "distribution")
     assert len({entry[0] for entry in found.values()}) == 1
     assert len(found) == 9
-    assert len(part(page, "forms")) < 15
+    assert len(part(page, "forms")) < 18
 
 
 def test_figures_of_launches_are_kept_once(page: str) -> None:

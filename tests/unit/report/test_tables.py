@@ -9,6 +9,7 @@ from rankbench import plots
 from rankbench.model import CaseVerdict
 from rankbench.report import tables
 from rankbench.report.tables import Cell, Table
+from rankbench.report.text import latex, markdown
 
 if TYPE_CHECKING:
     from rankbench.plots import Picture
@@ -31,6 +32,13 @@ def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole:
     assert table.rows[0][1].detail == "492 ns to 512 ns"
     assert [cell.best for cell in table.rows[0]] == [False, True, False, False]
     assert [cell.best for cell in table.rows[1]] == [False, True, True, False]
+
+
+def test_a_result_may_have_the_range_of_launches(whole: Picture) -> None:
+    table = tables.results(whole, launches=True)[0]
+    assert table.rows[0][1].detail == "492 ns to 512 ns; launches 487 ns to 517 ns"
+    assert "; launches 487 ns to 517 ns)" in markdown(whole.evaluation)
+    assert "launches 487 ns" not in latex(whole.evaluation)
 
 
 def test_a_bandwidth_is_told_in_megabytes(whole: Picture) -> None:

@@ -75,13 +75,6 @@ def two_candidates(factor: float) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["case", "candidate", "block", "launch", "figure_ns"], orient="row")
 
 
-def test_ranges_are_over_launches() -> None:
-    assert placements.launch_ranges(two_candidates(2.0)) == {
-        ("case", "alpha"): (100.0, 103.0),
-        ("case", "beta"): (200.0, 206.0),
-    }
-
-
 # --- the machine without MPI ------------------------------------------------------------------------------------------
 
 
