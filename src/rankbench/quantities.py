@@ -24,6 +24,11 @@ def format_time(time_ns: float) -> str:
     return f"{_three_digits(time_ns / 1e9)} s"
 
 
+def format_whole(number: float) -> str:
+    """Return a whole number with commas between groups of three: `1,329`."""
+    return f"{number:,.0f}"
+
+
 def format_rate(megabytes_per_s: float) -> str:
     """Return a rate in MB/s, the unit left to who shows it: `48.25`, `948.3`, `12,300`."""
     return f"{megabytes_per_s:,.0f}" if megabytes_per_s >= 999.95 else f"{megabytes_per_s:.4g}"

@@ -13,6 +13,7 @@ import polars as pl
 from rankbench import plots
 from rankbench.language import say
 from rankbench.plots import Chart
+from rankbench.quantities import format_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +53,7 @@ def chart(picture: Picture) -> Chart | None:
         "launches": picture.figures_of_launches(case),
         "typical": [typical(summary, high, measure) for summary in summaries.values()],
     }
-    total = f"{sum(summary.samples for summary in summaries.values()):,}".replace(",", " ")
+    total = format_whole(sum(summary.samples for summary in summaries.values()))
     title = say("{case}: all {total} samples and every launch", case=picture.name(case), total=total)
     return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), datasets)
 

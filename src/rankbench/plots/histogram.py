@@ -1,4 +1,4 @@
-"""The histogram of one case: bins of whole nanoseconds where most samples lie, the long tail beside it on a log axis.
+"""The histogram of one case: bins of whole clock steps where most samples lie, the long tail beside it on a log axis.
 
 Every candidate, and of rings every edge rank, has a row of its own with the same two parts: left of the dashed line
 time runs evenly, right of it by powers of ten. Axes are drawn from data, so that all cases share one form.
@@ -19,6 +19,7 @@ import polars as pl
 from rankbench import plots
 from rankbench.language import say
 from rankbench.plots import Chart
+from rankbench.quantities import format_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 
 TITLE = "Histogram"
 HELP = (
-    "How many samples took how long; heights are logarithms of counts. Left of the dashed line bins are a whole number "
-    "of nanoseconds wide and time runs evenly; right of it time runs by powers of ten, to the slowest one. Triangles "
-    "mark modes, 1 the heaviest. A line is a Pareto tail, where one fits. Rows share an axis unless one takes several "
-    "times as long."
+    "How many samples took how long; heights are logarithms of counts. Left of the dashed line time runs evenly, and "
+    "bins are whole nanoseconds and whole steps of the clock wide; right of it time runs by powers of ten, to the "
+    "slowest sample. Triangles mark modes, 1 the heaviest. A line is a Pareto tail, where one fits. Rows share an axis "
+    "unless one takes several times as long."
 )
 SCOPE = "near"
 MOST_ROWS = 16
@@ -127,14 +128,14 @@ def chart(picture: Picture) -> Chart | None:
     if not panels:
         return None
     shown = panels[:MOST_ROWS]
-    axes = common_axes(shown)
+    axes = common_axes(shown, clock_step(picture))
     datasets: dict[str, list[Row]] = {
         name: [] for name in ("bars", "levels", "ticks", "breaks", "fits", "modes", "words")
     }
     for number, (panel, axis) in enumerate(zip(shown, axes, strict=True)):
         for name, rows in draw(panel, axis, len(shown) - 1 - number).items():
             datasets[name] += rows
-    total = f"{sum(len(panel.times) for panel in panels):,}".replace(",", " ")
+    total = format_whole(sum(len(panel.times) for panel in panels))
     bins = told_bins(sorted({axis.width for axis in axes}))
     title = say("{case}: histogram of {total} samples, {bins}", case=picture.name(case), total=total, bins=bins)
     if len(panels) > MOST_ROWS:
@@ -196,22 +197,32 @@ def rings(picture: Picture) -> list[Panel]:
     return found
 
 
-def common_axes(panels: Sequence[Panel]) -> list[Axis]:
+def clock_step(picture: Picture) -> float:
+    """Return by how many nanoseconds the coarsest clock of any launch advances, at least 1."""
+    return max((1.0, *(launch.facts.resolution_ns for launch in picture.launches if launch.facts)))
+
+
+def common_axes(panels: Sequence[Panel], step_ns: float = 1.0) -> list[Axis]:
     """Return the axis of each panel: the same for all where their medians are alike, else each its own."""
     middles = [float(np.median(panel.times)) for panel in panels]
     if max(middles) <= ALIKE * min(middles):
-        return [axis_of(panels)] * len(panels)
-    return [axis_of([panel]) for panel in panels]
+        return [axis_of(panels, step_ns)] * len(panels)
+    return [axis_of([panel], step_ns) for panel in panels]
 
 
-def axis_of(panels: Sequence[Panel]) -> Axis:
-    """Return the axis that shows the bulk of all panels, and modes that are not far, on the left."""
-    low = math.floor(min(float(panel.times.min()) for panel in panels))
+def axis_of(panels: Sequence[Panel], step_ns: float = 1.0) -> Axis:
+    """Return the axis that shows the bulk of all panels, and modes that are not far, on the left.
+
+    Bins hold equally many readings of a clock with steps, and readings lie in their middle: else heights would be a
+    comb. Finer clocks have bins of whole nanoseconds.
+    """
+    fastest = min(float(panel.times.min()) for panel in panels)
+    low = max(fastest - step_ns / 2, 0.0) if step_ns > 1 else math.floor(fastest)
     high = max(float(panel.times.max()) for panel in panels)
     ends = [reach(panel) for panel in panels]
     fewest = min(len(panel.times) for panel in panels)
     bins = max(LEAST_BINS, min(MOST_BINS, fewest // PER_BIN))
-    width = max(1, math.ceil((max(ends) - low) / bins))
+    width = step_ns * max(1, math.ceil((max(ends) - low) / bins / step_ns))
     split = low + width * max(1, math.ceil((max(ends) - low) / width))
     return Axis(low, split, max(high, split), width)
 
@@ -236,8 +247,7 @@ def draw(panel: Panel, axis: Axis, row: int) -> dict[str, list[Row]]:
     return {
         "bars": [bar for edges, counts in parts for bar in bars(panel, axis, edges, counts, height, row)],
         "levels": [
-            {"x": 0, "x2": 1, "y": rounded(height(np.array([one]))[0]), "label": f"{one:,.0f}".replace(",", " ")}
-            for one in levels
+            {"x": 0, "x2": 1, "y": rounded(height(np.array([one]))[0]), "label": format_whole(one)} for one in levels
         ],
         "ticks": [
             {"x": rounded(axis.place(np.array([one]))[0]), "y": row, "label": format_tick(one)} for one in axis.ticks()
@@ -339,9 +349,13 @@ def format_tick(time_ns: float) -> str:
 @functools.lru_cache
 def form(candidates: tuple[str, ...], rows: int) -> Row:
     """Return bars, their axes as marks, lines of fits, marks of modes and words."""
-    none = alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=None)
-    x = alt.X("x:Q", scale=alt.Scale(domain=[LEFT, 1.0], nice=False), axis=none)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.17, rows - 0.05], nice=False, zero=False), axis=none)
+
+    def axis(title: str) -> alt.Axis:
+        return alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=title)
+
+    x = alt.X("x:Q", scale=alt.Scale(domain=[LEFT, 1.0], nice=False), axis=axis(say("time")))
+    heights = alt.Scale(domain=[-0.17, rows - 0.05], nice=False, zero=False)
+    y = alt.Y("y:Q", scale=heights, axis=axis(say("samples in a bin")))
     muted = "#888888"
 
     def layer(dataset: str) -> alt.Chart:

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from rankbench import files, plots, units
 from rankbench.language import say
 from rankbench.plots import winner_map
-from rankbench.quantities import format_size
+from rankbench.quantities import format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables
 from rankbench.report.figures import SHOWN, alike, evidence
 from rankbench.report.first_call_tables import MEANING as OF_FIRST_CALLS
@@ -252,12 +252,12 @@ def key_figures(whole: Picture) -> dict[str, str]:
     }
     return {
         say("candidates"): str(len(whole.candidates)),
-        say("cases"): thousands(len(whole.cases)),
-        say("launches"): thousands(len(whole.launches)),
-        say("samples"): thousands(samples),
+        say("cases"): format_whole(len(whole.cases)),
+        say("launches"): format_whole(len(whole.launches)),
+        say("samples"): format_whole(samples),
         say("A/A false alarms"): false_alarms(whole) if verdict.control else say("no control"),
-        **({} if whole.campaign.imported else {say("late starts discarded"): thousands(late)}),
-        **{fate: thousands(count) for fate, count in overran.items() if count},
+        **({} if whole.campaign.imported else {say("late starts discarded"): format_whole(late)}),
+        **{fate: format_whole(count) for fate, count in overran.items() if count},
         **saved(whole),
     }
 
@@ -279,11 +279,6 @@ def false_alarms(whole: Picture) -> str:
     """Return how many of the A/A comparisons were false alarms."""
     control = whole.verdict.control
     return say("{n} of {all}", n=sum(comparison.different for comparison in control), all=len(control))
-
-
-def thousands(number: int) -> str:
-    """Return a whole number with narrow spaces between groups of three."""
-    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 # --- the book of all cases --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 
 from rankbench.language import say
-from rankbench.quantities import format_time
+from rankbench.quantities import format_time, format_whole
 from rankbench.report.tables import Cell, Table
 from rankbench.statistics.tails import standard_deviation
 from rankbench.verdict import naming
@@ -164,7 +164,7 @@ def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
         Cell(format_time(one["typical_ns"])),
         Cell(interval if one["coverage"] else say("one launch")),
         *(Cell(format_time(one[name])) for name in FIGURES.values()),
-        *(Cell(f"{one[name]:,}".replace(",", " ")) for name in NUMBERS.values()),
+        *(Cell(format_whole(one[name])) for name in NUMBERS.values()),
     ]
 
 

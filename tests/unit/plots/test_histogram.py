@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import re
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
+import vl_convert
 from fakes import evaluations, torus
 
 from rankbench import plots
@@ -49,6 +53,41 @@ def test_bins_are_whole_nanoseconds_up_to_the_dashed_line_and_grow_beyond_it() -
     assert right[0] == left[-1] == axis.split
     assert np.diff(np.log(right)) == pytest.approx(np.log(right[1] / right[0]))
     assert [row["x"] for row in rows["breaks"]] == [axis.main - histogram.GAP / 2]
+
+
+@pytest.mark.parametrize("step_ns", [10.0, 15.3])
+def test_bins_are_whole_steps_of_the_clock_around_its_readings(step_ns: float) -> None:
+    """Samples on a clock with steps: no empty bin stands between two full ones, as in a comb."""
+    times = np.ceil(heavy() / step_ns) * step_ns
+    axis = histogram.axis_of([panel(times)], step_ns)
+    left, _ = axis.edges()
+    assert axis.width / step_ns == pytest.approx(round(axis.width / step_ns))
+    assert (left[0] - times.min()) / step_ns == pytest.approx(-0.5)
+    assert np.histogram(times, left)[0][:10].all()
+
+
+def test_the_coarsest_clock_of_any_launch_counts() -> None:
+    whole = plots.picture(evaluations.evaluation())
+    assert histogram.clock_step(whole) == 1.0
+    facts = whole.launches[0].facts
+    assert facts
+    coarse = msgspec.structs.replace(whole.launches[0], facts=msgspec.structs.replace(facts, resolution_ns=10.0))
+    evaluation = dataclasses.replace(whole.evaluation, launches=[*whole.launches[1:], coarse])
+    part = next(one for _, one in plots.picture(evaluation).parts("near"))
+    assert histogram.clock_step(part) == 10.0
+    drawn = histogram.chart(part)
+    assert drawn
+    widths = re.findall(r"([0-9.]+)(?= ns| to )", drawn.title.split("bins of ")[1])
+    assert [float(one) % 10 for one in widths] == [0.0] * len(widths)
+
+
+def test_axes_have_titles_and_thousands_have_commas() -> None:
+    chart = histogram.chart(next(one for _, one in plots.picture(evaluations.evaluation()).parts("near")))
+    assert chart
+    axes = vl_convert.vegalite_to_vega(chart.spec(plots.theme("#000", "#000", "#000")))["axes"]
+    assert {one["title"] for one in axes} == {"time", "samples in a bin"}
+    _, rows = axis_and_rows(heavy())
+    assert "1,000" in {row["label"] for row in rows["levels"]}
 
 
 def test_every_sample_is_in_a_bar_and_bars_do_not_overlap() -> None:

@@ -110,7 +110,7 @@ def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: Evaluation) -> Non
     assert len(rows) == 1
     assert rows[0][5].startswith("1.3")
     assert rows[0][6].endswith("1.32 µs")
-    assert rows[0][-3:] == ["6", "2 400", "0"]
+    assert rows[0][-3:] == ["6", "2,400", "0"]
     assert len(table.rows) == 2 * 2 * (1 + 2 + 3)
 
 
@@ -122,7 +122,7 @@ def test_all_rings_of_a_direction_stand_together(made: Evaluation) -> None:
         for way in ("right", "down")
         for name in ("alpha", "beta")
     ]
-    assert [row[-2] for row in texts(table)][::4] == ["2 400", "4 800", "7 200"]
+    assert [row[-2] for row in texts(table)][::4] == ["2,400", "4,800", "7,200"]
 
 
 def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: Evaluation) -> None:
