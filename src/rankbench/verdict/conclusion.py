@@ -279,7 +279,8 @@ def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
 def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
     """Say of each other candidate how it stands to the best over all cases that both have.
 
-    Intervals are as wide as those of the answer, so that both say the same.
+    Intervals are as wide as those of the answer, so that both say the same. The worst case is named only if it is
+    certain that the candidate is slower there: the largest ratio may be chance.
     """
     priced = penalty(evidence) * max(len(evidence.names) - 1, 1)
     for name in evidence.names:
@@ -288,14 +289,13 @@ def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iter
             continue
         ratio = overall(evidence, best, name, list(logs), priced)
         text = _distance(best, name, ratio, len(logs), evidence.campaign.plan.threshold)
-        slower = [key for key in logs if evidence.pairs.slower(key, best, name)]
-        worst = max(slower, key=lambda key: logs[key], default="")
-        if worst:
+        worst = max(logs, key=lambda key: logs[key])
+        if known := evidence.pairs.slower(worst, best, name):
             case = evidence.full_title(evidence.case[worst])
             text = say("{told}, at worst {ratio:ratio} ({case})", told=text, ratio=math.exp(logs[worst]), case=case)
         if missing := [one.case.key for one in judged if name not in one.ranking]:
             text = say("{told}; it has no figure in {n} more", told=text, n=len(missing))
-        yield Sentence(text=f"{text}.", cases=[worst] if worst else list(logs))
+        yield Sentence(text=f"{text}.", cases=[worst] if known else list(logs))
 
 
 def _distance(best: str, name: str, found: Overall, cases: int, within: float) -> str:

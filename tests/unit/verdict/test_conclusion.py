@@ -15,6 +15,7 @@ from fakes import campaigns, planted, scales, verdicts
 from rankbench.model import CaseStatus
 from rankbench.verdict import evaluation
 from rankbench.verdict.conclusion import conclude
+from rankbench.verdict.evidence import Pairs
 from rankbench.verdict.overall import overall, penalty
 
 if TYPE_CHECKING:
@@ -251,6 +252,20 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
         "This holds on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
         "at the settings given, from 6 launches of each."
     )
+
+
+# --- the worst case ---------------------------------------------------------------------------------------------------
+
+
+def test_the_worst_case_is_never_better_than_the_mean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not known of the case with the largest ratio whether the candidate is slower there."""
+
+    def slower(_pairs: Pairs, key: str, _fast: str, _slow: str) -> bool:
+        return key != verdicts.LINE[2].key
+
+    monkeypatch.setattr(Pairs, "slower", slower)
+    told = said(verdicts.evaluate(tmp_path, divided, cases=verdicts.LINE).verdict)
+    assert "alpha takes 1.49× as long as beta (1.48× to 1.49×; geometric mean of 3 cases)." in told
 
 
 # --- two measures -----------------------------------------------------------------------------------------------------
