@@ -621,13 +621,24 @@ class Sketch:
         pixels = (WIDTH - 60) / self.panels.end
         left = pixels * (self.panels.x(first, 0) - self.panels.x(self.panels.values[0], 0) + MARGIN)
         right = pixels * (self.panels.x(self.panels.values[-1], 0) - self.panels.x(last, 0) + MARGIN)
-        onward = last == self.panels.values[-1] and len(failed) > 1 and all(not one.counts for one in failed)
-        fate = failed[0].word if len({one.word for one in failed}) == 1 else say("failed")
-        for words in dict.fromkeys((say(self.onward, fate=fate, first=f"{first:g}") if onward else fate, fate)):
+        for words in self.wordings(failed):
             for end, room in ((0, left), (-1, right)):
                 if LETTER * len(words) + 12 <= room:
                     return end, words
         return 0, ""
+
+    def wordings(self, failed: list[Standing]) -> list[str]:
+        """Return what may be said of some failures, the fullest first: places that always fail before the others."""
+        always = [one for one in failed if not one.counts]
+        told = always or failed
+        fate = told[0].word if len({one.word for one in told}) == 1 else say("failed")
+        onward = self.at(failed[-1]) == self.panels.values[-1] and len(always) > 1 and not failed[-1].counts
+        words = [fate]
+        if onward:
+            words.insert(0, say(self.onward, fate=fate, first=f"{self.at(always[0]):g}"))
+        if len(told) < len(failed):
+            words.insert(0, say("{words}, elsewhere at times", words=words[0]))
+        return words
 
 
 def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:

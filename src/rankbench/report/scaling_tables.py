@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -71,7 +72,11 @@ def row(whole: Picture, place: Site, case: Case, fared: dict[tuple[Site, str], S
     for name in whole.candidates:
         standing = fared.get((place, name))
         cell = figure(whole, verdict, name, standing.summary if standing else None)
-        cells.append(Cell(standing.word, standing.fate) if standing and not standing.counts else cell)
+        if standing and not standing.counts:
+            cell = Cell(standing.word, standing.fate)
+        elif standing and standing.fate:
+            cell = dataclasses.replace(cell, text=f"{cell.text}, {standing.fate}")
+        cells.append(cell)
     name = scales.place_name(place, whole.campaign)
     return [Cell(name, case=case.key), Cell(str(place.ranks)), *cells, Cell(winner(verdict))]
 

@@ -28,7 +28,7 @@ class Standing(NamedTuple):
     fate: str
     """What befell it: `crashed in 3 of 3 launches`; empty if nothing did."""
     word: str
-    """That in a word: `crashed`."""
+    """That in a word or two: `crashed`; `crashed at times` if other launches ended well."""
 
 
 def standings(evaluation: Evaluation, cases: dict[Site, Case], names: Iterable[str]) -> list[Standing]:
@@ -47,7 +47,7 @@ def standing(verdict: CaseVerdict, place: Site, summary: Summary) -> Standing:
     """Return how one candidate fared at one place."""
     counts = summary.candidate in verdict.ranking
     befell, said = fate(summary, counts=counts), ending(summary)
-    return Standing(verdict.case, place, summary.candidate, summary, counts, befell, said.told if said else befell)
+    return Standing(verdict.case, place, summary.candidate, summary, counts, befell, said.words if said else befell)
 
 
 class Ending(NamedTuple):
@@ -56,6 +56,13 @@ class Ending(NamedTuple):
     told: str
     launches: int
     tried: int
+    always: bool
+    """Whether no launch ended well."""
+
+    @property
+    def words(self) -> str:
+        """Return what they ended in, and whether only some did."""
+        return self.told if self.always else say("{status} at times", status=self.told)
 
 
 def ending(summary: Summary) -> Ending | None:
@@ -64,8 +71,8 @@ def ending(summary: Summary) -> Ending | None:
     if not ends:
         return None
     status = max(ends, key=lambda one: ends[one])
-    tried = summary.launches + summary.left_out + sum(ends.values())
-    return Ending(status.replace("-", " "), ends[status], tried)
+    well = summary.launches + summary.left_out
+    return Ending(status.replace("-", " "), ends[status], well + sum(ends.values()), always=not well)
 
 
 def fate(summary: Summary, *, counts: bool) -> str:

@@ -205,6 +205,14 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
         ("4x1", "crashed in 3 of 3 launches"),
         ("8x1", "crashed in 3 of 3 launches"),
     ]
+    assert [row["words"] for row in chart.datasets["foot"]] == ["crashed from 4 nodes on", "", ""]
+    (table,) = scaling_tables(plots.picture(evaluation))
+    assert [row[3].text for row in table.rows] == [
+        "1.00 µs",
+        "1.00 µs, crashed in 1 of 3 launches",
+        "crashed",
+        "crashed",
+    ]
     for plot, _, one in plots.charts(plots.picture(evaluation)):
         for name, rows in one.datasets.items():
             assert len({tuple(sorted(row)) for row in rows}) <= 1, (plot, name)
@@ -212,6 +220,20 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
     charts = pages.part((tmp_path / "report.html").read_text(encoding="utf-8"), "scaling")
     count, columns = next(iter(charts.values()))[3]["foot"]
     assert (count, columns["place"]) == (3, ["2x1", "4x1", "8x1"])
+
+
+def test_failures_of_some_launches_only_are_not_told_as_of_all(tmp_path: Path) -> None:
+    launches: Counter[tuple[str, str]] = Counter()
+
+    def told(candidate: str, _case: Case, place: Placement) -> float | CaseStatus:
+        launches[candidate, place.name] += 1
+        crash = place.nodes == 2 and launches[candidate, place.name] == 1
+        return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
+
+    made = scales.make(tmp_path / "made", told, nodes=NODES, ranks=(1,), launches=3)
+    chart = scaling.chart(next(one for _, one in plots.picture(evaluate(made)).parts("scale")))
+    assert chart is not None
+    assert [row["words"] for row in chart.datasets["foot"]] == ["crashed at times"]
 
 
 def test_a_value_that_a_row_lacks_is_packed_as_none() -> None:
