@@ -188,6 +188,8 @@ class Sentence(Record, frozen=True):
 
     text: str
     cases: list[str]
+    brief: bool = False
+    """It belongs to the short answer that the terminal shows."""
 
 
 class Verdict(Record, frozen=True):

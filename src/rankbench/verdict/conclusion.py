@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import scipy
 
@@ -14,38 +13,29 @@ from rankbench.model import BROKEN, CaseStatus, Sentence
 from rankbench.statistics import LEVEL
 from rankbench.verdict import mix
 from rankbench.verdict.evidence import Evidence, listed, sized
-from rankbench.verdict.overall import Answer, Overall, answer, overall, penalty
+from rankbench.verdict.overall import answer, overall, penalty
+from rankbench.verdict.short_answer import at_worst, distance, short_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.model import CaseVerdict
+    from rankbench.verdict.overall import Answer
 
 FEW_LAUNCHES = 6
 MOST_EXCEPTIONS = 4
 WIDE = 0.8
 """Width of the interval of a share, from which on it says nothing."""
-
-
-class Rival(NamedTuple):
-    """The fastest candidate over all cases, where another one is fastest in more of them."""
-
-    name: str
-    logs: dict[str, float]
-    """By case that both have, the logarithm of its time over the other's."""
-
-    @property
-    def ratio(self) -> float:
-        """Return the geometric mean of its times over the other's."""
-        return mean_ratio(self.logs)
+MOST_AGAINST = 5
+"""Candidates, the baseline among them, of which the short answer has a sentence each."""
 
 
 def conclude(evidence: Evidence) -> list[Sentence]:
-    """Return the answer first, then distances, exceptions, memory, doubts and scope."""
+    """Return the short answer first, then exceptions, memory and doubts; the check and the scope last."""
     judged = [one for one in evidence.main if len(one.ranking) > 1]
     if not judged:
         text = say("No two candidates have figures for the same case, so there is nothing to compare.")
-        return [Sentence(text=text, cases=[]), *_uncertain(evidence), *_control(evidence)]
+        return [Sentence(text=text, cases=[], brief=True), *_uncertain(evidence), *_control(evidence)]
     ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
     times = [one for one in ample if one.case.quantity != "memory"]
     memory = [one for one in ample if one.case.quantity == "memory"]
@@ -53,14 +43,13 @@ def conclude(evidence: Evidence) -> list[Sentence]:
     best = evidence.campaign.baseline or (found.best if found else _best(evidence, times or memory))
     return [
         *(_fastest(evidence, best, found, times) if times else ()),
-        *(_least_memory(evidence, memory) if memory else ()),
+        *(_least_memory(evidence, memory, brief=not times) if memory else ()),
         *_mix(evidence),
         *(gap for name in sorted(evidence.names, key=lambda name: name != best) for gap in _gaps(evidence, name)),
         *_short(evidence, judged, ample),
         *_uncertain(evidence),
         *_other_starts(evidence),
-        *_control(evidence),
-        _scope(evidence),
+        _check_and_scope(evidence),
     ]
 
 
@@ -70,9 +59,8 @@ def _fastest(evidence: Evidence, best: str, found: Answer | None, judged: list[C
         yield from _against(evidence, base, judged)
         yield from _distances(evidence, base, judged)
         return
-    yield from _answer(evidence, found, judged)
+    yield from short_answer(evidence, found, judged)
     yield from _places(evidence, judged)
-    yield from _distances(evidence, best, judged)
     yield from _exceptions(evidence, best, set(_keys(judged)))
 
 
@@ -98,16 +86,16 @@ def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterat
             unknown=len(set(keys) - {*faster, *slower, *alike}),
             within=evidence.campaign.plan.threshold,
         )
-        yield Sentence(text=text, cases=[*faster, *slower])
+        yield Sentence(text=text, cases=[*faster, *slower], brief=len(evidence.names) <= MOST_AGAINST)
 
 
-def _least_memory(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Sentence]:
     """Say who needs least memory, and how much the others need."""
     best = _best(evidence, judged)
     front = [one for one in _known(judged) if best in one.winners]
     if not front:
         text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
-        yield Sentence(text=text, cases=_keys(judged))
+        yield Sentence(text=text, cases=_keys(judged), brief=brief)
         return
     if len(_equals(evidence, best, front)) == len(evidence.names):
         text = say(
@@ -117,7 +105,7 @@ def _least_memory(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sen
             n=len(front),
             all=len(judged),
         )
-        yield Sentence(text=text, cases=_keys(front))
+        yield Sentence(text=text, cases=_keys(front), brief=brief)
         return
     means = {name: _mean_ratio(evidence, best, name, judged) for name in evidence.names}
     text = say(
@@ -129,7 +117,7 @@ def _least_memory(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sen
         others=[say("{name} needs {mean:ratio}", name=name, mean=mean) for name, mean in means.items() if mean],
         names=len(means) - 1,
     )
-    yield Sentence(text=text, cases=_keys(front))
+    yield Sentence(text=text, cases=_keys(front), brief=brief)
 
 
 def _mean_ratio(evidence: Evidence, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
@@ -174,159 +162,35 @@ def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
     return math.log(evidence.ratio(verdict.case.key, verdict.ranking[0], name))
 
 
-def _answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Sentence]:
-    """Say who is fastest over all cases, as far as that is certain, and who is in how many single ones."""
-    wins = _wins(evidence, judged)
-    leader = _best(evidence, judged)
-    keys = [one.case.key for one in judged if one.winners == [found.best if found else leader]]
-    if not found or found.open:
-        yield Sentence(text=say("No clear winner over all cases: {wins}.", wins=wins), cases=keys)
-        return
-    over = _over(evidence, found, judged)
-    if found.equivalent:
-        text = say(
-            "{names:and} are equivalent {over}, within {within:.0%} (geometric mean). By single cases, {wins}.",
-            names=[name for name in evidence.names if name in {found.best, *found.equivalent}],
-            over=over,
-            within=evidence.campaign.plan.threshold,
-            wins=wins,
-        )
-    else:
-        recommended = leader == found.best and len(found.slower) == len(evidence.names) - 1
-        text = say(
-            "Use {best}: it is fastest {over} (geometric mean). By single cases, {wins}."
-            if recommended
-            else "{best} is fastest {over} (geometric mean). By single cases, {wins}.",
-            best=found.best,
-            over=over,
-            wins=wins,
-        )
-    yield Sentence(text=text, cases=keys)
-    if rival := _rival(evidence, found, judged):
-        yield _why(evidence, leader, rival)
-
-
-def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> str:
-    """Return over which cases, and of which candidates where some have too few figures."""
-    names = [name for name in evidence.names if name in {found.best, *found.slower, *found.equivalent}]
-    if len(found.cases) == len(judged) and len(names) == len(evidence.names):
-        return say("over all {n:count case}" if len(judged) > 1 else "in the only case", n=len(judged))
-    return say(
-        "over the {n} of {all:count case} with figures of {names:and}",
-        n=len(found.cases),
-        all=len(judged),
-        names=names,
-    )
-
-
-def _wins(evidence: Evidence, judged: list[CaseVerdict]) -> str:
-    """Return how many cases each candidate wins, and how many nobody does; the numbers add up to all cases."""
-    alone = Counter(one.winners[0] for one in judged if len(one.winners) == 1)
-    counts = {name: alone[name] for name in sorted(evidence.names, key=lambda name: -alone[name])}
-    equivalent = sum(len(one.winners) > 1 and one.decided for one in judged)
-    undecided = len(judged) - sum(alone.values()) - equivalent
-    parts: list[str] = []
-    for text, name, number in (
-        *(("{name} in {n}", name, number) for name, number in counts.items()),
-        ("several are equivalent in {n}", "", equivalent),
-        ("{n} undecided", "", undecided),
-    ):
-        if number:
-            of = str(number) if parts else say("{n} of {all:count case}", n=number, all=len(judged))
-            parts.append(say("{name} is fastest in {n}" if name and not parts else text, name=name, n=of))
-    return ", ".join(parts)
-
-
 def _equals(evidence: Evidence, best: str, told: list[CaseVerdict]) -> list[str]:
     """Return the candidates that are at the front wherever the best is, and nowhere else; the best first."""
     level = [name for name in evidence.names if all((name in one.winners) == (best in one.winners) for one in told)]
     return sorted(level, key=lambda name: name != best)
 
 
-def _rival(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Rival | None:
-    """Return the fastest over all cases, where that is certain and another candidate wins more single cases."""
-    leader = _best(evidence, judged)
-    if not found or found.open or found.equivalent or leader == found.best:
-        return None
-    return Rival(found.best, _logs(evidence, leader, found.best, judged))
-
-
-def _why(evidence: Evidence, best: str, rival: Rival) -> Sentence:
-    """Say in how many cases each is ahead, by how much, and how many of these differences can be told."""
-    shorter = {key: -log for key, log in rival.logs.items() if log < 0}
-    longer = {key: log for key, log in rival.logs.items() if log > 0}
-    open_ = [key for key in rival.logs if not evidence.pairs.different(key, best, rival.name)]
-    text = say(
-        "Of these cases, {rival} is ahead in {n}, by {margin:ratio}",
-        rival=rival.name,
-        n=len(shorter),
-        margin=mean_ratio(shorter),
-    )
-    if longer:
-        text = say(
-            "{told}, and {best} in {n}, by {margin:ratio} (geometric means)",
-            told=text,
-            best=best,
-            n=len(longer),
-            margin=mean_ratio(longer),
-        )
-    if open_:
-        text = say("{told}; in {n} of them the two cannot be told apart", told=text, n=len(open_))
-    text = say("{told}. Which of the two to use depends on the calls that an application makes.", told=text)
-    return Sentence(text=text, cases=list(shorter))
-
-
 def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
-    """Say of each other candidate how it stands to the best over all cases that both have.
+    """Say of each other candidate how its time compares to the baseline's over all cases that both have.
 
-    Intervals are as wide as those of the answer, so that both say the same. The worst case is named only if it is
-    certain that the candidate is slower there: the largest ratio may be chance.
+    The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
     priced = penalty(evidence) * max(len(evidence.names) - 1, 1)
     for name in evidence.names:
-        logs = _logs(evidence, best, name, judged)
-        if name == best or not logs:
+        keys = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
+        if name == best or not keys:
             continue
-        ratio = overall(evidence, best, name, list(logs), priced)
-        text = _distance(best, name, ratio, len(logs), evidence.campaign.plan.threshold)
-        worst = max(logs, key=lambda key: logs[key])
-        if known := evidence.pairs.slower(worst, best, name):
-            case = evidence.full_title(evidence.case[worst])
-            text = say("{told}, at worst {ratio:ratio} ({case})", told=text, ratio=math.exp(logs[worst]), case=case)
-        if missing := [one.case.key for one in judged if name not in one.ranking]:
-            text = say("{told}; it has no figure in {n} more", told=text, n=len(missing))
-        yield Sentence(text=f"{text}.", cases=[worst] if known else list(logs))
-
-
-def _distance(best: str, name: str, found: Overall, cases: int, within: float) -> str:
-    """Say how long a candidate takes over all cases against the best one."""
-    told = {"name": name, "best": best, "n": cases, "mean": found.mean, "low": found.low, "high": found.high}
-    if not found.low:
-        return say(
-            "{name} takes {mean:ratio} as long as {best} (geometric mean of {n:count case}; no interval from so few "
-            "launches)",
-            **told,
+        ratio = overall(evidence, best, name, keys, priced)
+        text = say(
+            "Against {base} over {n:count case}: {distance}",
+            base=best,
+            n=len(keys),
+            distance=distance(name, ratio, evidence.campaign.plan.threshold),
         )
-    if found.low >= 1 / (1 + within) and found.high <= 1 + within:
-        return say(
-            "{name} takes as long as {best}, within {within:.0%} ({low:ratio} to {high:ratio}; geometric mean of "
-            "{n:count case})",
-            within=within,
-            **told,
-        )
-    if found.low <= 1 <= found.high:
-        return say(
-            "Over all {n:count case} it is not known which of {name} and {best} takes longer: {name} takes "
-            "{mean:ratio} the time ({low:ratio} to {high:ratio})",
-            **told,
-        )
-    return say(
-        "{name} takes {mean:ratio} as long as {best} ({low:ratio} to {high:ratio}; geometric mean of {n:count case})"
-        if found.mean >= 1
-        else "{name} takes {mean:ratio} the time of {best} ({low:ratio} to {high:ratio}; geometric mean of {n:count "
-        "case})",
-        **told,
-    )
+        worst = max(keys, key=lambda key: evidence.ratio(key, best, name))
+        if certain := evidence.pairs.slower(worst, best, name):
+            text = say("{text}; at worst {worst}", text=text, worst=at_worst(evidence, worst, best, name))
+        if len(keys) < len(judged):
+            text = say("{text}; it has no figure in {n} more", text=text, n=len(judged) - len(keys))
+        yield Sentence(text=f"{text}.", cases=[worst] if certain else keys)
 
 
 def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]:
@@ -450,18 +314,23 @@ def _control(evidence: Evidence) -> Iterator[Sentence]:
     if not evidence.control:
         return
     wrong = [one for one in evidence.control if one.different]
-    told = scipy.stats.binomtest(len(wrong), len(evidence.control)).proportion_ci(LEVEL)
-    if told.high - told.low > WIDE:
+    share = scipy.stats.binomtest(len(wrong), len(evidence.control)).proportion_ci(LEVEL)
+    if share.high - share.low > WIDE:
         return
     text = say(
-        "As a check, one candidate was measured twice under two names: by the rule that judged the others, {n} of "
-        "{all:count case} called the two different (with 95 % confidence, {low:.0%} to {high:.0%} of such cases do).",
+        "Noise check: one library, measured twice under two names, differs from itself in {n} of {all:count case} "
+        "(95 % interval {low:.0%} to {high:.0%}).",
         n=len(wrong),
         all=len(evidence.control),
-        low=told.low,
-        high=told.high,
+        low=share.low,
+        high=share.high,
     )
-    yield Sentence(text=text, cases=[one.case for one in wrong])
+    yield Sentence(text=text, cases=[one.case for one in wrong], brief=True)
+
+
+def _check_and_scope(evidence: Evidence) -> Sentence:
+    parts = [*_control(evidence), _scope(evidence)]
+    return Sentence(text=" ".join(one.text for one in parts), cases=parts[0].cases, brief=True)
 
 
 def _scope(evidence: Evidence) -> Sentence:
@@ -473,12 +342,12 @@ def _scope(evidence: Evidence) -> Sentence:
         n=most,
     )
     if evidence.campaign.imported:
-        text = say("This holds where these files were made, {launches}", launches=counted)
+        text = say("Valid where these files were made, {launches}", launches=counted)
     else:
         text = _here(evidence, counted)
     if most < FEW_LAUNCHES:
-        text = say("{scope}; so few launches find large differences only", scope=text)
-    return Sentence(text=f"{text}.", cases=[])
+        text = say("{scope}; so few launches show large differences only", scope=text)
+    return Sentence(text=f"{text}.", cases=[], brief=True)
 
 
 def _here(evidence: Evidence, launches: str) -> str:
@@ -486,7 +355,7 @@ def _here(evidence: Evidence, launches: str) -> str:
     machine = evidence.campaign.machine
     given = any(one.settings for one in evidence.campaign.candidates)
     return say(
-        "This holds {where}, for {versions}, {settings}, {launches}",
+        "Valid {where}, for {versions}, {settings}, {launches}",
         where=say("on {hosts:and}", hosts=machine.host.split(", "))
         if not machine.cpu
         else say(

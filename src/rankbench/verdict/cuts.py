@@ -1,0 +1,90 @@
+"""The one size up to which one candidate, and from which on another one, is the better choice. Pure."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankbench.verdict.overall import estimate, logs, mean_log, tail, weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.overall import Answer, Numbers
+
+
+class Part(NamedTuple):
+    """The cases on one side of a cut."""
+
+    size_bytes: int
+    """The largest below the cut, or the smallest above it."""
+    fastest: str
+    ratios: dict[str, float]
+    """Of those that are surely slower there over all its cases."""
+    cases: list[str]
+
+
+class Choice(NamedTuple):
+    """Two candidates on the two sides of a cut."""
+
+    below: str
+    above: str
+    place: int
+
+
+def cut(evidence: Evidence, found: Answer, priced: float) -> tuple[Part, Part] | None:
+    """Return the best cut, where it surely is better than every single candidate by more than the threshold.
+
+    The best of many choices is tested: the interval is as wide as so many need (Bonferroni). On either side the one
+    that is named must surely be faster than the other one, and win most cases.
+    """
+    cases = weights(evidence, found.cases)
+    sizes = sorted({size for key in cases if (size := evidence.case[key].size_bytes)})
+    names = [name for name in evidence.names if name in found.names]
+    choices = [Choice(*pair, place) for pair in permutations(names, 2) for place in range(1, len(sizes))]
+    if not choices:
+        return None
+    keys, weighed = list(cases), np.array([*cases.values()])
+    of_size = np.array([evidence.case[key].size_bytes for key in keys])
+    tables = {name: logs(evidence, found.best, name, keys) for name in names}
+    means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
+    best = min(choices, key=lambda one: _total(means, one, of_size, sizes))
+    level = tail(evidence, priced * len(choices))
+    sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
+    for name in names:
+        pairs = {one: logs(evidence, name, one, keys) for one in (best.below, best.above)}
+        policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
+        if mean_log(policy, weighed).ratio(level).high > 1 / (1 + evidence.campaign.plan.threshold):
+            return None
+    parts = [
+        _part(evidence, fastest, names, [keys[place] for place in np.flatnonzero(side)], size, level)
+        for fastest, side, size in zip(best[:2], sides, sizes[best.place - 1 : best.place + 1], strict=True)
+    ]
+    low, high = parts
+    if low is None or high is None or best.above not in low.ratios or best.below not in high.ratios:
+        return None
+    return low, high
+
+
+def _total(means: dict[str, Numbers], one: Choice, of_size: Numbers, sizes: Sequence[int]) -> float:
+    """Return the mean log ratio of a choice to the fastest single candidate, over the cases that have a size."""
+    above = of_size >= sizes[one.place]
+    below = (of_size > 0) & ~above
+    return float(means[one.below][below].sum() + means[one.above][above].sum())
+
+
+def _part(
+    evidence: Evidence, fastest: str, names: Sequence[str], keys: list[str], size: int, level: float
+) -> Part | None:
+    """Return one side; nothing where another candidate wins more single cases of it or may be faster over all."""
+    alone = [one.winners[0] for one in evidence.main if one.case.key in keys and len(one.winners) == 1]
+    if not alone.count(fastest) or any(alone.count(name) > alone.count(fastest) for name in names):
+        return None
+    part = weights(evidence, keys)
+    found = {name: estimate(evidence, fastest, name, part) for name in names if name != fastest}
+    slower = {name: math.exp(one.mean) for name, one in found.items() if one.ratio(level).low > 1}
+    return Part(size, fastest, slower, keys) if len(slower) == len(names) - 1 else None

@@ -1,0 +1,202 @@
+"""The short answer: who is fastest overall, the rivals, sizes and states that matter, worst cases and wins. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.model import Sentence
+from rankbench.verdict.cuts import cut
+from rankbench.verdict.overall import penalty
+from rankbench.verdict.states import FAR, states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import CaseVerdict
+    from rankbench.verdict.cuts import Part
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.overall import Answer, Overall
+    from rankbench.verdict.states import State
+
+
+def short_answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+    """Yield at most five sentences of the cases that are compared."""
+    wins = Counter(one.winners[0] for one in judged if len(one.winners) == 1)
+    if not found:
+        yield Sentence(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
+        yield _wins(evidence, judged, wins)
+        return
+    priced = penalty(evidence)
+    parts, both = cut(evidence, found, priced), states(evidence, found, priced)
+    first = max(wins, key=lambda name: wins[name], default="") if wins else ""
+    most = wins[found.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
+    sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
+    yield _first(evidence, found, judged, recommended=sure and set(found.slower) == set(evidence.names) - {found.best})
+    yield _rivals(evidence, found)
+    lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(evidence, found.best, both)] if both else [])]
+    if lines:
+        keys = [key for part in parts or () for key in part.cases] or found.cases
+        yield Sentence(text=" ".join(lines), cases=keys, brief=True)
+    yield from _worst(evidence, found, judged)
+    yield _wins(evidence, judged, wins)
+
+
+def _first(evidence: Evidence, found: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Sentence:
+    """Say who is fastest over all cases, as far as that is certain."""
+    over, within = _over(evidence, found, judged), evidence.campaign.plan.threshold
+    if found.open:
+        text = say(
+            "No clear winner {over}: {rivals:and} {n:of is|are} not distinguishable from {best}.",
+            over=over, rivals=found.open, n=len(found.open), best=found.best,
+        )  # fmt: skip
+    elif found.equivalent:
+        names = [name for name in evidence.names if name in {found.best, *found.equivalent}]
+        text = say("{names:and} are equivalent within {within:.0%} {over}.", names=names, over=over, within=within)
+    elif recommended:
+        text = say("Use {best}: it has the lowest overall time {over}.", best=found.best, over=over)
+    else:
+        text = say("{best} has the lowest overall time {over}.", best=found.best, over=over)
+    keys = [one.case.key for one in judged if one.winners == [found.best]]
+    return Sentence(text=text, cases=keys, brief=True)
+
+
+def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> str:
+    """Return over which cases, of which candidates where some have too few figures, and how cases weigh."""
+    names = [name for name in evidence.names if name in found.names]
+    if len(found.cases) < len(judged) or len(names) < len(evidence.names):
+        over = say(
+            "over the {n} of {all:count case} with figures of {names:and}",
+            n=len(found.cases), all=len(judged), names=names,
+        )  # fmt: skip
+    elif len(judged) == 1:
+        return say("in the only case")
+    else:
+        over = say("over all {n:count case}", n=len(judged))
+    called = {one.operation for one in evidence.campaign.plan.calls}
+    if called & {evidence.case[key].operation for key in found.cases}:
+        return say("{over} (weighted by the plan's calls)", over=over)
+    several = len({evidence.case[key].operation for key in found.cases}) > 1
+    return say("{over} (each operation weighs the same)", over=over) if several else over
+
+
+def _rivals(evidence: Evidence, found: Answer) -> Sentence:
+    """Say how the time of each rival compares over all cases."""
+    text = say(
+        "Against {best}: {rivals}.",
+        best=found.best,
+        rivals=_distances(found.ratios, evidence.campaign.plan.threshold),
+    )
+    return Sentence(text=text, cases=found.cases, brief=True)
+
+
+def _distances(ratios: dict[str, Overall], within: float) -> str:
+    return "; ".join(distance(name, ratio, within) for name, ratio in _sorted(ratios))
+
+
+def _sorted(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
+    return sorted(ratios.items(), key=lambda item: item[1].mean)
+
+
+def distance(name: str, ratio: Overall, within: float) -> str:
+    """Return how the time of a candidate compares to that of the one just named."""
+    if not ratio.low:
+        text = "{name} needs {mean:ratio} the time (too few launches for an interval)"
+    elif ratio.low >= 1 / (1 + within) and ratio.high <= 1 + within:
+        text = "{name} is equivalent within {within:.0%} ({low:ratio} to {high:ratio})"
+    elif ratio.low > 1 + within or ratio.high < 1 / (1 + within):
+        text = "{name} needs {mean:ratio} the time ({low:ratio} to {high:ratio})"
+    else:
+        text = "{name} is not distinguishable ({mean:ratio}, {low:ratio} to {high:ratio})"
+    return say(text, name=name, within=within, mean=ratio.mean, low=ratio.low, high=ratio.high)
+
+
+def _of_sizes(parts: tuple[Part, Part]) -> str:
+    """Say who is faster below the cut, and who above it."""
+    texts = ("Up to {size:size} {name} is fastest on average ({rivals})", "from {size:size} {name} ({rivals})")
+    told = [
+        say(
+            text,
+            size=part.size_bytes,
+            name=part.fastest,
+            rivals=", ".join(
+                say("{name} {ratio:ratio}", name=name, ratio=ratio)
+                for name, ratio in sorted(part.ratios.items(), key=lambda item: item[1])
+            ),
+        )
+        for text, part in zip(texts, parts, strict=True)
+    ]
+    return f"{', '.join(told)}."
+
+
+def _of_states(evidence: Evidence, best: str, both: list[State]) -> str:
+    """Say how the rivals compare while cores are near each other, and while they are far."""
+    told = [
+        say(
+            "{level} ({share:.0%} of visits, {n:count block}), against {best}: {rivals}",
+            level=say("While cores were far") if state.level == FAR else say("While cores were near"),
+            best=best,
+            share=state.share,
+            n=state.blocks,
+            rivals=_distances(state.ratios, evidence.campaign.plan.threshold),
+        )
+        for state in both
+    ]
+    return f"{'. '.join(told)}."
+
+
+def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+    """Say by how much each candidate at worst is slower than the fastest of a case, over the cases decided."""
+    names = [name for name in evidence.names if name in found.names]
+    decided = [one for one in judged if one.decided and one.case.key in found.cases]
+    worst = {name: _worst_case(evidence, decided, name) for name in names}
+    if not any(worst.values()):
+        return
+    told = [
+        say(
+            "{name} {at}",
+            name=name,
+            at=at_worst(evidence, one.case.key, one.ranking[0], name) if one else say("never slower"),
+        )
+        for name, one in worst.items()
+    ]
+    regret = {name: evidence.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
+    least = min(names, key=lambda name: regret[name])
+    text = say("Worst case against the fastest: {all}", all="; ".join(told))
+    if least != found.best and not found.open:
+        text = say("{text}. {least} has the smallest worst case", text=text, least=least)
+    yield Sentence(
+        text=f"{text}.", cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True
+    )
+
+
+def _worst_case(evidence: Evidence, decided: list[CaseVerdict], name: str) -> CaseVerdict | None:
+    slower = [one for one in decided if evidence.pairs.slower(one.case.key, one.ranking[0], name)]
+    return max(slower, key=lambda one: evidence.ratio(one.case.key, one.ranking[0], name), default=None)
+
+
+def at_worst(evidence: Evidence, key: str, fastest: str, name: str) -> str:
+    """Return the ratio of a candidate to the fastest of a case with its interval, and the case."""
+    one = evidence.comparison[key, fastest, name]
+    return say(
+        "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})",
+        ratio=one.ratio,
+        low=one.low,
+        high=one.high,
+        case=evidence.full_title(evidence.case[key]),
+    )
+
+
+def _wins(evidence: Evidence, judged: list[CaseVerdict], wins: Counter[str]) -> Sentence:
+    """Say how many cases each candidate wins alone, and how many nobody does; the numbers add up to all cases."""
+    equivalent = sum(len(one.winners) > 1 and one.decided for one in judged)
+    counts = {name: wins[name] for name in sorted(evidence.names, key=lambda name: -wins[name])}
+    counts[say("equivalent")] = equivalent
+    counts[say("undecided")] = len(judged) - wins.total() - equivalent
+    text = say(
+        "Fastest in single cases: {counts} (of {n:count case}).",
+        counts=", ".join(f"{name} {number}" for name, number in counts.items()),
+        n=len(judged),
+    )
+    return Sentence(text=text, cases=[one.case.key for one in judged if len(one.winners) == 1], brief=True)

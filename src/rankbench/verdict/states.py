@@ -1,0 +1,96 @@
+"""How candidates compare over all cases while cores are near each other, and while they are far. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy
+
+from rankbench.statistics.pairing import visit_logs
+from rankbench.statistics.references import levels
+from rankbench.verdict.overall import Estimate, Overall, mean_log, spread_out, tail, weights
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.overall import Answer, Numbers
+
+NEAR, FAR = "near", "far"
+
+
+class State(NamedTuple):
+    """What the ratios to the fastest are at one level of the reference."""
+
+    level: str
+    share: float
+    """Of the visits at either level."""
+    blocks: int
+    ratios: dict[str, Overall]
+
+
+def states(evidence: Evidence, found: Answer, priced: float) -> list[State]:
+    """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
+    threshold.
+    """
+    frames = {name: _visits(evidence, found.best, name, found.cases) for name in found.ratios}
+    frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
+    both = {name: of for name, frame in frames.items() if (of := _both(evidence, frame, found.cases))}
+    level = tail(evidence, priced * max(1, len(both)))
+    if not any(_apart(of, level, evidence.campaign.plan.threshold) for of in both.values()):
+        return []
+    every = pl.concat([frames[name] for name in both])
+    return [
+        State(
+            name,
+            float((every["level"] == name).mean() or 0.0),
+            every.filter(pl.col("level") == name)["block"].n_unique(),
+            {rival: of[place].ratio(level) for rival, of in both.items()},
+        )
+        for place, name in enumerate((NEAR, FAR))
+    ]
+
+
+def _visits(evidence: Evidence, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
+    """Return the log ratios of visits in which both were at the same level: case, block, level and log."""
+    found = pl.DataFrame(schema={"case": pl.String, "block": pl.Int32, "level": pl.String, "log": pl.Float64})
+    if "visit_hop_ns" not in evidence.figures.columns:
+        return found
+    for placement in evidence.campaign.plan.placements:
+        keys = [key for key in cases if evidence.case[key].placement == placement.name]
+        figures = evidence.figures.filter(pl.col("case").is_in(keys))
+        at = levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
+        if at:
+            one, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
+            hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
+            level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
+            visits = visit_logs(one, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+            own = visits.with_columns(level=level).drop_nulls("level").select(found.columns)
+            found = pl.concat([found, own.cast(dict(found.schema))])
+    return found
+
+
+def _both(evidence: Evidence, visits: pl.DataFrame, cases: Sequence[str]) -> tuple[Estimate, Estimate] | None:
+    """Return the mean log ratio near and far over the cases that have both; nothing where either has no error."""
+    medians = visits.group_by("case", "block", "level").agg(pl.col("log").median())
+    blocks = visits["block"].unique().sort()
+    tables: list[Numbers] = [
+        spread_out(medians.filter(pl.col("level") == level), cases, blocks) for level in (NEAR, FAR)
+    ]
+    shared = np.flatnonzero(np.logical_and.reduce([~np.isnan(table).all(axis=0) for table in tables]))
+    if not len(shared):
+        return None
+    weighed = weights(evidence, [cases[place] for place in shared])
+    columns = [list(cases).index(key) for key in weighed]
+    near, far = (mean_log(table[:, columns], np.array([*weighed.values()])) for table in tables)
+    return (near, far) if near.degrees and far.degrees else None
+
+
+def _apart(both: tuple[Estimate, Estimate], level: float, threshold: float) -> bool:
+    """Return whether a ratio surely is another one at the other level, and by more than the threshold."""
+    near, far = both
+    off, error = abs(near.mean - far.mean), math.hypot(near.error, far.error)
+    return off > max(math.log1p(threshold), float(scipy.stats.t.isf(level, min(near.degrees, far.degrees))) * error)
