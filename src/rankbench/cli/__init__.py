@@ -11,6 +11,8 @@ import io
 import os
 import signal
 import sys
+import textwrap
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,6 +60,12 @@ Binding = Annotated[
         metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound; in place of the plan's."
     ),
 ]
+
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print every sentence of the conclusion and every finding.")
+]
+
+GRAVEST_FIRST = ("failure", "warning", "note")
 
 SIGNALLED = 128
 """What shells add to a signal's number for an exit code."""
@@ -111,10 +119,21 @@ def placed(ranks: Sequence[RankFact]) -> str:
     return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
 
 
-def answer(verdict: Verdict) -> list[str]:
-    """Return the conclusion sentence by sentence, and the findings that are failures or warnings."""
-    grave = [found.text for found in verdict.findings if found.severity != "note"]
-    return [sentence.text for sentence in verdict.conclusion] + grave
+def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
+    """Return the short answer and how many findings there are: at most seven lines; or all sentences and findings."""
+    sentences = [one.text for one in verdict.conclusion if one.brief or verbose]
+    if verbose:
+        return [*sentences, *(found.text for found in verdict.findings)]
+    counts = Counter(found.severity for found in verdict.findings)
+    parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
+    found = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
+    return [*sentences[:-1], *found, *sentences[-1:]]
+
+
+def spread_lines(text: str) -> None:
+    """Print a text in lines of whole words; a longer word, such as a path, is never broken."""
+    for line in textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]:
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so

@@ -18,11 +18,12 @@ import rich.box
 import typer
 from rich.console import Group
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rankbench import campaign, launch, plan, store
+from rankbench import campaign, launch, plan, plots, store
 from rankbench.campaign import Progress, Wanted
 from rankbench.campaign.changes import looked
 from rankbench.cli import (
@@ -33,14 +34,18 @@ from rankbench.cli import (
     Prefixes,
     RemoteShell,
     Terminated,
+    Verbose,
     answer,
     campaign_folder,
+    columns,
     console,
     exit_code,
     home,
+    spread_lines,
 )
 from rankbench.launch import schedulers
 from rankbench.model import CaseStatus, LaunchStatus, RankbenchError
+from rankbench.report.overview import overview
 from rankbench.statistics import deciding
 from rankbench.verdict import evaluation, measures, naming
 from rankbench.verdict.stopping import decide
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
 
     from rankbench.campaign import Decide, Decision
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Verdict
+    from rankbench.report.tables import Table as Content
     from rankbench.store import Store
 
 ORDER = 30
@@ -82,6 +88,7 @@ def run(
     one_machine: OneMachine = False,  # noqa: FBT002
     more: Annotated[int, typer.Option(min=0, help="Measure so many blocks beyond those that are stored.")] = 0,
     anew: Annotated[bool, typer.Option("--new", help="Start another campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
+    verbose: Verbose = False,  # noqa: FBT002
     ignore_failures: Annotated[bool, typer.Option("--ignore-failures", help="Exit with 0 nevertheless.")] = False,  # noqa: FBT002
 ) -> None:
     """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was.
@@ -115,7 +122,7 @@ def run(
     if before == len(prepared.store.launches()):
         tell(finished(prepared.store))
         return
-    conclude(prepared.store, decision, again(folder.name))
+    conclude(prepared.store, decision, again(folder.name), verbose=verbose)
     if failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
 
@@ -181,8 +188,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def tell(text: str) -> None:
-    """Print a line that is not broken, however long."""
-    console.print(text, soft_wrap=True, markup=False)
+    """Print a text in lines of whole words."""
+    spread_lines(text)
 
 
 def stopping(opened: Store) -> Decide:
@@ -208,30 +215,46 @@ def stopping(opened: Store) -> Decide:
     return enough
 
 
-def conclude(store: Store, decision: Decision, command: str = "") -> None:
-    """Say why the campaign ended, what it found, where it is and what can be done next.
+def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
+    """Print why the campaign ended, its answer, its figures and what can be done next.
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
-    launches = store.launches()
-    verdict = evaluation.evaluate(store).verdict
+    evaluated = evaluation.evaluate(store)
+    verdict, launches = evaluated.verdict, store.launches()
+    decided = sum(one.decided for one in verdict.cases)
+    spent_s = sum(one.duration_s for one in launches)
     made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
-    tell(f"done: {made} in {store.folder}: {decision.reason}")
-    if saved := saving(store, verdict.blocks):
-        tell(saved)
+    tell(
+        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {decision.reason}). "
+        f"{decided} of {counted(len(verdict.cases), 'case')} decided."
+    )
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
         counts = ", ".join(f"{count} {status}" for status, count in without.items())
-        tell(f"without figures: {counts}; the report tells why")
+        tell(f"without figures: {counts}; the report lists them")
     for failure in failures(store):
         tell(failure)
     tell("")
-    for line in answer(verdict):
+    for line in answer(verdict, verbose=verbose):
         tell(line)
+    tell("")
+    show_overview(overview(plots.picture(evaluated)))
+    tell("")
     if more := prospect(store, verdict, command):
         tell(more)
-    tell("")
+    if verbose and (saved := saving(store)):
+        tell(saved)
     tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
+
+
+def show_overview(content: Content) -> None:
+    """Print the table of all cases; long names of candidates have their version on a second line."""
+    table = columns(content.columns[0], *(escape("\n".join(name.rsplit("-", 1))) for name in content.columns[1:]))
+    for row in content.rows:
+        table.add_row(*(Text(cell.text) for cell in row))
+    console.print(table)
+    tell(content.caption)
 
 
 def prospect(store: Store, verdict: Verdict, command: str) -> str:
@@ -259,15 +282,13 @@ def failures(store: Store) -> list[str]:
     return [f"{candidate}: {counted(count, 'case')} {status}" for candidate, status, count in counts]
 
 
-def saving(store: Store, blocks: int) -> str:
-    """Say how much less was measured than by a design that gives every case as many blocks as the hardest had."""
+def saving(store: Store) -> str:
+    """Say how much less was measured than with the most blocks for every case."""
     if not store.looks():
         return ""
     made = store.cases().select("block", "candidate", "case").n_unique()
-    a_block = len(store.campaign.cases) * len(store.campaign.candidates)
-    most = store.campaign.plan.stop.blocks_max
-    less = [f"{1 - made / (a_block * number):.0%} less than {number} blocks" for number in sorted({blocks, most})]
-    return f"measured {made} times a case of a candidate: {', '.join(less)} of everything"
+    every = len(store.campaign.cases) * len(store.campaign.candidates) * store.campaign.plan.stop.blocks_max
+    return f"saved {1 - made / every:.0%} of the measurements by ending decided cases early"
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------

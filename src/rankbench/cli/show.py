@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import answer, console
+from rankbench.cli import Verbose, answer, console, spread_lines
 from rankbench.cli.status import current
 from rankbench.language import say
 from rankbench.model import RankbenchError
@@ -80,6 +80,7 @@ def show(
     details: Annotated[  # noqa: FBT002
         bool, typer.Option("--details", help="Below each figure its interval, and the fastest and slowest launch.")
     ] = False,
+    verbose: Verbose = False,  # noqa: FBT002
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
@@ -140,7 +141,7 @@ def show(
         )
         show_sentences(matrix_sentences(picked))
     else:
-        show_answer(whole)
+        show_answer(whole, verbose=verbose)
         show_figures(picked)
 
 
@@ -191,12 +192,12 @@ def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], siz
     return kept
 
 
-def show_answer(whole: Picture) -> None:
-    """Print the question, its answer, and what to be careful with."""
+def show_answer(whole: Picture, *, verbose: bool = False) -> None:
+    """Print the question and its answer, in short or with all that restricts it."""
     if whole.campaign.plan.question:
         console.print(Text(whole.campaign.plan.question, "bold"))
-    for line in answer(whole.verdict):
-        console.print(Text(line))
+    for line in answer(whole.verdict, verbose=verbose):
+        spread_lines(line)
 
 
 def show_figures(picked: Picture) -> None:

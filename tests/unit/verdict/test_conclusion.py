@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankbench.verdict.evidence import Evidence
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
-SCOPE = "This holds on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
+SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
 
 
 def said(verdict: Verdict) -> list[str]:
@@ -46,9 +46,8 @@ def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path
         "(pingpong, 8 B).",
         "gamma takes 3.00× as long as beta (2.99× to 3.01×; geometric mean of 9 cases), at worst 3.00× "
         "(pingpong, 8 B).",
-        "As a check, one candidate was measured twice under two names: by the rule that judged the others, 0 "
-        "of 9 cases "
-        "called the two different (with 95 % confidence, 0% to 34% of such cases do).",
+        "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
+        "0% to 34%).",
         f"{SCOPE}, from 6 launches of each.",
     ]
     assert verdict.conclusion[0].cases == [case.key for case in campaigns.cases_of()]
@@ -203,9 +202,8 @@ def test_one_candidate_alone_has_its_control_and_nothing_else(tmp_path: Path) ->
     made = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=("alpha",), control=True)
     assert said(made.verdict) == [
         NOTHING,
-        "As a check, one candidate was measured twice under two names: by the rule that judged the others, 0 "
-        "of 9 cases "
-        "called the two different (with 95 % confidence, 0% to 34% of such cases do).",
+        "Noise check: one library, measured twice under two names, differs from itself in 0 of 9 cases (95 % interval "
+        "0% to 34%).",
     ]
 
 
@@ -238,8 +236,7 @@ def test_versions_are_named_where_candidates_do_not(names: tuple[str, str], vers
     verdict = msgspec.structs.replace(made.verdict, summaries=summaries, comparisons=[])
     evaluated = dataclasses.replace(made, verdict=verdict)
     assert said(verdicts.judge_again(evaluated, candidates=candidates))[-1] == (
-        f"This holds on this machine (Example 9000, 2 cores), for {versions}, at default settings, "
-        "from 6 launches of each."
+        f"Valid on this machine (Example 9000, 2 cores), for {versions}, at default settings, from 6 launches of each."
     )
 
 
@@ -249,7 +246,7 @@ def test_settings_and_a_virtual_machine_bound_what_is_claimed(tmp_path: Path) ->
     machine = msgspec.structs.replace(record.machine, virtual="kvm", cores=1)
     candidates = [msgspec.structs.replace(one, settings={"A": "1"}) for one in record.candidates]
     assert said(verdicts.judge_again(made, machine=machine, candidates=candidates))[-1] == (
-        "This holds on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
+        "Valid on this virtual machine (Example 9000, 1 core), for alpha 1.0, beta 1.0 and gamma 1.0, "
         "at the settings given, from 6 launches of each."
     )
 
