@@ -102,7 +102,7 @@ def _sorted(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
 def distance(name: str, ratio: Overall, within: float) -> str:
     """Return how the time of a candidate compares to that of the one just named."""
     if not ratio.low:
-        text = "{name} needs {mean:ratio} the time (too few launches for an interval)"
+        text = "{name} is measured at {mean:ratio} the time (too few launches for an interval)"
     elif ratio.low >= 1 / (1 + within) and ratio.high <= 1 + within:
         text = "{name} is equivalent within {within:.0%} ({low:ratio} to {high:ratio})"
     elif ratio.low > 1 + within or ratio.high < 1 / (1 + within):
@@ -164,7 +164,7 @@ def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iter
     regret = {name: evidence.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
     least = min(names, key=lambda name: regret[name])
     text = say("Worst case against the fastest: {all}", all="; ".join(told))
-    if least != found.best and not found.open:
+    if regret[least] * (1 + evidence.campaign.plan.threshold) < regret[found.best] and not found.open:
         text = say("{text}. {least} has the smallest worst case", text=text, least=least)
     yield Sentence(
         text=f"{text}.", cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True

@@ -1,0 +1,66 @@
+"""The answer in the terminal: seven lines at most, in whole words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes import campaigns
+from fakes.campaigns import Truth, make_campaign
+
+from rankbench.campaign import Decision
+from rankbench.cli import answer, console, spread_lines
+from rankbench.cli.run import conclude
+from rankbench.verdict import evaluation
+
+if TYPE_CHECKING:
+    from rankbench.model import Case
+    from rankbench.store import Store
+
+NAMES = ("alpha-1.0.0", "al[red]pha-beta-2.0", "gamma-long-name-2021.18.1")
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    def truth(name: str, case: Case) -> Truth:
+        small = case.size_bytes <= 1024
+        return Truth(factor={NAMES[0]: 1.0 if small else 1.5, NAMES[1]: 1.5 if small else 1.0}.get(name, 3.0))
+
+    cases = campaigns.cases_of(sizes=(8, 1024, 8192, 65536))
+    return make_campaign(
+        tmp_path_factory.mktemp("results") / "plan", truth, 6, candidates=NAMES, cases=cases, control=True, samples=10
+    )
+
+
+def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -> None:
+    verdict = evaluation.evaluate(stored).verdict
+    short, long = answer(verdict), answer(verdict, verbose=True)
+    assert len(short) <= 7
+    assert any(line.startswith("Up to 1 KiB") for line in short)
+    assert [line for line in short if not line.startswith("Findings: ")] == [
+        one.text for one in verdict.conclusion if one.brief
+    ]
+    assert long == [one.text for one in verdict.conclusion] + [one.text for one in verdict.findings]
+    assert len(long) > 7
+
+
+def test_no_word_is_broken_at_eighty_columns(
+    stored: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 80)
+    conclude(stored, Decision(stop=True, reason="the plan's 6 blocks are done"))
+    printed = capsys.readouterr().out
+    assert printed.startswith("plan: done in ")
+    words = set(printed.split())
+    assert {word for line in answer(evaluation.evaluate(stored).verdict) for word in line.split()} <= words
+    assert {"gamma-long-name", "2021.18.1", "al[red]pha-beta"} <= words
+    assert printed.splitlines()[-1].endswith(str(stored.folder))
+    assert all(len(line) <= 80 for line in printed.splitlines()[:-1])
+
+
+def test_a_word_longer_than_a_line_stays_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 20)
+    spread_lines(f"see /{'x' * 30} for the rest of it")
+    assert capsys.readouterr().out == f"see\n/{'x' * 30}\nfor the rest of it\n"
