@@ -124,7 +124,7 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
     sentences = [one.text for one in verdict.conclusion if one.brief or verbose]
     if verbose:
         return [*sentences, *(found.text for found in verdict.findings)]
-    counts = Counter(found.severity for found in verdict.findings)
+    counts = Counter(str(found.severity) for found in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
     found = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
     return [*sentences[:-1], *found, *sentences[-1:]]

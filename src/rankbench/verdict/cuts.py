@@ -61,7 +61,7 @@ def cut(evidence: Evidence, found: Answer, priced: float) -> tuple[Part, Part] |
         if mean_log(policy, weighed).ratio(level).high > 1 / (1 + evidence.campaign.plan.threshold):
             return None
     parts = [
-        _part(evidence, fastest, names, [keys[place] for place in np.flatnonzero(side)], size, level)
+        _part(evidence, fastest, names, [keys[place] for place in np.flatnonzero(side).tolist()], size, level)
         for fastest, side, size in zip(best[:2], sides, sizes[best.place - 1 : best.place + 1], strict=True)
     ]
     low, high = parts

@@ -170,7 +170,7 @@ def logs(evidence: Evidence, base: str, other: str, cases: Sequence[str]) -> Num
     if base == other:
         return np.zeros((max(1, evidence.figures["block"].n_unique()), len(cases)))
     table = spread_out(paired_logs(evidence.figures, base, other), cases, evidence.figures["block"].unique().sort())
-    for place in np.flatnonzero(np.isnan(table).all(axis=0)):
+    for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
         table[:, place] = math.log(evidence.ratio(cases[place], base, other))
     return table
 

@@ -147,17 +147,17 @@ def _of_states(evidence: Evidence, best: str, both: list[State]) -> str:
 
 
 def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iterator[Sentence]:
-    """Say by how much each candidate at worst is slower than the fastest of a case, over the cases decided."""
+    """Say by how much each candidate at worst is slower than the fastest of a case, where that is certain."""
     names = [name for name in evidence.names if name in found.names]
-    decided = [one for one in judged if one.decided and one.case.key in found.cases]
-    worst = {name: _worst_case(evidence, decided, name) for name in names}
+    compared = [one for one in judged if one.case.key in found.cases]
+    worst = {name: _worst_case(evidence, compared, name) for name in names}
     if not any(worst.values()):
         return
     told = [
         say(
             "{name} {at}",
             name=name,
-            at=at_worst(evidence, one.case.key, one.ranking[0], name) if one else say("never slower"),
+            at=at_worst(evidence, one.case.key, one.ranking[0], name) if one else say("never significantly slower"),
         )
         for name, one in worst.items()
     ]
@@ -171,8 +171,8 @@ def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iter
     )
 
 
-def _worst_case(evidence: Evidence, decided: list[CaseVerdict], name: str) -> CaseVerdict | None:
-    slower = [one for one in decided if evidence.pairs.slower(one.case.key, one.ranking[0], name)]
+def _worst_case(evidence: Evidence, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
+    slower = [one for one in compared if evidence.pairs.slower(one.case.key, one.ranking[0], name)]
     return max(slower, key=lambda one: evidence.ratio(one.case.key, one.ranking[0], name), default=None)
 
 

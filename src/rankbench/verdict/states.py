@@ -46,7 +46,7 @@ def states(evidence: Evidence, found: Answer, priced: float) -> list[State]:
     return [
         State(
             name,
-            float((every["level"] == name).mean() or 0.0),
+            (every["level"] == name).sum() / len(every),
             every.filter(pl.col("level") == name)["block"].n_unique(),
             {rival: of[place].ratio(level) for rival, of in both.items()},
         )
@@ -69,7 +69,7 @@ def _visits(evidence: Evidence, base: str, other: str, cases: Collection[str]) -
             level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
             visits = visit_logs(one, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
             own = visits.with_columns(level=level).drop_nulls("level").select(found.columns)
-            found = pl.concat([found, own.cast(dict(found.schema))])
+            found = pl.concat([found, own.cast(found.schema)])
     return found
 
 
@@ -83,7 +83,7 @@ def _both(evidence: Evidence, visits: pl.DataFrame, cases: Sequence[str]) -> tup
     shared = np.flatnonzero(np.logical_and.reduce([~np.isnan(table).all(axis=0) for table in tables]))
     if not len(shared):
         return None
-    weighed = weights(evidence, [cases[place] for place in shared])
+    weighed = weights(evidence, [cases[place] for place in shared.tolist()])
     columns = [list(cases).index(key) for key in weighed]
     near, far = (mean_log(table[:, columns], np.array([*weighed.values()])) for table in tables)
     return (near, far) if near.degrees and far.degrees else None
