@@ -46,7 +46,7 @@ def states(evidence: Evidence, found: Answer, priced: float) -> list[State]:
     return [
         State(
             name,
-            (every["level"] == name).sum() / len(every),
+            every.filter(pl.col("level") == name).height / every.height,
             every.filter(pl.col("level") == name)["block"].n_unique(),
             {rival: of[place].ratio(level) for rival, of in both.items()},
         )

@@ -121,7 +121,7 @@ def test_the_page_of_an_imported_campaign_has_neither_machine_nor_plan(page: str
     for words in ("rankbench run plan.toml", "Do it again", "Certainty of starts", "A/A control"):
         assert words not in page
     assert "imported from 3 files ·" in page
-    assert "This holds where these files were made, from 3 launches of each" in page
+    assert "Valid where these files were made, from 3 launches of each" in page
 
 
 def test_the_page_says_where_figures_come_from(page: str) -> None:

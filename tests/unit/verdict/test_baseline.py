@@ -55,7 +55,7 @@ def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
         "Against alpha, beta is faster in 1 of 3 cases, slower in 1, as fast within 3% in 1; in 0 it is not known.",
         "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, as fast within 3% in 0; in 0 it is not known.",
     ]
-    assert said[2].startswith("beta takes as long as alpha, within 3%")
+    assert said[2].startswith("Against alpha over 3 cases: beta is equivalent within 3%")
 
 
 def test_without_one_all_pairs_are_compared(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_nodes_under_one_kernel_share_its_cores(
     conclusion = " ".join(one.text for one in verdict.conclusion)
     assert ("they have more ranks or threads than cores" in conclusion) == short
     where = "on n1, n2 and n3, for" if scheduled else "on this machine (Example 9000, 2 cores), for"
-    assert f"This holds {where}" in conclusion
+    assert f"Valid {where}" in conclusion
 
 
 def test_a_job_without_launches_says_nothing_of_its_nodes() -> None:
