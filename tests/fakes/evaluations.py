@@ -166,6 +166,7 @@ def case_verdict(case: Case) -> CaseVerdict:
         case=case,
         ranking=ranking,
         winners=ranking if tied else ranking[:1],
+        outcome="undecided" if tied else "faster",
         margin=1.0 if tied else 2.0,
         failures={} if len(ranking) == 2 else {"beta": "crashed in 4 of 4 launches"},
     )

@@ -180,7 +180,8 @@ class Large:
             ratios = times[order] / times[order[0]]
             winners = [name for name, ratio in zip(ranking, ratios, strict=True) if ratio <= WORTH]
             margin = float(ratios[len(winners)]) if len(winners) < len(ranking) else 1.0
-            yield CaseVerdict(case=case, ranking=ranking, winners=winners, margin=margin)
+            outcome = "faster" if len(winners) == 1 else "undecided"
+            yield CaseVerdict(case=case, ranking=ranking, winners=winners, outcome=outcome, margin=margin)
 
     def findings(self) -> list[Finding]:
         """Return one finding for every fifth line, of its middle case."""

@@ -52,7 +52,7 @@ from rankbench.model.plans import (
     SuiteSpec,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
-from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Sentence, Span, Summary, Verdict
+from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Level, Sentence, Span, Summary, Verdict
 
 __all__ = [
     "ALL_RANKS",
@@ -91,6 +91,7 @@ __all__ = [
     "LaunchFacts",
     "LaunchStatus",
     "Launcher",
+    "Level",
     "Library",
     "Look",
     "Machine",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+import msgspec
+
 from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
@@ -92,10 +94,36 @@ class Summary(Record, frozen=True, omit_defaults=True):
         return self.uncertain + self.few
 
 
+class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """Two candidates in one case, by their visits at one level of the reference: while cores were near, or far.
+
+    Fields are those of `Comparison`; `blocks` are the blocks with such visits.
+    """
+
+    name: Literal["near", "far"]
+    blocks: int
+    share: float
+    """Of the visits at both levels."""
+    ratio: float
+    low: float
+    high: float = math.inf
+    p_value: float
+    p_adjusted: float
+    error: float = 0.0
+    degrees: float = 1.0
+    enough: bool = False
+    """There are blocks enough to judge it."""
+    different: bool = False
+    alike: bool = False
+
+
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Two candidates in one case, by the ratio of their times paired within blocks (above 1: `other` is slower).
 
     One block alone bounds nothing: `high` is infinite then, and JSON leaves it out.
+
+    With `levels` the ratio is the mean over these, weighted by their shares of the visits; levels with fewer than three
+    blocks count only where no level has more. The p-values are the larger ones of the levels.
     """
 
     case: str
@@ -116,25 +144,58 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
     """One surely takes longer than the other, by more than the practical threshold."""
     alike: bool = False
     """The two surely differ by no more than the threshold. Neither: it is not known, told as `~`."""
+    levels: list[Level] = []
+    """Results by level where the time to hand on a cache line has two levels. `different` and `alike` hold at all of
+    these with three blocks or more, and `different` in the same direction."""
+
+    def at(self, name: str) -> Comparison | None:
+        """Return the comparison at one level: itself where it has no levels, nothing where it lacks this one.
+
+        It keeps the number of blocks of the whole case, and has that level alone in `levels`.
+        """
+        level = next((one for one in self.levels if one.name == name), None)
+        if level is None:
+            return None if self.levels else self
+        values = {field: getattr(level, field) for field in LEVEL_FIELDS}
+        return msgspec.structs.replace(self, **values, levels=[level])
+
+    @property
+    def reverses(self) -> bool:
+        """One of the two is surely faster at one level, and the other one at the other level."""
+        return len({one.ratio > 1 for one in self.levels if one.different}) > 1
+
+
+LEVEL_FIELDS = ("ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")
+"""Fields that a level and a comparison share, and that are of the level."""
+
+Outcome = Literal["faster", "equivalent", "undecided", "depends"]
 
 
 class CaseVerdict(Record, frozen=True):
     """Who is fastest in one case: all that nobody is surely faster than.
 
-    Where that is decided, several winners are alike: surely no further apart than the practical threshold. Else one of
-    them may be slower, which is not known.
+    The `outcome` is `faster` for one winner, `equivalent` for several that surely differ by no more than the practical
+    threshold, and `undecided` where one of several may be slower. It is `depends` where the winners at the levels of
+    the reference surely are not the same; `winners` are then those of either level.
     """
 
     case: Case
     ranking: list[str]
     """Candidates with figures, fastest typical value first."""
     winners: list[str]
-    decided: bool = False
-    """There is one winner, or several that are alike."""
+    outcome: Outcome = "undecided"
+    winners_by_level: dict[str, list[str]] = {}
+    """Winners while cores were near and while they were far; one level only where the other was not met often enough,
+    and empty where there are no levels."""
     margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
     failures: dict[str, str] = {}
     """Why a candidate has no figure, by candidate."""
+
+    @property
+    def decided(self) -> bool:
+        """There is one winner, or several that are equivalent."""
+        return self.outcome in {"faster", "equivalent"}
 
     @property
     def sign(self) -> str:

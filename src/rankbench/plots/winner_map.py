@@ -24,7 +24,7 @@ TITLE = "Winner map"
 HELP = (
     "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure and "
     "strength of colour: how many times as long the next one takes, or as much it needs. Grey: several, the "
-    "letters named or all of them; = where they are surely alike, ~ where it is not known. !: no figure counts."
+    "letters named or all of them; = where they are surely alike, ~ where it is not known. /: depends on whether cores are near or far. !: no figure counts."
 )
 SCOPE = "placement"
 SHARED = "tied"
@@ -122,13 +122,15 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     """Return one cell: where it stands, what fills it, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
-    told = verdict.margin > 1
+    depends = verdict.outcome == "depends"
+    told = verdict.margin > 1 and not depends
     all_of_them = len(winners) > 1 and not told
-    mark = verdict.sign if all_of_them else verdict.sign.join(letters[name] for name in winners) or "!"
-    winner = f" {verdict.sign} ".join(winners) or say("none: no candidate has a figure that counts")
+    mark = "/" if depends else verdict.sign if all_of_them else verdict.sign.join(letters[name] for name in winners) or "!"
+    joined = naming.by_level(verdict) if depends else f" {verdict.sign} ".join(winners)
+    winner = joined or say("none: no candidate has a figure that counts")
     operation = picture.operation(case)
     name = picture.name(case)
-    margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 else ""
+    margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 and not depends else ""
     return {
         "key": case.key,
         "case": name,

@@ -135,6 +135,14 @@ def winner(verdict: CaseVerdict) -> str:
 
     Where there are several, the text says to whom the ratio is: else it would seem to be between them.
     """
+    if verdict.outcome == "depends":
+        return naming.by_level(verdict)
+    only = say("{level} only: ", level=next(iter(verdict.winners_by_level))) if len(verdict.winners_by_level) == 1 else ""
+    return only + joined_winners(verdict)
+
+
+def joined_winners(verdict: CaseVerdict) -> str:
+    """Return the winners and their margin, levels of the reference aside."""
     names = f" {verdict.sign} ".join(verdict.winners)
     if verdict.margin <= 1:
         return verdict.sign if len(verdict.winners) > 1 else names or "–"

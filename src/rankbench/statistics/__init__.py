@@ -8,6 +8,7 @@ METHOD.md explains each choice.
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,9 @@ import polars as pl
 import scipy
 
 from rankbench.model import Comparison
+from rankbench.statistics import by_level, trimming
 from rankbench.statistics import threshold as threshold_test
-from rankbench.statistics import trimming
+from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.estimators import launch_figures
 from rankbench.statistics.looks import price
 from rankbench.statistics.moderation import FEWEST_MODERATED, moderated
@@ -24,17 +26,18 @@ from rankbench.statistics.pairing import paired_logs
 from rankbench.statistics.summaries import LEVEL, median_interval, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from rankbench.statistics.references import Levels
+
     Numbers = NDArray[np.float64]
 
-__all__ = ["LEVEL", "compare", "launch_figures", "median_interval", "summarise"]
+__all__ = ["FEWEST_BLOCKS", "LEVEL", "compare", "launch_figures", "median_interval", "summarise"]
 
 FALSE_DISCOVERIES = 0.05
-FEWEST_BLOCKS = 3
-"""Fewer pairs than this are never called different, whatever they show."""
+NO_LEVELS: Mapping[str, Levels] = MappingProxyType({})
 FINEST_SPREAD = 1e-3
 """Smallest standard deviation of a log ratio that is believed: equal figures from a coarse clock are no certainty."""
 
@@ -47,6 +50,7 @@ def compare(
     control: Sequence[tuple[str, str]] = (),
     looks: Sequence[int] = (),
     confidence: float = LEVEL,
+    levels: Mapping[str, Levels] = NO_LEVELS,
 ) -> list[Comparison]:
     """Compare pairs of candidates in every case by the ratios of their launches' figures, paired within blocks.
 
@@ -62,26 +66,37 @@ def compare(
     A campaign that may end after each of several numbers of blocks, its `looks`, has several chances to be misled:
     p-values are multiplied and intervals widened to match (`looks.price`). `confidence` is that of the intervals; who
     differs is not a matter of it.
+
+    `levels`, by case, are the two levels of the reference where it has two. Such a case is compared at each level on
+    its own, all in one correction, and then both are combined (`by_level.combined`).
     """
-    tables = [_paired(figures, base, other) for base, other in (*pairs, *control)]
+    tables = [_paired(figures, base, other, levels) for base, other in (*pairs, *control)]
     table = pl.concat(tables) if tables else pl.DataFrame()
     if table.is_empty():
         return []
+    asked = pl.Series([number < len(pairs) for number, one in enumerate(tables) for _ in range(len(one))])
+    # A level that is hardly met is no comparison of its own: it must not make the others harder to prove.
+    asked &= (table["level"] == "") | (table["logs"].list.len() >= FEWEST_BLOCKS)
     estimates = _estimates(table, threshold, looks, confidence)
-    asked = sum(map(len, tables[: len(pairs)]))
-    adjusted = _adjusted(estimates["p_value"].to_numpy(), asked)
-    return [
+    adjusted = _adjusted(estimates["p_value"].to_numpy(), asked.to_numpy())
+    found = [
         _comparison(row, float(p_adjusted), threshold)
         for row, p_adjusted in zip(estimates.iter_rows(named=True), adjusted, strict=True)
     ]
+    priced = price(looks, table["after"].to_numpy())
+    return by_level.combined(found, table, confidence, priced) if levels else found
 
 
-def _paired(figures: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
-    """Return one row per case: the log ratios other / base of its blocks."""
+def _paired(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+    """Return one row per case, or per case and level: the log ratios other / base of its blocks."""
+    logs = paired_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
+    if levels and "visit_ns" in figures.columns:
+        at_levels = by_level.logs(figures, base, other, levels)
+        logs = pl.concat([logs.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
     return (
-        paired_logs(figures, base, other)
-        .group_by("case", maintain_order=True)
-        .agg(logs="log")
+        logs.with_columns(after=pl.col("block").n_unique().over("case"))
+        .group_by("case", "level", maintain_order=True)
+        .agg(pl.col("log").alias("logs"), pl.col("share", "after").first())
         .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
     )
 
@@ -94,12 +109,12 @@ def _estimates(table: pl.DataFrame, threshold: float, looks: Sequence[int], conf
     enough = blocks >= 2
     own = np.maximum(found.scatter, FINEST_SPREAD)
     scatter, degrees = moderated(own, found.degrees, blocks >= FEWEST_BLOCKS)
-    error, priced = scatter / np.sqrt(found.left), price(looks, blocks)
+    error, priced = scatter / np.sqrt(found.left), price(looks, table["after"].to_numpy())
     p_beyond = threshold_test.p_beyond(found.mean, error, degrees, math.log1p(threshold))
     p_value = np.where(enough, np.minimum(1.0, priced * p_beyond), 1.0)
     half = np.where(enough, scipy.stats.t.isf((1 - confidence) / priced / 2, degrees) * error, np.inf)
     with np.errstate(over="ignore"):
-        return table.select("case", "base", "other").with_columns(
+        return table.select("case", "level", "share", "base", "other").with_columns(
             pl.Series("blocks", blocks),
             pl.Series("ratio", np.exp(found.mean)),
             pl.Series("low", np.exp(found.mean - half)),
@@ -110,12 +125,15 @@ def _estimates(table: pl.DataFrame, threshold: float, looks: Sequence[int], conf
         )
 
 
-def _adjusted(p_values: Numbers, asked: int) -> Numbers:
-    """Return p-values adjusted over the first `asked`; the others as these were at what called them different."""
-    own = scipy.stats.false_discovery_control(p_values[:asked]) if asked else p_values[:0]
-    passed = p_values[:asked][own <= FALSE_DISCOVERIES]
-    cutoff = passed.max() if len(passed) else FALSE_DISCOVERIES / max(asked, 1)
-    return np.append(own, np.minimum(p_values[asked:] * (FALSE_DISCOVERIES / cutoff), 1.0))
+def _adjusted(p_values: Numbers, asked: NDArray[np.bool_]) -> Numbers:
+    """Return p-values adjusted over those `asked`; the others as these were at what called them different."""
+    own = p_values[asked]
+    found = scipy.stats.false_discovery_control(own) if len(own) else own
+    passed = own[found <= FALSE_DISCOVERIES]
+    cutoff = passed.max() if len(passed) else FALSE_DISCOVERIES / max(len(own), 1)
+    adjusted = np.minimum(p_values * (FALSE_DISCOVERIES / cutoff), 1.0)
+    adjusted[asked] = found
+    return adjusted
 
 
 def _comparison(row: dict[str, Any], p_adjusted: float, threshold: float) -> Comparison:

@@ -5,6 +5,9 @@ slower among the beaten matters to no answer. A comparison whose chance to be de
 is given up: more blocks would cost time and bring a `~` all the same. That chance is the predictive power of
 Spiegelhalter, Freedman and Blackburn (Controlled Clinical Trials 7, 1986): the mean after the last block lies about
 where it lies now, as far off as the scatter of the blocks so far and of those to come allows.
+
+Where the reference has two levels, each level of a case is a question of its own, and the case is open while one of
+them is. A level that too few blocks will meet is none.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
+from rankbench.statistics.by_level import FEWEST_BLOCKS
 from rankbench.statistics.looks import price
 from rankbench.statistics.threshold import log_beyond
 from rankbench.statistics.trimming import SHARE
@@ -45,9 +49,22 @@ class Outlook(NamedTuple):
     """The candidate that all others are compared with: then nobody's place among the others matters."""
 
     def asked(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
-        """Return the comparisons that the question is about, in the order of their cases."""
-        own = (one for one in comparisons if self.baseline in {"", one.base})
-        return sorted(own, key=lambda one: one.case)
+        """Return the comparisons that the question is about, in the order of their cases and levels.
+
+        A case with levels of the reference has a question at each that it meets, or will, often enough to be judged.
+        """
+        own = [one for one in comparisons if self.baseline in {"", one.base}]
+        levels: dict[str, set[str]] = {}
+        for one in own:
+            levels.setdefault(one.case, set()).update(self._levels(one))
+        parts = (one.at(name) for one in own for name in levels[one.case] or [""])
+        return sorted(filter(None, parts), key=_question)
+
+    def _levels(self, one: Comparison) -> list[str]:
+        """Return the levels that have, or by the last look will have, blocks enough; all where none has."""
+        to_come = self.looks[-1] / one.blocks
+        met = [level.name for level in one.levels if level.enough or level.blocks * to_come >= FEWEST_BLOCKS]
+        return met or [level.name for level in one.levels]
 
     @property
     def worth(self) -> float:
@@ -69,22 +86,28 @@ class Standing(NamedTuple):
 
 def standing(comparisons: Sequence[Comparison], outlook: Outlook, *, drop: bool = False) -> Standing:
     """Return where each case stands; with `drop`, beaten candidates have no part in what is open."""
-    found = Standing([], [], {}, 0)
     ordered = outlook.asked(comparisons)
     if not ordered:
-        return found
+        return Standing([], [], {}, 0)
     chances, needed = chance(ordered, outlook), blocks_needed(ordered, outlook)
     last = 0
+    open_: dict[str, dict[str, None]] = {}
+    settled_: dict[str, bool] = {}
     for case, own, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
         hopeful = [place for place in unsettled if chances[place] >= SLIGHT]
+        settled_[case] = settled_.get(case, True) and not unsettled
         if hopeful:
             chosen = hopeful if drop else own
-            names = dict.fromkeys(name for place in chosen for name in (ordered[place].base, ordered[place].other))
-            found.open[case] = list(names)
+            names = (name for place in chosen for name in (ordered[place].base, ordered[place].other))
+            open_.setdefault(case, {}).update(dict.fromkeys(names))
             last = max(last, *(int(needed[place]) for place in hopeful))
-        else:
-            (found.given_up if unsettled else found.decided).append(case)
-    return found._replace(blocks=last)
+    closed = {case: decided for case, decided in settled_.items() if case not in open_}
+    return Standing(
+        decided=[case for case, decided in closed.items() if decided],
+        given_up=[case for case, decided in closed.items() if not decided],
+        open={case: list(names) for case, names in open_.items()},
+        blocks=last,
+    )
 
 
 def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, float]:
@@ -96,17 +119,19 @@ def prospect(comparisons: Sequence[Comparison], outlook: Outlook) -> tuple[int, 
     if not ordered:
         return 0, 0.0
     chances = chance(ordered, outlook)
-    likely = [
-        min(chances[place] for place in unsettled)
-        for _, _, unsettled in by_case(ordered, baseline=bool(outlook.baseline))
-        if unsettled
-    ]
-    return len(likely), float(sum(likely))
+    likely: dict[str, float] = {}
+    for case, _, unsettled in by_case(ordered, baseline=bool(outlook.baseline)):
+        if unsettled:
+            likely[case] = min(likely.get(case, 1.0), *(chances[place] for place in unsettled))
+    return len(likely), float(sum(likely.values()))
 
 
 def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[str, list[int], list[int]]]:
-    """Yield each case with the places of its comparisons, and of those that are open and matter to the question."""
-    for case, places in groupby(range(len(ordered)), key=lambda place: ordered[place].case):
+    """Yield each case with the places of its comparisons, and of those that are open and matter to the question.
+
+    A case with levels of the reference comes once for each.
+    """
+    for (case, _), places in groupby(range(len(ordered)), key=lambda place: _question(ordered[place])):
         own = list(places)
         beaten = {slower(ordered[place]) for place in own if ordered[place].different and not baseline}
         unsettled = [
@@ -115,6 +140,11 @@ def by_case(ordered: Sequence[Comparison], *, baseline: bool) -> Iterator[tuple[
             if not settled(ordered[place]) and not {ordered[place].base, ordered[place].other} & beaten
         ]
         yield case, own, unsettled
+
+
+def _question(one: Comparison) -> tuple[str, str]:
+    """Return the case, and the level of the reference where it is compared at one."""
+    return one.case, one.levels[0].name if one.levels else ""
 
 
 def slower(comparison: Comparison) -> str:
@@ -129,10 +159,10 @@ def settled(comparison: Comparison) -> bool:
 
 def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
     """Return, of each comparison, the chance that it is decided by the last look if all goes on as it is."""
-    log, scatter, blocks, _ = now = trend(comparisons)
-    last = np.full_like(blocks, outlook.looks[-1])
-    different, alike = bounds(now, last, penalties(comparisons), outlook)
-    drift = scatter * np.sqrt(np.maximum(1 / blocks - 1 / last, 0))
+    now = trend(comparisons)
+    log, last = now.log, now.share * outlook.looks[-1]
+    different, alike = bounds(now, outlook.looks[-1], penalties(comparisons), outlook)
+    drift = now.scatter * np.sqrt(np.maximum(1 / now.blocks - 1 / last, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = scipy.stats.norm.sf((different - log) / drift) + scipy.stats.norm.cdf((-different - log) / drift)
         within = scipy.stats.norm.cdf((alike - log) / drift) - scipy.stats.norm.cdf((-alike - log) / drift)
@@ -142,17 +172,24 @@ def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
 
 def blocks_needed(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
     """Return, of each comparison, the look at which it is decided if all goes on as it is; the last if at none."""
-    log, _, blocks, _ = now = trend(comparisons)
-    needed = np.full(len(blocks), float(outlook.looks[-1]))
+    now = trend(comparisons)
+    far = np.abs(now.log)
+    needed = np.full(len(far), float(outlook.looks[-1]))
     for look in reversed(outlook.looks):
-        different, alike = bounds(now, np.full_like(blocks, look), penalties(comparisons), outlook)
-        needed = np.where((look > blocks) & ((np.abs(log) >= different) | (np.abs(log) <= alike)), look, needed)
+        different, alike = bounds(now, look, penalties(comparisons), outlook)
+        later = look * now.share > now.blocks
+        needed = np.where(later & ((far >= different) | (far <= alike)), look, needed)
     return np.where(known(comparisons), needed, outlook.looks[-1])
 
 
 def known(comparisons: Sequence[Comparison]) -> NDArray[np.bool_]:
     """Return of which comparisons the scatter is known."""
-    return np.array([one.blocks >= 2 and np.isfinite(one.high) for one in comparisons])
+    return np.array([_blocks(one) >= 2 and np.isfinite(one.high) for one in comparisons])
+
+
+def _blocks(one: Comparison) -> int:
+    """Return the blocks that a comparison rests on, at one level of the reference those of the level."""
+    return one.levels[0].blocks if one.levels else one.blocks
 
 
 class Trend(NamedTuple):
@@ -163,14 +200,20 @@ class Trend(NamedTuple):
     """Standard deviation that, over the root of the blocks, is the error."""
     blocks: Values
     degrees: Values
+    share: Values
+    """Of the campaign's blocks: less than 1 at a level of the reference that not all blocks meet."""
 
 
 def trend(comparisons: Sequence[Comparison]) -> Trend:
     """Return how comparisons stand."""
-    log, error, blocks, degrees = np.array(
-        [(np.log(one.ratio), one.error, max(one.blocks, 2), one.degrees) for one in comparisons], dtype=np.float64
+    log, error, blocks, degrees, share = np.array(
+        [
+            (np.log(one.ratio), one.error, max(_blocks(one), 2), one.degrees, _blocks(one) / one.blocks)
+            for one in comparisons
+        ],
+        dtype=np.float64,
     ).T
-    return Trend(log, error * np.sqrt(blocks), blocks, degrees)
+    return Trend(log, error * np.sqrt(blocks), blocks, degrees, share)
 
 
 def penalties(comparisons: Sequence[Comparison]) -> Values:
@@ -178,9 +221,10 @@ def penalties(comparisons: Sequence[Comparison]) -> Values:
     return np.array([max(one.p_adjusted / one.p_value, 1.0) if one.p_value > 0 else 1.0 for one in comparisons])
 
 
-def bounds(now: Trend, blocks: Values, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
-    """Return the log ratios from which on, and up to which, two differ and are alike after so many blocks."""
-    error, priced = now.scatter / np.sqrt(blocks), price(outlook.looks, blocks)
+def bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
+    """Return the log ratios from which on, and up to which, two differ and are alike at a look."""
+    blocks = now.share * look
+    error, priced = now.scatter / np.sqrt(blocks), price(outlook.looks, np.full_like(blocks, look))
     degrees = np.maximum(now.degrees + KEPT * (blocks - now.blocks), 1)
     level = FALSE_DISCOVERIES / priced / penalty
     half = scipy.stats.t.isf((1 - outlook.confidence) / priced / 2, degrees) * error

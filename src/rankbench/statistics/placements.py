@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankbench.model import Campaign, Case, Comparison, Cpu, Launch, Machine
+    from rankbench.model import Campaign, Case, Comparison, Cpu, Launch, Level, Machine
 
 
 class PlacementEffect(NamedTuple):
@@ -88,15 +88,16 @@ def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[Placeme
 
 
 def turned(ratio: Comparison) -> Comparison:
-    """Return a comparison the other way round."""
+    """Return a comparison the other way round, its levels too."""
+    levels = [msgspec.structs.replace(one, **_inverted(one)) for one in ratio.levels]
     return msgspec.structs.replace(
-        ratio,
-        base=ratio.other,
-        other=ratio.base,
-        ratio=1 / ratio.ratio,
-        low=1 / ratio.high,
-        high=1 / ratio.low if ratio.low else math.inf,
+        ratio, base=ratio.other, other=ratio.base, **_inverted(ratio), levels=levels
     )
+
+
+def _inverted(one: Comparison | Level) -> dict[str, float]:
+    high = 1 / one.low if one.low else math.inf
+    return {"ratio": 1 / one.ratio, "low": 1 / one.high, "high": high}
 
 
 # --- the machine without MPI ------------------------------------------------------------------------------------------

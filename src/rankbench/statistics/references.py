@@ -1,7 +1,7 @@
-"""Near and far: whether candidates compare otherwise while the cores in use are near each other than while far.
+"""Near and far: the levels of the reference inside launches.
 
-How far apart they are is told by the reference inside each launch: what handing a cache line from rank to rank took,
-without MPI, just before and just after each visit of a case. Pure: frames in, records out.
+The reference is the time to hand a cache line from rank to rank, without MPI, just before and just after each visit of
+a case. It has two levels where the cores in use are near each other at times and far at others. Pure.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import compare
-from rankbench.statistics.pairing import visit_logs
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Comparison
+    from rankbench.model import Campaign
 
 APART = 1.5
 """How many times as long a hop takes while cores are far, where that is more than noise."""
@@ -32,13 +29,6 @@ class Levels(NamedTuple):
     far_ns: float
     nearest_ns: float
     farthest_ns: float
-
-
-class Turned(NamedTuple):
-    """A case in which one candidate is surely faster at one level, and another one at the other."""
-
-    near: Comparison
-    far: Comparison
 
 
 def levels(hops_ns: Sequence[float]) -> Levels | None:
@@ -62,46 +52,22 @@ def levels(hops_ns: Sequence[float]) -> Levels | None:
     return Levels(*(float(np.exp(log)) for log in (near, far, nearest, farthest)))
 
 
-def turned(figures: pl.DataFrame, pairs: Sequence[tuple[str, str]], at: Levels, threshold: float) -> list[Turned]:
-    """Return the cases whose faster candidate is surely another one at the other level, each pair on its own.
+def by_case(figures: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
+    """Return the levels of each case, by its key, whose placement has two; those of memory have none.
 
     Args:
         figures: result of `launch_figures`, less what is not to be judged.
-        pairs: base and other.
-        at: the levels.
-        threshold: relative difference that matters.
+        campaign: the campaign.
     """
-    return [one for pair in pairs for one in _turned(figures, pair, at, threshold)]
-
-
-def _turned(figures: pl.DataFrame, pair: tuple[str, str], at: Levels, threshold: float) -> list[Turned]:
-    one, two = (figures.filter(pl.col("candidate") == name) for name in pair)
-    hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
-    level = pl.when(hop <= at.nearest_ns).then(pl.lit("near")).when(hop >= at.farthest_ns).then(pl.lit("far"))
-    logs = (
-        visit_logs(one, two)
-        .filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
-        .with_columns(level=level)
-        .drop_nulls("level")
-        .group_by("case", "level", "block", maintain_order=True)
-        .agg(pl.col("log").median())
-    )
-    if logs.is_empty():
-        return []
-    # As launches of a case of its own at each level, of which one takes 1 ns.
-    cases = logs.with_columns(case=pl.concat_str("level", "case", separator=" "), launch="block")
-    frames = [
-        cases.select("case", "block", "launch", candidate=pl.lit(name), figure_ns=figure)
-        for name, figure in zip(pair, (pl.lit(1.0), pl.col("log").exp()), strict=True)
-    ]
-    found = {one.case: one for one in compare(pl.concat(frames), [pair], threshold)}
-    both = [
-        (found[f"near {case}"], found[f"far {case}"])
-        for case in logs["case"].unique(maintain_order=True)
-        if f"near {case}" in found and f"far {case}" in found
-    ]
-    return [
-        Turned(near, far)
-        for near, far in both
-        if near.different and far.different and (near.ratio > 1) != (far.ratio > 1)
-    ]
+    if "visit_hop_ns" not in figures.columns:
+        return {}
+    placements: dict[str, list[str]] = {}
+    for case in campaign.cases:
+        if case.quantity != "memory":
+            placements.setdefault(case.placement, []).append(case.key)
+    found: dict[str, Levels] = {}
+    for keys in placements.values():
+        hops_ns = figures.filter(pl.col("case").is_in(keys))["visit_hop_ns"].explode().drop_nulls()
+        if at := levels(hops_ns.to_list()):
+            found |= dict.fromkeys(keys, at)
+    return found

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankbench.model import Campaign, Case, Comparison, Launch, Summary
+    from rankbench.model.verdicts import Outcome
     from rankbench.statistics.modes import Repeated
 
 __all__ = ["judge"]
@@ -78,26 +79,54 @@ def judge(
 
 
 def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVerdict:
-    """Rank the candidates of one case. Winners: all that nobody is surely faster than.
+    """Rank the candidates of one case. Winners: all that nobody is surely faster than, at one level at least.
 
     Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
     candidate that once delivered wrong data, or whose starts were all too uncertain, has no place in the ranking.
     """
     sound = (one for one in summaries if one.launches and CaseStatus.WRONG_DATA not in one.failures)
     names = [one.candidate for one in sorted(sound, key=lambda one: one.typical_ns)]
-    beaten = {name for name in names if any(pairs.slower(case.key, other, name) for other in names)}
-    names.sort(key=lambda name: name in beaten)
-    winners = [name for name in names if name not in beaten]
+    levels = pairs.levels(case.key)
+    fronts = {level: _front(case.key, names, at) for level, at in levels.items()}
+    first = {name for front in fronts.values() for name in front} if fronts else set(_front(case.key, names, pairs))
+    names.sort(key=lambda name: name not in first)
+    winners = [name for name in names if name in first]
+    beaten = [name for name in names if name not in first]
+    outcomes = {level: _outcome(case.key, front, levels[level]) for level, front in fronts.items()}
     return CaseVerdict(
         case=case,
         ranking=names,
         winners=winners,
-        decided=bool(winners) and all(pairs.alike(case.key, *both) for both in combinations(winners, 2)),
+        outcome=_joint(fronts, outcomes) if fronts else _outcome(case.key, winners, pairs),
+        winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
         margin=min(
             (margin for name in beaten if (margin := pairs.ratio(case.key, names[0], name) or 1.0) > 1), default=1.0
         ),
         failures={one.candidate: _reason(one) for one in summaries if one.candidate not in names},
     )
+
+
+def _front(case: str, names: Sequence[str], pairs: Pairs) -> list[str]:
+    """Return the candidates that nobody is surely faster than."""
+    return [name for name in names if not any(pairs.slower(case, other, name) for other in names)]
+
+
+def _outcome(case: str, winners: Sequence[str], pairs: Pairs) -> Outcome:
+    """Return what is known of winners, all at one level of the reference."""
+    if len(winners) == 1:
+        return "faster"
+    equivalent = winners and all(pairs.alike(case, *both) for both in combinations(winners, 2))
+    return "equivalent" if equivalent else "undecided"
+
+
+def _joint(fronts: Mapping[str, Sequence[str]], outcomes: Mapping[str, Outcome]) -> Outcome:
+    """Return the outcome of all levels: that of each where winners are the same, or that they surely are not."""
+    sets = [set(front) for front in fronts.values()]
+    if all(sets) and not set.intersection(*sets):
+        return "depends"
+    if "undecided" in outcomes.values():
+        return "undecided"
+    return next(iter(outcomes.values())) if all(one == sets[0] for one in sets) else "depends"
 
 
 def _reason(summary: Summary) -> str:

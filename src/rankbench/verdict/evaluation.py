@@ -15,6 +15,7 @@ from rankbench.model import ALL_RANKS
 from rankbench.statistics.first_calls import first_calls
 from rankbench.statistics.modes import modes_by_launch
 from rankbench.statistics.ranks import last_ranks, single_ranks
+from rankbench.statistics.references import by_case
 from rankbench.statistics.rings import hop_costs, ring_modes, rings
 from rankbench.statistics.scaling import over_nodes, scaled
 from rankbench.statistics.starts import start_effects, usual_starts
@@ -214,6 +215,7 @@ def evaluate(store: Store, estimator: str = "", confidence: float = 0.0, thresho
         control=[*twins, *rest],
         looks=interim_looks(planned),
         confidence=planned.confidence,
+        levels=by_case(judged(figures), campaign),
     )
     control = [one for one in compared if (one.base, one.other) in twins]
     comparisons = [one for one in compared if (one.base, one.other) not in twins]

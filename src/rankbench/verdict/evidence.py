@@ -13,7 +13,7 @@ import scipy
 
 from rankbench.language import joined, say
 from rankbench.quantities import format_size
-from rankbench.statistics import scaling
+from rankbench.statistics import references, scaling
 from rankbench.statistics.placements import turned
 from rankbench.statistics.starts import usual_starts
 from rankbench.verdict import naming
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary
     from rankbench.statistics.modes import Repeated
+    from rankbench.statistics.references import Levels
 
 
 NO_FIGURES = pl.DataFrame(
@@ -42,10 +43,15 @@ class Pairs:
     """The comparisons, looked up in either direction."""
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
+        comparisons = list(comparisons)
+        self._comparisons = comparisons
+        self._levels: dict[str, set[str]] = {}
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
         self._halves: dict[tuple[str, str, str], tuple[float, float]] = {}
         self._alike: set[tuple[str, frozenset[str]]] = set()
         for one in comparisons:
+            if one.levels:
+                self._levels.setdefault(one.case, set()).update(level.name for level in one.levels if level.enough)
             self._ratios[one.case, one.base, one.other] = one.ratio, one.different
             self._ratios[one.case, one.other, one.base] = 1 / one.ratio, one.different
             if one.alike:
@@ -53,6 +59,14 @@ class Pairs:
             half = math.log(one.high / one.low) / 2 if one.low > 0 else math.inf
             self._halves[one.case, one.base, one.other] = half, one.degrees
             self._halves[one.case, one.other, one.base] = half, one.degrees
+
+    def levels(self, case: str) -> dict[str, Pairs]:
+        """Return the comparisons at each level of the reference with enough blocks, of a case that has levels."""
+        return {name: self._at[name] for name in sorted(self._levels.get(case, ()), reverse=True)}
+
+    @cached_property
+    def _at(self) -> dict[str, Pairs]:
+        return {name: Pairs(filter(None, (one.at(name) for one in self._comparisons))) for name in ("near", "far")}
 
     def ratio(self, case: str, base: str, other: str) -> float | None:
         """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
@@ -149,6 +163,11 @@ class Evidence:
     def times(self) -> list[CaseVerdict]:
         """The main cases whose figures are times."""
         return [one for one in self.main if one.case.quantity != "memory"]
+
+    @cached_property
+    def levels(self) -> dict[str, Levels]:
+        """The two levels of the reference, by the key of each case that has them."""
+        return references.by_case(self.figures, self.campaign)
 
     @cached_property
     def pairs_of_ranks(self) -> set[str]:

@@ -15,7 +15,7 @@ from rankbench.quantities import format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankbench.model import Case, Operation
+    from rankbench.model import Case, CaseVerdict, Operation
 
 ENDS = ("from", "to")
 """Options that name the two ranks between which an operation is."""
@@ -68,6 +68,11 @@ def joined(names: Iterable[str]) -> str:
 
 
 # --- keys -----------------------------------------------------------------------------------------------------------
+
+
+def by_level(verdict: CaseVerdict) -> str:
+    """Return who may be fastest at each level of the reference: `near: alpha, far: beta or gamma`."""
+    return ", ".join(f"{level}: {' or '.join(names)}" for level, names in verdict.winners_by_level.items())
 
 
 def line_key(case: Case) -> str:

@@ -12,6 +12,7 @@ from rankbench.report.tables import Cell, Table
 from rankbench.report.text import latex, markdown
 
 if TYPE_CHECKING:
+    from rankbench.model.verdicts import Outcome
     from rankbench.plots import Picture
 
 
@@ -95,17 +96,36 @@ def test_long_lists_are_cut_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("winners", "decided", "text"),
+    ("winners", "outcome", "text"),
     [
-        (["alpha"], True, "alpha 6.29×"),
-        (["alpha", "beta"], False, "alpha ~ beta, 6.29× to gamma"),
-        (["alpha", "beta"], True, "alpha = beta, 6.29× to gamma"),
+        (["alpha"], "faster", "alpha 6.29×"),
+        (["alpha", "beta"], "undecided", "alpha ~ beta, 6.29× to gamma"),
+        (["alpha", "beta"], "equivalent", "alpha = beta, 6.29× to gamma"),
     ],
 )
-def test_the_ratio_of_several_winners_names_its_rival(winners: list[str], decided: bool, text: str) -> None:
+def test_the_ratio_of_several_winners_names_its_rival(winners: list[str], outcome: Outcome, text: str) -> None:
     case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
     ranking = ["alpha", "beta", "gamma"]
-    assert tables.winner(CaseVerdict(case, ranking, winners, decided=decided, margin=6.29)) == text
+    assert tables.winner(CaseVerdict(case, ranking, winners, outcome=outcome, margin=6.29)) == text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "levels", "text"),
+    [
+        ("depends", {"near": ["alpha"], "far": ["beta", "gamma"]}, "near: alpha, far: beta or gamma"),
+        ("faster", {"near": ["alpha"]}, "near only: alpha 6.29×"),
+        ("faster", {"near": ["alpha"], "far": ["alpha"]}, "alpha 6.29×"),
+    ],
+)
+def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(
+    outcome: Outcome, levels: dict[str, list[str]], text: str
+) -> None:
+    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    winners = ["alpha", "beta", "gamma"] if outcome == "depends" else ["alpha"]
+    one = CaseVerdict(
+        case, ["alpha", "beta", "gamma"], winners, outcome=outcome, winners_by_level=levels, margin=6.29
+    )
+    assert tables.winner(one) == text
 
 
 def test_of_several_rivals_the_ratio_is_to_the_next_slower() -> None:

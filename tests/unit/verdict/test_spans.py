@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case, Placement, Span
+    from rankbench.model.verdicts import Outcome
     from rankbench.store import Store
     from rankbench.verdict.spans import Run
 
@@ -83,7 +84,8 @@ def worded(runs: list[Run]) -> list[tuple[Run, str]]:
 
 
 def verdict(case: Case, *winners: str, decided: bool = False) -> CaseVerdict:
-    return CaseVerdict(case=case, ranking=list(NAMES), winners=list(winners), decided=decided or len(winners) == 1)
+    outcome: Outcome = "faster" if len(winners) == 1 else "equivalent" if decided else "undecided"
+    return CaseVerdict(case=case, ranking=list(NAMES), winners=list(winners), outcome=outcome)
 
 
 def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
 
 from rankbench.language import say
 from rankbench.model import Finding
@@ -14,20 +18,64 @@ if TYPE_CHECKING:
     from rankbench.verdict.evidence import Evidence
 
 TITLE = "Second modes"
+COINCIDES = 0.5
+"""Correlation, over visits, of being slow with being far, above which a mode is one of the machine."""
 TOLD = 3
 """Cases that are told word for word."""
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a note per candidate some of whose cases have a further mode that repeats over launches."""
+    """Yield a note per candidate some of whose cases have a further mode that repeats over launches.
+
+    Modes that occur at one level of the reference, near or far, are the machine's: of these there is one note.
+    """
+    with_level: dict[str, list[str]] = {}
     for name in evidence.names:
         found = {
             case: repeated
             for case in evidence.case
             if (repeated := [one for one in evidence.modes.get((case, name), [])[1:] if one.repeats])
         }
+        for case in [case for case in found if _follows_level(evidence, case, name)]:
+            with_level.setdefault(case, []).append(name)
+            del found[case]
         if found:
             yield _finding(evidence, name, found)
+    if with_level:
+        yield _of_the_machine(evidence, with_level)
+
+
+def _follows_level(evidence: Evidence, case: str, name: str) -> bool:
+    """Return whether the slower of two modes mostly occurs while cores are far, visit by visit."""
+    if case not in evidence.levels:
+        return False
+    at, modes = evidence.levels[case], evidence.modes[case, name]
+    figures = evidence.figures.filter(pl.col("case") == case, pl.col("candidate") == name)
+    visits = figures.select("visit_ns", "visit_hop_ns").explode("visit_ns", "visit_hop_ns")
+    near, far = pl.col("visit_hop_ns").is_between(1e-9, at.nearest_ns), pl.col("visit_hop_ns") >= at.farthest_ns
+    between = math.sqrt(modes[0].mode.location_ns * modes[1].mode.location_ns)
+    known = visits.filter(near | far)
+    slow, distant = known.select((pl.col("visit_ns") > between).alias("slow"), far.alias("far"))
+    if slow.n_unique() < 2 or distant.n_unique() < 2:
+        return False
+    return float(np.corrcoef(slow.to_numpy(), distant.to_numpy())[0, 1]) > COINCIDES
+
+
+def _of_the_machine(evidence: Evidence, found: dict[str, list[str]]) -> Finding:
+    names = [name for name in evidence.names if any(name in each for each in found.values())]
+    return Finding(
+        kind="modes",
+        title=say("Times have two modes because cores are near or far"),
+        text=say(
+            "In {n:count case} the samples of {names:and} have more than one mode, and the slower mode occurs while "
+            "cores are far.",
+            n=len(found),
+            names=names,
+        ),
+        advice=say("Compare times at one level: a mean over both depends on how often each was met."),
+        cases=list(found),
+        severity="note",
+    )
 
 
 def _finding(evidence: Evidence, name: str, found: dict[str, list[Repeated]]) -> Finding:

@@ -1,68 +1,148 @@
-"""Cases whose fastest candidate depends on how near each other the cores in use are at the moment."""
+"""What candidates do while the cores in use are near each other and while they are far, where both were met."""
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.statistics.references import levels, turned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from rankbench.statistics.references import Levels, Turned
+    from rankbench.model import CaseVerdict, Comparison, Level
+    from rankbench.statistics.references import Levels
     from rankbench.verdict.evidence import Evidence
 
-TITLE = "Winner depends on how near the cores are"
+TITLE = "Near and far cores"
+CHANGED = 1.1
+"""Ratio of a comparison far over near from which on it is called changed, if surely so."""
+SURE = 2.6
+"""Standard errors that it must be away from 1, for a level of 1 %."""
+MANY = 0.2
+"""Share of the comparisons that change, from which on the finding is a warning."""
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a warning for every two candidates, one of which leads near and the other one far."""
-    if "visit_hop_ns" not in evidence.figures.columns:
-        return
-    for placement in evidence.campaign.plan.placements:
-        keys = [one.case.key for one in evidence.times if one.case.placement == placement.name]
-        figures = evidence.figures.filter(evidence.figures["case"].is_in(keys))
-        at = levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
-        if not at:
-            continue
-        for base, other in combinations(evidence.names, 2):
-            found = turned(figures, [(base, other)], at, evidence.campaign.plan.threshold)
-            for leads_near in (base, other):
-                if own := [one for one in found if (one.near.ratio > 1) == (leads_near == base)]:
-                    yield _finding(evidence, leads_near, other if leads_near == base else base, at, own)
+    """Yield per placement what holds at each level, and a warning for two candidates that lead at one each."""
+    keys = {one.case.key for one in evidence.times} & set(evidence.levels)
+    leveled = [one for one in evidence.comparisons if one.case in keys and one.levels]
+    placement = {key: case.placement for key, case in evidence.case.items()}
+    for _, group in groupby(sorted(leveled, key=lambda one: placement[one.case]), lambda one: placement[one.case]):
+        own = list(group)
+        yield _by_level(evidence, own)
+        yield from _reversals(evidence, own)
 
 
-def _finding(evidence: Evidence, near: str, far: str, at: Levels, found: list[Turned]) -> Finding:
-    keys = [one.near.case.partition(" ")[2] for one in found]
-    told = [
+# --- what holds at each level -----------------------------------------------------------------------------------------
+
+
+def _by_level(evidence: Evidence, own: Sequence[Comparison]) -> Finding:
+    keys = dict.fromkeys(one.case for one in own)
+    verdicts = [one for one in evidence.times if one.case.key in keys]
+    both = [one for one in own if sum(level.enough for level in one.levels) > 1]
+    changed = [one for one in both if _changes(*one.levels)]
+    share = len(changed) / max(len(both), 1)
+    levels = [_at_level(name, own, verdicts) for name in ("near", "far")]
+    text = [_took(evidence.levels[own[0].case]), *(one for one in levels if one)]
+    if both:
+        text.append(
+            say(
+                "From near to far the ratio of two candidates changes by more than {least:ratio} in {n} of "
+                "{all:count comparison}.",
+                least=CHANGED,
+                n=len(changed),
+                all=len(both),
+            )
+        )
+    return Finding(
+        kind="reference",
+        title=say("Cores were near at times and far at others"),
+        text=" ".join(text),
+        advice=_ADVICE,
+        cases=list(dict.fromkeys(one.case for one in changed)),
+        severity="warning" if share >= MANY else "note",
+    )
+
+
+_ADVICE = say(
+    "Find out which is usual where your programs run: on virtual machines other guests move the CPUs, elsewhere bind "
+    "ranks to cores that share a cache, or that do not."
+)
+
+
+def _took(at: Levels) -> str:
+    return say(
+        "Without MPI, handing a cache line from one rank to the next took {near:time} at times (near) and {far:time} at "
+        "others (far). Candidates are compared at each level on its own.",
+        near=at.near_ns,
+        far=at.far_ns,
+    )
+
+
+def _changes(near: Level, far: Level) -> bool:
+    """Return whether a ratio surely is another one at the other level, and by more than a tenth."""
+    apart = abs(math.log(far.ratio / near.ratio))
+    return apart > math.log(CHANGED) and apart > SURE * math.hypot(near.error, far.error)
+
+
+def _at_level(name: str, own: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> str:
+    """Return who is fastest in how many cases at a level, or that it was not met often enough."""
+    met = [level for one in own for level in one.levels if level.name == name]
+    blocks, of = max((level.blocks for level in met), default=0), max(one.blocks for one in own)
+    fronts = [one.winners_by_level[name] for one in verdicts if name in one.winners_by_level]
+    where = say("While cores were {name} ({n} of {all:count block})", name=name, n=blocks, all=of)
+    if not fronts:
+        return say("{where}, too little was measured to compare.", where=where)
+    alone = Counter(front[0] for front in fronts if len(front) == 1)
+    parts = [say("{name} was fastest in {n}", name=one, n=count) for one, count in alone.most_common()]
+    if rest := len(fronts) - alone.total():
+        parts.append(say("none alone in {n}", n=rest))
+    return say("{where}, of {n:count case} {parts:and}.", where=where, n=len(fronts), parts=parts)
+
+
+# --- reversals --------------------------------------------------------------------------------------------------------
+
+
+def _reversals(evidence: Evidence, own: Sequence[Comparison]) -> Iterator[Finding]:
+    found: dict[tuple[str, str], list[Comparison]] = {}
+    for one in own:
+        if one.reverses:
+            near = one.levels[0]
+            leads = (one.base, one.other) if near.ratio > 1 else (one.other, one.base)
+            found.setdefault(leads, []).append(one)
+    for (near_name, far_name), reversed_ in found.items():
+        yield _reversal(evidence, near_name, far_name, reversed_)
+
+
+def _reversal(evidence: Evidence, near: str, far: str, found: Sequence[Comparison]) -> Finding:
+    cases = [
         say(
             "{case} ({near:ratio} near, {far:ratio} far)",
-            case=evidence.full_title(evidence.case[key]),
-            near=max(one.near.ratio, 1 / one.near.ratio),
-            far=max(one.far.ratio, 1 / one.far.ratio),
+            case=evidence.full_title(evidence.case[one.case]),
+            near=_margin(one.levels[0]),
+            far=_margin(one.levels[1]),
         )
-        for key, one in zip(keys, found, strict=True)
+        for one in found
     ]
     return Finding(
         kind="reference",
         title=say("{near} leads while cores are near, {far} while they are far", near=near, far=far),
         text=say(
-            "Without MPI, handing a cache line from one rank to the next took {near_time:time} at times and "
-            "{far_time:time} at others. {near} is faster in the former, {far} in the latter: {cases:and}. Ratios are "
+            "{near} is faster than {far} while cores are near, and slower while they are far: {cases:and}. Ratios are "
             "of the slower to the faster one.",
             near=near,
             far=far,
-            near_time=at.near_ns,
-            far_time=at.far_ns,
-            cases=told,
+            cases=cases,
         ),
-        advice=say(
-            "Find out which is usual where your programs run: on virtual machines other guests move the CPUs, "
-            "elsewhere bind ranks to cores that share a cache, or that do not."
-        ),
-        cases=keys,
+        advice=_ADVICE,
+        cases=[one.case for one in found],
         severity="warning",
     )
+
+
+def _margin(level: Level) -> float:
+    return max(level.ratio, 1 / level.ratio)

@@ -27,7 +27,7 @@ STOLEN = 0.02
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
     met = states.met(evidence.launches)
-    yield from _unlike(met)
+    yield from _unlike(met, at_levels=bool(evidence.levels))
     yield from _restless(evidence)
     yield from _fails_beside(evidence)
     yield from _favoured(evidence, met)
@@ -35,7 +35,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     yield from _unknown(met)
 
 
-def _unlike(met: Sequence[Met]) -> Iterator[Finding]:
+def _unlike(met: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
     groups = states.groups(met)
     changing = sum(one.changing for one in met)
     if len(groups) < 2 and not changing:
@@ -43,17 +43,23 @@ def _unlike(met: Sequence[Met]) -> Iterator[Finding]:
     yield Finding(
         kind="state",
         title=say("The machine was not in one state"),
-        text=say(
-            "{levels} Candidates are compared within blocks all the same; what such changes do to them makes the "
-            "intervals wider.",
-            levels=_levels(groups, changing),
-        ),
+        text=f"{_levels(groups, changing)} {_compared(at_levels=at_levels)}",
         advice=say(
             "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware "
             "change how near two virtual CPUs are."
         ),
         cases=[],
         severity="note",
+    )
+
+
+def _compared(*, at_levels: bool) -> str:
+    """Return what a change of state does to comparisons."""
+    if at_levels:
+        return say("Candidates are compared while cores are near and while they are far, each on its own.")
+    return say(
+        "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to one "
+        "of them does not."
     )
 
 

@@ -1,0 +1,117 @@
+"""Comparisons at each level of the reference, where a cache line takes one of two times from rank to rank.
+
+Libraries react differently to a machine in which cores are near each other at times and far at others, so that the
+ratio of two libraries has a value at each level. A trimmed mean over both depends on which share of the blocks happens
+to be far, and has no interval of known coverage. At one level ratios scatter as elsewhere. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import polars as pl
+import scipy
+
+from rankbench.model import Comparison, Level
+from rankbench.model.verdicts import LEVEL_FIELDS
+from rankbench.statistics.pairing import visit_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankbench.statistics.references import Levels
+
+    Numbers = NDArray[np.float64]
+
+FEWEST_BLOCKS = 3
+"""Fewer pairs than this are never called different, whatever they show."""
+
+
+def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+    """Return the median log ratio of each block's visits at each level: case, block, log, level, share of the visits.
+
+    Visits between the levels, or of an unknown level, belong to neither. Near comes before far in every case.
+    """
+    figures = figures.filter(pl.col("case").is_in(list(levels)))
+    one, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
+    visits = visit_logs(one, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+    hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
+    nearest, farthest = (
+        pl.col("case").replace_strict({key: getattr(at, name) for key, at in levels.items()}, return_dtype=pl.Float64)
+        for name in ("nearest_ns", "farthest_ns")
+    )
+    level = pl.when(hop <= nearest).then(pl.lit("near")).when(hop >= farthest).then(pl.lit("far"))
+    return (
+        visits.with_columns(level=level)
+        .drop_nulls("level")
+        .with_columns(share=pl.len().over("case", "level") / pl.len().over("case"))
+        .sort("case", pl.col("level") == "far", "block", maintain_order=True)
+        .group_by("case", "block", "level", "share", maintain_order=True)
+        .agg(pl.col("log").median())
+        .select("case", "block", "log", "level", "share")
+    )
+
+
+def combined(
+    found: Sequence[Comparison], table: pl.DataFrame, confidence: float, priced: Numbers
+) -> list[Comparison]:
+    """Return one comparison per pair and case: as it is, or of its levels.
+
+    Args:
+        found: a comparison for each row of the table.
+        table: with case, base, other, level, the level's share of the visits, and the blocks of all levels, `after`.
+        confidence: of the intervals.
+        priced: by what factor the p-value of each row counts more because of interim looks.
+    """
+    rows = zip(found, table.iter_rows(named=True), priced.tolist(), strict=True)
+    whole: list[Comparison] = []
+    for _, group in groupby(rows, key=lambda row: (row[1]["base"], row[1]["other"], row[1]["case"])):
+        parts = list(group)
+        comparison, row, factor = parts[0]
+        if not row["level"]:
+            whole.append(comparison)
+            continue
+        levels = [_level(one, its["level"], its["share"]) for one, its, _ in parts]
+        blocks = msgspec.structs.replace(comparison, blocks=row["after"])
+        whole.append(_combination(blocks, levels, (1 - confidence) / factor / 2))
+    return whole
+
+
+def _level(one: Comparison, name: str, share: float) -> Level:
+    values = {field: getattr(one, field) for field in LEVEL_FIELDS}
+    return Level(name=name, share=share, blocks=one.blocks, enough=one.blocks >= FEWEST_BLOCKS, **values)
+
+
+def _combination(one: Comparison, levels: list[Level], tail: float) -> Comparison:
+    """Return a comparison whose values are the mean of its levels' by their shares of the visits.
+
+    Degrees of freedom are those of Welch and Satterthwaite.
+    """
+    known = [level for level in levels if level.enough] or levels
+    weights = np.array([level.share for level in known]) / sum(level.share for level in known)
+    log = float(weights @ np.log([level.ratio for level in known]))
+    squares = np.square(weights * [level.error for level in known])
+    degrees = float(squares.sum() ** 2 / (squares**2 / [level.degrees for level in known]).sum())
+    error = math.sqrt(squares.sum())
+    bounded = all(level.high < math.inf for level in known)
+    half = float(scipy.stats.t.isf(tail, degrees)) * error if bounded else math.inf
+    return msgspec.structs.replace(
+        one,
+        ratio=math.exp(log),
+        low=math.exp(log - half),
+        # Of two infinities min takes the first: the record's default, which JSON leaves out.
+        high=min(math.inf, float(np.exp(log + half))),
+        error=error,
+        degrees=degrees,
+        p_value=max(level.p_value for level in known),
+        p_adjusted=max(level.p_adjusted for level in known),
+        different=all(level.different for level in known) and len({level.ratio > 1 for level in known}) == 1,
+        alike=all(level.alike for level in known),
+        levels=levels,
+    )

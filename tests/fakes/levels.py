@@ -1,0 +1,59 @@
+"""Figures of launches on a machine whose cores are near each other at times and far at others, of known truth."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankbench.statistics.references import Levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NEAR, FAR = 50.0, 200.0
+LEVELS = Levels(NEAR, FAR, 79.0, 126.0)
+NAMES = ("a", "b", "c")
+
+
+def figures(
+    near: np.ndarray, far: np.ndarray, share: np.ndarray, *, seed: int = 1, scatter: float = 0.02
+) -> pl.DataFrame:
+    """Return the figures of launches.
+
+    Args:
+        near: logarithms of times by candidate and case while cores are near.
+        far: the same while they are far, less what all candidates lose alike.
+        share: of the visits of each block that are far.
+        seed: of the scatter.
+        scatter: standard deviation of a launch's times about these.
+    """
+    random = np.random.default_rng(seed)
+    rows = []
+    (candidates, cases), visits = near.shape, 4
+    for block, case in itertools.product(range(len(share)), range(cases)):
+        distant = np.arange(visits) < round(share[block] * visits)
+        for candidate in range(candidates):
+            logs = np.where(distant, far[candidate, case] + 1, near[candidate, case]) + random.normal(0, scatter)
+            rows.append(_launch(NAMES[candidate], case, block, 1000 * np.exp(logs), distant))
+    return pl.DataFrame(rows, schema_overrides={"block": pl.Int32})
+
+
+def _launch(name: str, case: int, block: int, times: np.ndarray, distant: Sequence[bool] | np.ndarray) -> dict[str, object]:
+    return {
+        "case": f"case {case:02}",
+        "candidate": name,
+        "block": block,
+        "launch": block,
+        "figure_ns": float(np.median(times)),
+        "visit": list(range(len(times))),
+        "visit_ns": times.tolist(),
+        "visit_hop_ns": [FAR if one else NEAR for one in distant],
+    }
+
+
+def levels(cases: int) -> dict[str, Levels]:
+    """Return the levels of every case."""
+    return {f"case {case:02}": LEVELS for case in range(cases)}

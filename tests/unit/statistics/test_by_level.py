@@ -1,0 +1,128 @@
+"""Comparisons at each level of the reference, against known truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from fakes import levels as fake
+
+from rankbench.model import Comparison
+from rankbench.statistics import compare
+from rankbench.statistics.placements import turned
+
+PAIR = [("a", "b")]
+HALF = np.array([0.0, 1.0] * 6)
+
+
+def two(near: float, far: float, share: np.ndarray, cases: int = 12) -> list[Comparison]:
+    """Compare two candidates, of which b takes so much as long at each level, in the first case only."""
+    logs = [np.zeros((2, cases)) for _ in range(2)]
+    for own, ratio in zip(logs, (near, far), strict=True):
+        own[1, 0] = math.log(ratio)
+    return compare(fake.figures(*logs, share), PAIR, 0.03, levels=fake.levels(cases))
+
+
+def test_intervals_of_levels_and_of_both_cover_the_truth() -> None:
+    """Candidates react to far cores by a standard deviation of 0.3; a quarter of the blocks is far, in one stay."""
+    random, cases = np.random.default_rng(3), 24
+    inside: dict[str, list[bool]] = {"near": [], "far": [], "": []}
+    wrong = total = 0
+    for seed in range(8):
+        near, far = np.zeros((2, cases)), random.normal(0, 0.3 / math.sqrt(2), (2, cases))
+        share = np.array([1.0] * 4 + [0.0] * 12)
+        for one in compare(fake.figures(near, far, share, seed=seed), PAIR, 0.03, levels=fake.levels(cases)):
+            reaction = far[1, int(one.case[5:])] - far[0, int(one.case[5:])]
+            truths = {"near": 0.0, "far": reaction, "": reaction / 4}
+            for name, part in (("", one), *((level.name, level) for level in one.levels)):
+                inside[name].append(part.low <= math.exp(truths[name]) <= part.high)
+                wrong += name == "near" and part.different
+                total += name == "near"
+    assert {name: np.mean(found) > 0.9 for name, found in inside.items()} == {"near": True, "far": True, "": True}
+    assert total == 8 * cases
+    assert wrong <= 2
+
+
+def test_one_level_changes_nothing() -> None:
+    logs = np.random.default_rng(2).normal(0, 0.1, (3, 12))
+    figures = fake.figures(logs, logs, np.zeros(8))
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    plain = compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20])
+    assert compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20], levels={}) == plain
+    elsewhere = {"another case": fake.LEVELS}
+    assert compare(figures, pairs, 0.03, control=[("c", "a")], looks=[5, 8, 20], levels=elsewhere) == plain
+    assert all(not one.levels for one in plain)
+
+
+def test_a_case_that_reverses_is_different_at_each_level_and_not_in_all() -> None:
+    one, *others = two(1.2, 0.85, HALF)
+    assert [(level.name, level.blocks, level.share, level.different) for level in one.levels] == [
+        ("near", 6, 0.5, True),
+        ("far", 6, 0.5, True),
+    ]
+    assert [level.ratio for level in one.levels] == pytest.approx([1.2, 0.85], rel=0.03)
+    assert one.ratio == pytest.approx(math.sqrt(1.2 * 0.85), rel=0.03)
+    assert (one.blocks, one.different, one.alike, one.reverses) == (12, False, False, True)
+    assert not any(other.different or other.reverses for other in others)
+
+
+def test_what_holds_at_both_levels_holds() -> None:
+    one = two(1.3, 1.2, HALF)[0]
+    assert (one.different, one.alike, one.reverses) == (True, False, False)
+    assert one.p_adjusted == max(level.p_adjusted for level in one.levels)
+    assert one.low < math.sqrt(1.3 * 1.2) < one.high
+
+
+@pytest.mark.parametrize(("near", "far"), [(1.3, 1.0), (1.0, 1.3)])
+def test_what_holds_at_one_level_only_is_not_known_in_all(near: float, far: float) -> None:
+    one = two(near, far, HALF)[0]
+    assert (one.different, one.alike, one.reverses) == (False, False, False)
+
+
+def test_a_level_of_few_blocks_leaves_the_case_to_the_other() -> None:
+    one, *others = two(1.2, 0.5, np.array([1.0, 1.0] + [0.0] * 10))
+    assert [(level.name, level.blocks, level.enough) for level in one.levels] == [("near", 10, True), ("far", 2, False)]
+    assert not one.levels[1].different
+    assert one.different
+    assert one.ratio == pytest.approx(1.2, rel=0.03)
+    assert one.blocks == 12
+    # Two hopeless rows a case would double the correction of the others.
+    alone = two(1.2, 0.5, np.zeros(10))
+    assert max(other.p_adjusted for other in others) <= max(other.p_adjusted for other in alone) + 0.2
+
+
+def test_too_few_blocks_at_either_level_say_nothing() -> None:
+    one = two(1.5, 1.5, np.array([0.0, 1.0, 0.0, 1.0]))[0]
+    assert (one.different, one.alike, one.blocks) == (False, False, 4)
+
+
+def test_blocks_with_visits_at_both_levels_count_for_both() -> None:
+    one = two(1.2, 0.85, np.full(8, 0.5))[0]
+    assert [(level.blocks, level.different) for level in one.levels] == [(8, True), (8, True)]
+
+
+def test_visits_of_an_unknown_level_belong_to_neither() -> None:
+    logs = np.zeros((2, 12))
+    figures = fake.figures(logs, logs, HALF)
+    slow = pl.col("visit_ns").list.eval(pl.element() * 9)
+    unknown = figures.with_columns(
+        visit_hop_ns=pl.lit([0.0] * 4),
+        visit_ns=pl.when(pl.col("candidate") == "b").then(slow).otherwise("visit_ns"),
+        block=pl.col("block") + 100,
+    )
+    found = compare(pl.concat([figures, unknown]), PAIR, 0.03, levels=fake.levels(12))
+    assert all(one.blocks == 12 and not one.different for one in found)
+
+
+def test_a_comparison_at_a_level_and_turned() -> None:
+    one = two(1.2, 0.85, HALF)[0]
+    near = one.at("near")
+    assert near
+    assert (near.ratio, near.different, near.levels) == (one.levels[0].ratio, True, [one.levels[0]])
+    back = turned(one)
+    assert back.levels[0].ratio == pytest.approx(1 / one.levels[0].ratio)
+    assert back.levels[0].low == pytest.approx(1 / one.levels[0].high)
+    plain = compare(fake.figures(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(4)), PAIR, 0.03)[0]
+    assert plain.at("near") == plain
