@@ -41,7 +41,9 @@ def figures(
     return pl.DataFrame(rows, schema_overrides={"block": pl.Int32})
 
 
-def _launch(name: str, case: int, block: int, times: np.ndarray, distant: Sequence[bool] | np.ndarray) -> dict[str, object]:
+def _launch(
+    name: str, case: int, block: int, times: np.ndarray, distant: Sequence[bool] | np.ndarray
+) -> dict[str, object]:
     return {
         "case": f"case {case:02}",
         "candidate": name,

@@ -125,7 +125,9 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     depends = verdict.outcome == "depends"
     told = verdict.margin > 1 and not depends
     all_of_them = len(winners) > 1 and not told
-    mark = "/" if depends else verdict.sign if all_of_them else verdict.sign.join(letters[name] for name in winners) or "!"
+    mark = (
+        "/" if depends else verdict.sign if all_of_them else verdict.sign.join(letters[name] for name in winners) or "!"
+    )
     joined = naming.by_level(verdict) if depends else f" {verdict.sign} ".join(winners)
     winner = joined or say("none: no candidate has a figure that counts")
     operation = picture.operation(case)

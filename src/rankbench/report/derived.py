@@ -8,21 +8,25 @@ import msgspec
 import polars as pl
 
 if TYPE_CHECKING:
-    from rankbench.model import Summary
+    from rankbench.model import Comparison, Summary
     from rankbench.verdict.evaluation import Evaluation
+
+
+FIELDS = ("blocks", "ratio", "low", "high")
+LEVEL_COLUMNS = [f"{level}_{field}" for level in ("near", "far") for field in FIELDS]
 
 
 def frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     """Return one row per summary and one per comparison, those of the A/A control included."""
     verdict = evaluation.verdict
     comparisons = [
-        {**msgspec.structs.asdict(comparison), "control": control}
+        {**comparison_row(comparison), "control": control}
         for control, found in ((False, verdict.comparisons), (True, verdict.control))
         for comparison in found
     ]
     return {
         "summary": pl.DataFrame([summary_row(summary) for summary in verdict.summaries]),
-        "comparisons": pl.DataFrame(comparisons),
+        "comparisons": pl.DataFrame(comparisons, schema_overrides=dict.fromkeys(LEVEL_COLUMNS, pl.Float64)),
     }
 
 
@@ -50,6 +54,14 @@ def csv_frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     )
     found = {name: frame for name, frame in frames(evaluation).items() if not frame.is_empty()}
     return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in found.items()}
+
+
+def comparison_row(comparison: Comparison) -> dict[str, object]:
+    """Return a comparison whose levels are columns, empty where there are none."""
+    row: dict[str, object] = {**msgspec.structs.asdict(comparison), **dict.fromkeys(LEVEL_COLUMNS)}
+    del row["levels"]
+    found = {f"{one.name}_{field}": getattr(one, field) for one in comparison.levels for field in FIELDS}
+    return {**row, **found}
 
 
 def summary_row(summary: Summary) -> dict[str, object]:

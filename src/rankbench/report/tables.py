@@ -137,7 +137,9 @@ def winner(verdict: CaseVerdict) -> str:
     """
     if verdict.outcome == "depends":
         return naming.by_level(verdict)
-    only = say("{level} only: ", level=next(iter(verdict.winners_by_level))) if len(verdict.winners_by_level) == 1 else ""
+    only = (
+        say("{level} only: ", level=next(iter(verdict.winners_by_level))) if len(verdict.winners_by_level) == 1 else ""
+    )
     return only + joined_winners(verdict)
 
 

@@ -58,9 +58,7 @@ def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Leve
     )
 
 
-def combined(
-    found: Sequence[Comparison], table: pl.DataFrame, confidence: float, priced: Numbers
-) -> list[Comparison]:
+def combined(found: Sequence[Comparison], table: pl.DataFrame, confidence: float, priced: Numbers) -> list[Comparison]:
     """Return one comparison per pair and case: as it is, or of its levels.
 
     Args:

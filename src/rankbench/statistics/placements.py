@@ -90,9 +90,7 @@ def placement_effects(figures: pl.DataFrame, campaign: Campaign) -> list[Placeme
 def turned(ratio: Comparison) -> Comparison:
     """Return a comparison the other way round, its levels too."""
     levels = [msgspec.structs.replace(one, **_inverted(one)) for one in ratio.levels]
-    return msgspec.structs.replace(
-        ratio, base=ratio.other, other=ratio.base, **_inverted(ratio), levels=levels
-    )
+    return msgspec.structs.replace(ratio, base=ratio.other, other=ratio.base, **_inverted(ratio), levels=levels)
 
 
 def _inverted(one: Comparison | Level) -> dict[str, float]:

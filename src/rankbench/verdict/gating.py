@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import msgspec
-
 from rankbench.language import say
 from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
 from rankbench.quantities import format_ratio
 from rankbench.statistics import FALSE_DISCOVERIES, FEWEST_BLOCKS
+from rankbench.statistics.placements import turned
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.verdict import circumstances
 from rankbench.verdict.scales import fate
@@ -152,7 +151,7 @@ def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
             found = say(
                 "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes", ratio=ratio, old=old
             )
-            ruling = _told(ratio, worth, found)
+            ruling = _reversed(comparison) if comparison.reverses else _told(ratio, worth, found)
         if ruling:
             checks.append(_check(evaluation, case, new, ruling, mine))
     if not checks:
@@ -171,12 +170,19 @@ def _comparison(evaluation: Evaluation, case: Case, new: str, old: str) -> Compa
     return None
 
 
-def turned(one: Comparison) -> Comparison:
-    """Return the same comparison with base and other exchanged."""
-    changed: Comparison = msgspec.structs.replace(
-        one, base=one.other, other=one.base, ratio=1 / one.ratio, low=1 / one.high, high=1 / one.low
+def _reversed(one: Comparison) -> Ruling:
+    """Return that no single ratio stands for a case, since the faster one depends on the level of the reference."""
+    near, far = (f"{format_ratio(level.ratio)} ({between(level.low, level.high)})" for level in one.levels)
+    return Ruling(
+        "skipped",
+        say(
+            "takes {near} what {old} takes while cores are near, {far} while they are far",
+            near=near,
+            far=far,
+            old=one.base,
+        ),
+        say("Find out which of these is usual where your programs run."),
     )
-    return changed
 
 
 # --- both -------------------------------------------------------------------------------------------------------------

@@ -122,9 +122,7 @@ def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(
 ) -> None:
     case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
     winners = ["alpha", "beta", "gamma"] if outcome == "depends" else ["alpha"]
-    one = CaseVerdict(
-        case, ["alpha", "beta", "gamma"], winners, outcome=outcome, winners_by_level=levels, margin=6.29
-    )
+    one = CaseVerdict(case, ["alpha", "beta", "gamma"], winners, outcome=outcome, winners_by_level=levels, margin=6.29)
     assert tables.winner(one) == text
 
 
