@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 from fakes import levels as fake
 
-from rankbench.model import Comparison
 from rankbench.statistics import compare
 from rankbench.statistics.placements import turned
+
+if TYPE_CHECKING:
+    from rankbench.model import Comparison
 
 PAIR = [("a", "b")]
 HALF = np.array([0.0, 1.0] * 6)

@@ -1,4 +1,4 @@
-"""The finding that the winner depends on how near the cores are, word for word, and none where it does not."""
+"""What is said of candidates while cores are near and while they are far, word for word, and nothing at one level."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pytest
 from fakes import verdicts
 
+from rankbench.statistics import compare
+from rankbench.statistics.references import by_case
+from rankbench.verdict import judge_case
+from rankbench.verdict.evidence import Pairs
 from rankbench.verdict.findings import reference
 
 if TYPE_CHECKING:
@@ -16,33 +21,59 @@ if TYPE_CHECKING:
     from rankbench.verdict.evidence import Evidence
 
 HOPS = [50.0, 200.0, 50.0, 200.0]
+SMALLEST = verdicts.LINE[0].key
 
 
-def evidence(tmp_path: Path, near: float, far: float) -> Evidence:
+def evidence(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> Evidence:
     """Return evidence in which beta takes so much as long as alpha in the smallest case, at each level."""
     names = ("alpha", "beta")
     told = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE).evidence
-    smallest = verdicts.LINE[0].key
-    slow = pl.when(pl.col("case") == smallest, pl.col("candidate") == "beta")
+    slow = pl.when(pl.col("case") == SMALLEST, pl.col("candidate") == "beta")
     figures = told.figures.with_columns(
         visit=pl.lit([0, 1, 2, 3]),
-        visit_hop_ns=pl.lit(HOPS),
+        visit_hop_ns=pl.lit(hops),
         visit_ns=slow.then(pl.lit([100 * near, 400 * far] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
     )
-    return replace(told, figures=figures)
+    compared = compare(figures, [names], 0.03, levels=by_case(figures, told.campaign))
+    cases = [
+        judge_case(case, [one for one in told.summaries if one.case == case.key], Pairs(compared))
+        for case in told.campaign.cases
+    ]
+    return replace(told, figures=figures, comparisons=compared, cases=cases)
 
 
-def test_the_finding_names_both_levels_and_the_cases(tmp_path: Path) -> None:
-    (found,) = reference.find(evidence(tmp_path, near=1.2, far=0.8))
-    assert found.title == "alpha leads while cores are near, beta while they are far"
-    assert found.text == (
-        "Without MPI, handing a cache line from one rank to the next took 50.0 ns at times and 200 ns at others. alpha "
-        "is faster in the former, beta in the latter: allreduce, 8 B (1.20× near, 1.25× far). Ratios are of the slower "
-        "to the faster one."
+def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
+    judged = evidence(tmp_path, near=1.2, far=0.8)
+    level, reversal = reference.find(judged)
+    assert level.title == "Cores were near at times and far at others"
+    assert level.text == (
+        "Without MPI, handing a cache line from one rank to the next took 50.0 ns at times (near) and 200 ns at others "
+        "(far). Candidates are compared at each level on its own. While cores were near (6 of 6 blocks), of 3 cases "
+        "alpha was fastest in 1 and none alone in 2. While cores were far (6 of 6 blocks), of 3 cases beta was fastest "
+        "in 1 and none alone in 2. From near to far the ratio of two candidates changes by more than 1.10× in 1 of 3 "
+        "comparisons."
     )
-    assert found.cases == [verdicts.LINE[0].key]
+    assert (level.cases, level.severity) == ([SMALLEST], "warning")
+    assert reversal.title == "alpha leads while cores are near, beta while they are far"
+    assert reversal.text == (
+        "alpha is faster than beta while cores are near, and slower while they are far: allreduce, 8 B (1.20× near, "
+        "1.25× far). Ratios are of the slower to the faster one."
+    )
+    assert (reversal.cases, reversal.severity) == ([SMALLEST], "warning")
+    smallest = next(one for one in judged.cases if one.case.key == SMALLEST)
+    assert (smallest.outcome, smallest.decided) == ("depends", False)
+    assert smallest.winners_by_level == {"near": ["alpha"], "far": ["beta"]}
 
 
-def test_no_winner_that_stays_is_told(tmp_path: Path) -> None:
-    assert list(reference.find(evidence(tmp_path / "a", near=1.2, far=1.2))) == []
-    assert list(reference.find(evidence(tmp_path / "b", near=1.0, far=1.0))) == []
+@pytest.mark.parametrize("ratio", [1.2, 1.0])
+def test_levels_that_make_no_difference_are_a_note(tmp_path: Path, ratio: float) -> None:
+    judged = evidence(tmp_path, near=ratio, far=ratio)
+    (level,) = reference.find(judged)
+    assert (level.cases, level.severity) == ([], "note")
+    assert {one.outcome for one in judged.cases} == ({"faster", "equivalent"} if ratio > 1 else {"equivalent"})
+
+
+def test_one_level_is_no_finding(tmp_path: Path) -> None:
+    judged = evidence(tmp_path, near=1.2, far=0.8, hops=[50.0] * 4)
+    assert list(reference.find(judged)) == []
+    assert not any(one.winners_by_level for one in judged.cases)

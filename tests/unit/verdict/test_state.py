@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 HANDING = "Without MPI, handing a cache line from one CPU to another"
 COMPARED = (
-    "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to one of "
-    "them does not."
+    "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to one "
+    "of them does not."
 )
 ADVICE = (
     "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware change how near "

@@ -76,8 +76,8 @@ _ADVICE = say(
 
 def _took(at: Levels) -> str:
     return say(
-        "Without MPI, handing a cache line from one rank to the next took {near:time} at times (near) and {far:time} at "
-        "others (far). Candidates are compared at each level on its own.",
+        "Without MPI, handing a cache line from one rank to the next took {near:time} at times (near) and {far:time} "
+        "at others (far). Candidates are compared at each level on its own.",
         near=at.near_ns,
         far=at.far_ns,
     )

@@ -58,8 +58,8 @@ def _compared(*, at_levels: bool) -> str:
     if at_levels:
         return say("Candidates are compared while cores are near and while they are far, each on its own.")
     return say(
-        "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to one "
-        "of them does not."
+        "Candidates are compared within blocks: what a change does to all of them alike cancels out, what it does to "
+        "one of them does not."
     )
 
 
