@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+from fakes.leveled import at_levels
 from scipy import stats
 
 from rankbench import plan, statistics
@@ -148,3 +149,44 @@ def fastest(comparisons: list[Comparison]) -> dict[str, set[str]]:
         if one.different:
             found[one.case].discard(deciding.slower(one))
     return found
+
+
+# --- levels of the reference ------------------------------------------------------------------------------------------
+
+
+def test_a_case_is_open_while_one_of_its_levels_may_be_decided() -> None:
+    decided, open_ = compared("a", "b", 1.5, 0.02), compared("a", "b", 1.08, 0.05)
+    assert not deciding.settled(open_)
+    assert deciding.standing([at_levels(decided, open_)], OUTLOOK).open == {"c": ["a", "b"]}
+    assert deciding.standing([at_levels(decided, decided)], OUTLOOK).decided == ["c"]
+
+
+def test_a_case_whose_winner_depends_on_the_level_is_decided() -> None:
+    one = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1 / 1.5, 0.02))
+    assert (one.different, one.reverses) == (False, True)
+    assert deciding.standing([one], OUTLOOK).decided == ["c"]
+
+
+@pytest.mark.parametrize(("blocks", "decided"), [(10, []), (40, ["c"])])
+def test_a_level_that_is_hardly_met_is_given_up(blocks: int, decided: list[str]) -> None:
+    """Of 60 blocks 6 or 1 to 2 are to come at it."""
+    near, far = compared("a", "b", 1.5, 0.02, blocks - 1), compared("a", "b", 1.1, 0.5, 1)
+    one = at_levels(near, far, blocks)
+    assert deciding.standing([one], OUTLOOK).decided == decided
+
+
+def test_a_candidate_that_is_beaten_at_one_level_goes_on_at_the_other() -> None:
+    settled, slow = compared("a", "b", 1.5, 0.02), compared("a", "c", 1.5, 0.02)
+    open_, third = compared("a", "c", 1.08, 0.05), compared("b", "c", 1.0, 0.001)
+    pairs = [at_levels(settled, settled), at_levels(slow, open_), at_levels(third, compared("b", "c", 1 / 1.4, 0.02))]
+    assert deciding.standing(pairs, OUTLOOK, drop=True).open == {"c": ["a", "c"]}
+    both = [pairs[0], at_levels(slow, slow), pairs[2]]
+    assert deciding.standing(both, OUTLOOK, drop=True).decided == ["c"]
+
+
+def test_blocks_that_meet_a_level_seldom_decide_it_later() -> None:
+    often = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1.1, 0.1), blocks=5)
+    seldom = at_levels(compared("a", "b", 1.5, 0.02), compared("a", "b", 1.1, 0.1), blocks=15)
+    needed = [deciding.standing([one], OUTLOOK).blocks for one in (often, seldom)]
+    assert needed[0] < needed[1]
+    assert deciding.prospect([often], OUTLOOK)[0] == 1

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
+from fakes.leveled import at_levels
 
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
@@ -139,3 +140,48 @@ def test_a_case_that_fails_at_times_keeps_the_figures_it_has(tmp_path: Path) -> 
     assert barrier.failures == {"hung": 8 - barrier.launches}
     (case,) = (one for one in verdict.cases if one.case.operation == "barrier")
     assert set(case.ranking) == {"alpha", "beta"}
+
+
+# --- levels of the reference ------------------------------------------------------------------------------------------
+
+
+def pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, alike: bool = False) -> Comparison:
+    """Return a comparison that is surely different unless the ratio is 1."""
+    one = comparison(base, other, ratio, different=ratio != 1 and blocks >= 3)
+    return msgspec.structs.replace(one, blocks=blocks, alike=alike)
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "outcome", "winners", "by_level"),
+    [
+        (pair(1.2), pair(0.8), "depends", ["a", "b"], {"near": ["a"], "far": ["b"]}),
+        (pair(1.2), pair(1.1), "faster", ["a"], {"near": ["a"], "far": ["a"]}),
+        (pair(1.2), pair(1, alike=True), "depends", ["a", "b"], {"near": ["a"], "far": ["a", "b"]}),
+        (pair(1.2), pair(1), "undecided", ["a", "b"], {"near": ["a"], "far": ["a", "b"]}),
+        (pair(1, alike=True), pair(1, alike=True), "equivalent", ["a", "b"], {"near": ["a", "b"], "far": ["a", "b"]}),
+        (pair(1.2), pair(0.5, blocks=2), "faster", ["a"], {"near": ["a"]}),
+    ],
+    ids=["reverses", "same", "one equivalent", "one open", "equivalent", "near only"],
+)
+def test_the_outcome_is_that_of_both_levels(
+    near: Comparison, far: Comparison, outcome: str, winners: list[str], by_level: dict[str, list[str]]
+) -> None:
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
+    assert (verdict.outcome, verdict.winners, verdict.winners_by_level) == (outcome, winners, by_level)
+    assert verdict.decided == (outcome in {"faster", "equivalent"})
+
+
+def test_who_is_beaten_at_each_level_by_another_is_no_winner() -> None:
+    """`c` is behind `a` near and behind `b` far, and never surely behind both."""
+    pairs = [
+        at_levels(pair(1), pair(1)),
+        at_levels(pair(1.2, other="c"), pair(1, other="c")),
+        at_levels(pair(1, base="b", other="c"), pair(1.2, base="b", other="c")),
+    ]
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 100), summary("c", 110)], Pairs(pairs))
+    assert (verdict.winners, verdict.outcome) == (["a", "b"], "undecided")
+
+
+def test_without_figures_there_is_no_outcome() -> None:
+    verdict = judge_case(CASE, [summary("a", None), summary("b", None)], Pairs([at_levels(pair(1.2), pair(0.8))]))
+    assert (verdict.winners, verdict.outcome) == ([], "undecided")

@@ -1,0 +1,26 @@
+"""Comparisons at two levels of the reference, of known results."""
+
+from __future__ import annotations
+
+import msgspec
+
+from rankbench.model import Comparison, Level
+
+
+def level(base: Comparison, name: str, share: float, *, enough: bool = True) -> Level:
+    """Return a level that has the values of a comparison."""
+    fields = ("blocks", "ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")
+    return Level(name=name, share=share, enough=enough, **{field: getattr(base, field) for field in fields})  # type: ignore[arg-type]
+
+
+def at_levels(near: Comparison, far: Comparison, blocks: int = 0) -> Comparison:
+    """Return a comparison of these levels, each of which has the blocks of its own comparison."""
+    levels = [level(near, "near", 0.5, enough=near.blocks >= 3), level(far, "far", 0.5, enough=far.blocks >= 3)]
+    judged = [one for one in levels if one.enough]
+    return msgspec.structs.replace(
+        near,
+        blocks=blocks or near.blocks + far.blocks,
+        different=all(one.different for one in judged) and len({one.ratio > 1 for one in judged}) == 1,
+        alike=all(one.alike for one in judged),
+        levels=levels,
+    )
