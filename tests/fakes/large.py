@@ -36,6 +36,8 @@ from rankbench.verdict.evaluation import Evaluation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankbench.model.verdicts import Outcome
+
 CANDIDATES = ("alpha", "beta", "gamma", "delta")
 PLACEMENTS = ("socket", "spread", "nodes")
 WORTH = 1.03
@@ -180,7 +182,7 @@ class Large:
             ratios = times[order] / times[order[0]]
             winners = [name for name, ratio in zip(ranking, ratios, strict=True) if ratio <= WORTH]
             margin = float(ratios[len(winners)]) if len(winners) < len(ranking) else 1.0
-            outcome = "faster" if len(winners) == 1 else "undecided"
+            outcome: Outcome = "faster" if len(winners) == 1 else "undecided"
             yield CaseVerdict(case=case, ranking=ranking, winners=winners, outcome=outcome, margin=margin)
 
     def findings(self) -> list[Finding]:

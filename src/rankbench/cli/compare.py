@@ -19,10 +19,10 @@ from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
 from rankbench.report import then_and_now as told_as
+from rankbench.statistics.placements import turned
 from rankbench.units import suggestion
 from rankbench.verdict.circumstances import asked, resolved
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.gating import turned
 from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:

@@ -100,7 +100,8 @@ class Level(Record, frozen=True, kw_only=True, omit_defaults=True):
     Fields are those of `Comparison`; `blocks` are the blocks with such visits.
     """
 
-    name: Literal["near", "far"]
+    name: str
+    """`near` or `far`."""
     blocks: int
     share: float
     """Of the visits at both levels."""

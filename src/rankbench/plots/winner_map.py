@@ -24,8 +24,8 @@ TITLE = "Winner map"
 HELP = (
     "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure and "
     "strength of colour: how many times as long the next one takes, or as much it needs. Grey: several, the "
-    "letters named or all of them; = where they are surely alike, ~ where it is not known, / where it depends on whether "
-    "cores are near or far. !: no figure counts."
+    "letters named or all of them; = where they are surely alike, ~ where it is not known, / where it depends on "
+    "whether cores are near or far. !: no figure counts."
 )
 SCOPE = "placement"
 SHARED = "tied"

@@ -137,7 +137,7 @@ def _adjusted(p_values: Numbers, asked: NDArray[np.bool_]) -> Numbers:
 
 
 def _comparison(row: dict[str, Any], p_adjusted: float, threshold: float) -> Comparison:
-    told = {name: float(row[name]) for name in ("ratio", "low", "error", "degrees", "p_value")}
+    told: dict[str, Any] = {name: float(row[name]) for name in ("ratio", "low", "error", "degrees", "p_value")}
     # Of two infinities min takes the first: the record's default, which JSON leaves out.
     high = min(math.inf, float(row["high"]))
     enough = row["blocks"] >= FEWEST_BLOCKS

@@ -1,0 +1,88 @@
+"""The whole way from figures with two levels of the reference to verdict, table, gate and note of modes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fakes import verdicts
+
+from rankbench import plots, statistics
+from rankbench.report import derived, tables
+from rankbench.statistics.modes import Mode, Pattern, Repeated
+from rankbench.verdict import gating
+from rankbench.verdict.findings import modes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.verdict.evaluation import Evaluation
+
+NAMES = ("alpha", "beta")
+KEYS = [case.key for case in verdicts.LINE]
+HOPS = [50.0, 200.0, 50.0, 200.0]
+
+
+@pytest.fixture
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+    """Evaluate a campaign in which beta takes 1.2 times as long near and 0.8 times far, in the smallest case."""
+    own = statistics.launch_figures
+
+    def with_visits(*arguments: object) -> pl.DataFrame:
+        slow = pl.when(pl.col("case") == KEYS[0], pl.col("candidate") == "beta")
+        return own(*arguments).with_columns(  # type: ignore[arg-type]
+            visit=pl.lit([0, 1, 2, 3]),
+            visit_hop_ns=pl.lit(HOPS),
+            visit_ns=slow.then(pl.lit([120.0, 320.0] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
+        )
+
+    monkeypatch.setattr(statistics, "launch_figures", with_visits)
+    return verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=NAMES, cases=verdicts.LINE)
+
+
+def test_the_verdict_and_its_table_name_both_levels(evaluated: Evaluation) -> None:
+    first, *others = evaluated.verdict.cases
+    assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
+    assert {one.outcome for one in others} == {"equivalent"}
+    (table,) = tables.results(plots.picture(evaluated))
+    assert [row[-1].text for row in table.rows] == ["near: alpha, far: beta", "=", "="]
+    assert [one.kind for one in evaluated.verdict.findings if one.severity == "warning"].count("reference") == 2
+
+
+def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: Evaluation) -> None:
+    check, *others = gating.within(evaluated, "beta", "alpha")
+    assert check.outcome == "skipped"
+    assert check.text.startswith("takes 1.20× (")
+    assert "what alpha takes while cores are near, 0.80× (" in check.text
+    assert {one.outcome for one in others} == {"passed"}
+
+
+def test_exported_comparisons_have_columns_of_both_levels(evaluated: Evaluation) -> None:
+    row = derived.frames(evaluated)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
+    assert (row["near_ratio"], row["far_ratio"]) == (pytest.approx(1.2), pytest.approx(0.8))
+    assert (row["near_blocks"], row["far_blocks"]) == (6, 6)
+
+
+@pytest.mark.parametrize(("slow_ns", "follows"), [(400.0, True), (100.0, False)])
+def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
+    evaluated: Evaluation, slow_ns: float, follows: bool
+) -> None:
+    pattern = Pattern("bursts", 14)
+    main = Repeated(Mode("main", 100, 0.5, 1.0, 50, 200, float("nan")), 6, 6, pattern)
+    second = Repeated(Mode("second at 4.0×, 50 % of samples", 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
+    visits = pl.lit([100.0, slow_ns, 500.0 - slow_ns, slow_ns])
+    evidence = replace(
+        evaluated.evidence,
+        figures=evaluated.evidence.figures.with_columns(visit_ns=visits),
+        modes={(key, name): [main, second] for key in KEYS for name in NAMES},
+    )
+    found = list(modes.find(evidence))
+    if follows:
+        assert [one.text for one in found] == [
+            "In 3 cases the samples of alpha and beta have more than one mode, and the slower mode occurs while cores "
+            "are far."
+        ]
+    else:
+        assert [one.title for one in found] == [f"{name}: some calls take another time than most" for name in NAMES]
