@@ -10,7 +10,7 @@ from rankbench.model import Comparison, Level
 def level(base: Comparison, name: str, share: float, *, enough: bool = True) -> Level:
     """Return a level that has the values of a comparison."""
     fields = ("blocks", "ratio", "low", "high", "p_value", "p_adjusted", "error", "degrees", "different", "alike")
-    return Level(name=name, share=share, enough=enough, **{field: getattr(base, field) for field in fields})  # type: ignore[arg-type]
+    return Level(name=name, share=share, enough=enough, **{field: getattr(base, field) for field in fields})
 
 
 def at_levels(near: Comparison, far: Comparison, blocks: int = 0) -> Comparison:
