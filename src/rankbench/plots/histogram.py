@@ -20,6 +20,7 @@ from rankbench import plots
 from rankbench.language import say
 from rankbench.plots import Chart
 from rankbench.quantities import format_whole
+from rankbench.statistics.modes import clock_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,6 +61,10 @@ ALIKE = 3.0
 """Rows whose medians are within such a ratio share their axis."""
 FITTED = 1000
 """With fewer samples no tail is fitted."""
+WHOLE_STEP = 0.9
+"""Samples whose step is at least so much of the clock's are single readings; so many must be on a grid."""
+NEAR_GRID = 0.1
+"""How far from a whole number of steps a time on a grid may be, in steps."""
 SHARPEST_TICKS = 6
 MOST_MODES = 3
 """Told in words; the others are marked only."""
@@ -128,7 +133,7 @@ def chart(picture: Picture) -> Chart | None:
     if not panels:
         return None
     shown = panels[:MOST_ROWS]
-    axes = common_axes(shown, clock_step(picture))
+    axes = common_axes(shown, resolution(picture))
     datasets: dict[str, list[Row]] = {
         name: [] for name in ("bars", "levels", "ticks", "breaks", "fits", "modes", "words")
     }
@@ -197,25 +202,40 @@ def rings(picture: Picture) -> list[Panel]:
     return found
 
 
-def clock_step(picture: Picture) -> float:
+def resolution(picture: Picture) -> float:
     """Return by how many nanoseconds the coarsest clock of any launch advances, at least 1."""
     return max((1.0, *(launch.facts.resolution_ns for launch in picture.launches if launch.facts)))
 
 
-def common_axes(panels: Sequence[Panel], step_ns: float = 1.0) -> list[Axis]:
+def step_of(panel: Panel, resolution_ns: float) -> float:
+    """Return the step of the samples: that of the clock, or less where one sample is the mean of several calls."""
+    seen = clock_step(panel.times)
+    if seen > WHOLE_STEP * resolution_ns:
+        return resolution_ns
+    return seen if seen > 1 and on_grid(panel.times, seen) else 1.0
+
+
+def on_grid(times: Values, step: float) -> bool:
+    """Return whether the faster half of times are whole steps apart, and not merely few."""
+    steps = (times[times <= np.median(times)] - times.min()) / step
+    return bool(np.mean(np.abs(steps - np.rint(steps)) < NEAR_GRID) > WHOLE_STEP)
+
+
+def common_axes(panels: Sequence[Panel], resolution_ns: float = 1.0) -> list[Axis]:
     """Return the axis of each panel: the same for all where their medians are alike, else each its own."""
     middles = [float(np.median(panel.times)) for panel in panels]
     if max(middles) <= ALIKE * min(middles):
-        return [axis_of(panels, step_ns)] * len(panels)
-    return [axis_of([panel], step_ns) for panel in panels]
+        return [axis_of(panels, resolution_ns)] * len(panels)
+    return [axis_of([panel], resolution_ns) for panel in panels]
 
 
-def axis_of(panels: Sequence[Panel], step_ns: float = 1.0) -> Axis:
+def axis_of(panels: Sequence[Panel], resolution_ns: float = 1.0) -> Axis:
     """Return the axis that shows the bulk of all panels, and modes that are not far, on the left.
 
     Bins hold equally many readings of a clock with steps, and readings lie in their middle: else heights would be a
     comb. Finer clocks have bins of whole nanoseconds.
     """
+    step_ns = max(step_of(panel, resolution_ns) for panel in panels)
     fastest = min(float(panel.times.min()) for panel in panels)
     low = max(fastest - step_ns / 2, 0.0) if step_ns > 1 else math.floor(fastest)
     high = max(float(panel.times.max()) for panel in panels)
