@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TITLE = "Histogram"
 HELP = (
     "How many samples took how long; heights are logarithms of counts. Left of the dashed line time runs evenly, and "
-    "bins are whole nanoseconds and whole steps of the clock wide; right of it time runs by powers of ten, to the "
+    "bins are whole nanoseconds or clock steps wide; right of it time runs by powers of ten, to the "
     "slowest sample. Triangles mark modes, 1 the heaviest. A line is a Pareto tail, where one fits. Rows share an axis "
     "unless one takes several times as long."
 )
