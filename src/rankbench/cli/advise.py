@@ -118,7 +118,8 @@ def table(one: Mix) -> Table:
         shown.add_row(say("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
     shown.add_section()
     shown.add_row(say("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
-    shown.add_row(say("as long as the best"), "", "", *(against(standing) for standing in one.standings))
+    if not mix.guessed(one):
+        shown.add_row(say("as long as the best"), "", "", *(against(standing) for standing in one.standings))
     return shown
 
 

@@ -2,9 +2,11 @@
 
 The time of a mix is the sum over its calls of how often each is made times what it takes. Between two measured sizes a
 time is interpolated on logarithmic axes; below the smallest it is that of the smallest; above the largest it grows with
-the size. Candidates are compared by the ratio of two sums in which each call's ratio is the one paired within blocks.
-Of the interval each call brings its own half-width, weighted by its share of the time: as if all erred together, since
-figures of one launch do. So the interval is rather too wide than too narrow.
+the size. The best candidate has the smallest sum of times that agree with the ratios paired within blocks; the others
+are compared with it by the ratios of these sums, at the confidence of all rivals at once (Bonferroni). Of the interval
+each call brings its own half-width, weighted by its share of the time: as if all erred together, since figures of one
+launch do. So the interval is rather too wide than too narrow. A size that was not measured adds what the ratio changes
+between its neighbours. Where more than a tenth of the time is extrapolated far, no candidate is recommended.
 
 It is an estimate of communication that nothing disturbs: an application's waiting for each other is not in it.
 """
@@ -12,7 +14,10 @@ It is an estimate of communication that nothing disturbs: an application's waiti
 from __future__ import annotations
 
 import math
+import statistics
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from rankbench.language import say
 from rankbench.quantities import format_ratio, format_size
@@ -28,6 +33,10 @@ if TYPE_CHECKING:
 MAIN_SHARE = 0.1
 """A call with a smaller share of the time is not named in a sentence."""
 NAMED = 3
+FAR = 2.0
+"""A size that is extrapolated by a larger factor is a guess."""
+MOST_GUESSED = 0.1
+"""Share of the time that may be a guess where a candidate is recommended."""
 
 
 class Part(NamedTuple):
@@ -38,6 +47,16 @@ class Part(NamedTuple):
     """Measured cases and the weight of each in the logarithm of the time."""
     scale: float = 1.0
     """By how much a size beyond the largest that was measured takes longer."""
+    neighbour: Case | None = None
+    """The measured size next to the one that is extrapolated from."""
+
+    @property
+    def stretch(self) -> float:
+        """Return the factor in size by which the time is extrapolated; 1 where it is measured or interpolated."""
+        if len(self.cases) > 1:
+            return 1.0
+        near, wanted = (max(size, 1) for size in (self.cases[0][0].size_bytes, self.calls.size_bytes))
+        return max(near / wanted, wanted / near)
 
     @property
     def how(self) -> str:
@@ -113,10 +132,11 @@ def part(call: Calls, cases: Sequence[Case]) -> Part:
     below = [case for case in cases if case.size_bytes <= call.size_bytes]
     above = [case for case in cases if case.size_bytes >= call.size_bytes]
     if not below:
-        return Part(call, [(cases[0], 1.0)])
+        return Part(call, [(cases[0], 1.0)], neighbour=next(iter(cases[1:]), None))
     low = below[-1]
     if not above:
-        return Part(call, [(low, 1.0)], call.size_bytes / low.size_bytes if low.size_bytes else 1.0)
+        scale = call.size_bytes / low.size_bytes if low.size_bytes else 1.0
+        return Part(call, [(low, 1.0)], scale, next(iter(below[-2:-1]), None))
     high = above[0]
     if low is high or not low.size_bytes:
         return Part(call, [(low if low is high else high, 1.0)])
@@ -135,9 +155,10 @@ def summed(evidence: Evidence, placement: str, parts: list[Part], missing: list[
             without[name] = told(lacking[0].calls)
         else:
             times[name] = [time for time in own if time is not None]
-    best = min(times, key=lambda name: sum(times[name]), default="")
+    fitted = agreeing(evidence, parts, times)
+    best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
-        (standing(evidence, parts, best, name, times) for name in times),
+        (standing(evidence, parts, best, name, times, fitted) for name in times),
         key=lambda one: (one.candidate != best, one.ratio),
     )
     shares = {(name, place): time / sum(own) for name, own in times.items() for place, time in enumerate(own)}
@@ -155,29 +176,71 @@ def time_ns(evidence: Evidence, one: Part, candidate: str) -> float | None:
     return one.calls.calls * one.scale * math.exp(log)
 
 
-def standing(evidence: Evidence, parts: list[Part], best: str, name: str, times: dict[str, list[float]]) -> Standing:
-    """Return how a candidate stands to the best one."""
+def agreeing(evidence: Evidence, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Return times of the parts by candidate, as near as can be to the ratios paired within blocks.
+
+    Of two candidates they have exactly the paired ratio; of more the ratios agree with each other only nearly, and a
+    candidate's time is the mean (of logarithms) of those that its ratios to all of them imply.
+    """
+    found: dict[str, list[float]] = {name: [] for name in times}
+    for place, one in enumerate(parts):
+        level = statistics.fmean(math.log(own[place]) for own in times.values())
+        for name, own in found.items():
+            own.append(math.exp(level + statistics.fmean(log_ratio(evidence, one, base, name) for base in times)))
+    return found
+
+
+def standing(
+    evidence: Evidence,
+    parts: list[Part],
+    best: str,
+    name: str,
+    times: dict[str, list[float]],
+    fitted: dict[str, list[float]],
+) -> Standing:
+    """Return the total of a candidate and its ratio to the best one."""
     total = sum(times[name])
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
-    rivals = len(times) - 1
-    ratios, halves = zip(*(paired(evidence, one, best, name, rivals) for one in parts), strict=True)
-    terms = [time * math.exp(log) for time, log in zip(times[best], ratios, strict=True)]
-    log = math.log(sum(terms) / sum(times[best]))
-    half = sum(term * width for term, width in zip(terms, halves, strict=True)) / sum(terms)
+    log = math.log(sum(fitted[name]) / sum(fitted[best]))
+    halves = [half_width(evidence, one, best, name, len(times) - 1) for one in parts]
+    half = sum(time * width for time, width in zip(fitted[name], halves, strict=True)) / sum(fitted[name])
     low, high = math.exp(log - half), math.exp(log + half)
     threshold = evidence.campaign.plan.threshold
     different = low > 1 + threshold or high < 1 / (1 + threshold)
     return Standing(name, total, math.exp(log), low, high, different)
 
 
-def paired(evidence: Evidence, one: Part, base: str, other: str, rivals: int) -> tuple[float, float]:
-    """Return the logarithm of the ratio of a part, and half the width of its interval, one of so many at once."""
-    log = half = 0.0
-    for case, weight in one.cases:
-        log += weight * math.log(evidence.ratio(case.key, base, other))
-        half += weight * evidence.pairs.half_width(case.key, base, other, rivals, evidence.campaign.plan.confidence)
-    return log, half
+def log_ratio(evidence: Evidence, one: Part, base: str, other: str) -> float:
+    """Return the logarithm of the ratio of a part."""
+    return sum(weight * math.log(evidence.ratio(case.key, base, other)) for case, weight in one.cases)
+
+
+def half_width(evidence: Evidence, one: Part, base: str, other: str, rivals: int) -> float:
+    """Return half the width of the interval of a part's log ratio, one of so many at once."""
+    confidence = evidence.campaign.plan.confidence
+    half = sum(
+        weight * evidence.pairs.half_width(case.key, base, other, rivals, confidence) for case, weight in one.cases
+    )
+    return half + unmeasured(evidence, one, base, other)
+
+
+def unmeasured(evidence: Evidence, one: Part, base: str, other: str) -> float:
+    """Return how far the log ratio of a size that was not measured may be from the one that stands for it.
+
+    Of an interpolated size it is the distance to that of the farther neighbour. Of an extrapolated one it is the change
+    between the last two measured sizes, or more in proportion where the size is farther away than these are.
+    """
+    logs = [math.log(evidence.ratio(case.key, base, other)) for case, _ in one.cases]
+    if len(logs) > 1:
+        between = log_ratio(evidence, one, base, other)
+        return max(abs(log - between) for log in logs)
+    if one.stretch == 1 or one.neighbour is None:
+        return 0.0
+    near = one.cases[0][0].size_bytes
+    gap = abs(math.log(max(near, 1) / max(one.neighbour.size_bytes, 1)))
+    change = abs(logs[0] - math.log(evidence.ratio(one.neighbour.key, base, other)))
+    return change * max(1.0, math.log(one.stretch) / gap)
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
@@ -200,9 +263,12 @@ def sentences(evidence: Evidence, mix: Mix) -> Iterator[str]:
             else "No candidate has figures for all calls of the mix.",
             placement=mix.placement,
         )
+    elif guess := guessed(mix):
+        yield guess
     else:
         yield from answer(mix, several=several)
         yield made_of(mix)
+        yield from not_measured(mix)
     if mix.missing:
         yield say(
             "Not in it, since nothing that stands for it {n:of was|were} measured at {placement}: {calls:and}."
@@ -222,15 +288,17 @@ def answer(mix: Mix, *, several: bool) -> Iterator[str]:
     level = [one.candidate for one in others if not one.different]
     behind = [one for one in others if one.different]
     fastest = say(
-        "For these calls at {placement}, {name} takes least: {time:time} in all"
+        "For these calls at {placement}, {name} is fastest: {time:time} in all"
         if several
-        else "For these calls, {name} takes least: {time:time} in all",
+        else "For these calls, {name} is fastest: {time:time} in all",
         placement=mix.placement,
         name=best.candidate,
         time=best.time_ns,
     )
     yield (
-        say("{fastest}; it cannot be told from {level:and}.", fastest=fastest, level=level) if level else f"{fastest}."
+        say("{fastest}; not distinguishable from {level:and}.", fastest=fastest, level=level)
+        if level
+        else f"{fastest}."
     )
     if behind:
         ratios = [
@@ -263,3 +331,60 @@ def made_of(mix: Mix) -> str:
     if rest:
         parts.append(say("{n:count other call} {n:of takes|take} the rest", n=rest))
     return f"{listed(parts)}."
+
+
+def guessed(mix: Mix) -> str:
+    """Return why no candidate is recommended, where too much of the time is a guess; else nothing."""
+    far = [place for place, one in enumerate(mix.parts) if one.stretch > FAR]
+    by_name = {one.candidate: sum(mix.shares[one.candidate, place] for place in far) for one in mix.standings}
+    name = max(by_name, key=lambda one: by_name[one])
+    if by_name[name] <= MOST_GUESSED:
+        return ""
+    far.sort(key=lambda place: -mix.shares[name, place])
+    return say(
+        "No recommendation: {share:.0%} of the total of {name} is extrapolated: {calls:and}. Measure {n:of it|them}: "
+        'sizes = "..., {sizes}".',
+        share=by_name[name],
+        name=name,
+        calls=[extrapolated(mix.parts[place]) for place in far],
+        n=len(far),
+        sizes=", ".join(sizes([mix.parts[place] for place in far])),
+    )
+
+
+def not_measured(mix: Mix) -> Iterator[str]:
+    """Say what share of the time of the best is extrapolated or interpolated."""
+    best = mix.standings[0].candidate
+    places = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
+    for how, stretched in ((say("extrapolated"), True), (say("interpolated"), False)):
+        these = [
+            place
+            for place in places
+            if (mix.parts[place].stretch > 1) == stretched and (stretched or len(mix.parts[place].cases) > 1)
+        ]
+        if these:
+            yield say(
+                "{share:.1%} of the total is {how}: {calls:and}.",
+                share=sum(mix.shares[best, place] for place in these),
+                how=how,
+                calls=[extrapolated(mix.parts[place]) for place in these],
+            )
+
+
+def extrapolated(one: Part) -> str:
+    """Return a call and the sizes that its time comes from: `pingpong from 4 KiB to 1 MiB`."""
+    if len(one.cases) > 1:
+        return f"{told(one.calls)} {one.how}"
+    name = told(msgspec.structs.replace(one.calls, size_bytes=0))
+    return say(
+        "{name} from {near:size} to {size:size}", name=name, near=one.cases[0][0].size_bytes, size=one.calls.size_bytes
+    )
+
+
+def sizes(parts: Sequence[Part]) -> list[str]:
+    """Return the sizes of calls in a plan's notation, rising: `8`, `64K`, `1M`."""
+    spelt = {size: format_size(size) for size in sorted({one.calls.size_bytes for one in parts})}
+    return [
+        str(size) if "." in text else text.replace(" ", "").removesuffix("B").removesuffix("i")
+        for size, text in spelt.items()
+    ]

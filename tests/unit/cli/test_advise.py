@@ -39,9 +39,19 @@ def test_calls_are_summed_and_candidates_compared(stored: Store, capsys: pytest.
     assert "socket: 2 calls" in out
     assert "pingpong 1 MiB 2 from 64 KiB, in proportion" in out
     assert "allreduce 8 B 1,000 measured" in out
-    assert "For these calls, alpha takes least:" in out
+    assert "No recommendation: " in out
+    assert 'is extrapolated: pingpong from 64 KiB to 1 MiB. Measure it: sizes = "..., 1M".' in out
+    assert "is fastest" not in out
+    assert "as long as the best" not in out
     assert "Not in it, since nothing that stands for it was measured: scan 8 B." in out
     assert out.endswith("what ranks wait for each other is not in it.")
+
+
+def test_measured_calls_have_a_recommendation(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    advise(stored.folder, calls="allreduce 8: 1000, pingpong 64K: 2")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "For these calls, alpha is fastest:" in out
+    assert "extrapolated" not in out
 
 
 def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,7 +101,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(evidence: Evidence) -> None
     total = found.standings[0].time_ns / 1000
     beta = found.standings[2]
     assert list(mix.sentences(evidence, found)) == [
-        f"For these calls, {best} takes least: {total:.3g} µs in all; it cannot be told from {second}.",
+        f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
         f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
         "Not in it, since nothing that stands for it was measured: scan 8 B.",
@@ -143,3 +143,59 @@ def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold
     beta = next(one for one in found.standings if one.candidate == "beta")
     assert beta.ratio > 1.03
     assert beta.different == different
+
+
+def test_the_best_is_chosen_by_the_ratios_within_blocks(tmp_path: Path) -> None:
+    made = verdicts.evaluate(
+        tmp_path, verdicts.constant({"beta": 1.05}), candidates=("alpha", "beta"), cases=verdicts.LINE
+    ).evidence
+    assert only(made, call(8, 7)).standings[0].candidate == "alpha"
+    turned = [
+        msgspec.structs.replace(one, ratio=1 / one.ratio, low=1 / one.high, high=1 / one.low)
+        for one in made.comparisons
+    ]
+    best, other = only(dataclasses.replace(made, comparisons=turned), call(8, 7)).standings
+    assert (best.candidate, other.candidate) == ("beta", "alpha")
+    assert other.ratio == pytest.approx(1.05, rel=1e-3)
+
+
+def width(one: mix.Standing) -> float:
+    return math.log(one.high / one.low) / 2
+
+
+def test_a_size_between_two_adds_their_distance_to_the_interval(evidence: Evidence) -> None:
+    beta = next(one for one in only(evidence, call(8192)).standings if one.candidate == "beta")
+    assert width(beta) >= math.log(2) / 2
+    measured = next(one for one in only(evidence, call(1024)).standings if one.candidate == "beta")
+    assert width(measured) < 0.1
+
+
+def test_a_size_beyond_the_largest_adds_the_last_change_to_the_interval(evidence: Evidence) -> None:
+    beta = next(one for one in only(evidence, call(1 << 17)).standings if one.candidate == "beta")
+    assert width(beta) >= math.log(2)
+
+
+def test_no_recommendation_where_much_is_extrapolated_far(evidence: Evidence) -> None:
+    found = only(evidence, call(1 << 20, 10), call(8, 1))
+    (sentence,) = mix.sentences(evidence, found)
+    assert sentence == (
+        "No recommendation: 100% of the total of beta is extrapolated: allreduce from 64 KiB to 1 MiB. "
+        'Measure it: sizes = "..., 1M".'
+    )
+
+
+def test_little_that_is_extrapolated_is_in_the_answer(evidence: Evidence) -> None:
+    found = only(evidence, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
+    best = found.standings[0].candidate
+    far, _, between = (found.shares[best, place] for place in range(3))
+    assert list(mix.sentences(evidence, found))[-2:] == [
+        f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",
+        f"{between:.1%} of the total is interpolated: allreduce 8 KiB between 1 KiB and 64 KiB.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "spelt"), [(8, "8"), (1536, "1536"), (1 << 20, "1M"), (65536, "64K"), (12345, "12345")]
+)
+def test_sizes_are_in_the_notation_of_a_plan(size: int, spelt: str) -> None:
+    assert mix.sizes([mix.Part(call(size), [])]) == [spelt]
