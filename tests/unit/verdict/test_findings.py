@@ -296,12 +296,24 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
         Finding(
             kind="outlier",
             title="gamma is far behind in allreduce",
-            text="In allreduce from 1 KiB to 64 KiB, gamma takes up to 4.00× as long as the slowest other candidate.",
+            text=(
+                "In allreduce from 1 KiB to 64 KiB, gamma takes up to 4.00× (3.99× to 4.01×) as long as the slowest "
+                "other candidate."
+            ),
             advice="Try other algorithms or transports of this library for these sizes before giving it up.",
             cases=[MIDDLE, LARGE],
             severity="warning",
         )
     ]
+
+
+def test_a_candidate_that_may_be_nearer_is_not_far_behind(tmp_path: Path) -> None:
+    factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
+    made = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
+    wide = [msgspec.structs.replace(one, low=one.ratio / 1.5, high=one.ratio * 1.5) for one in made.verdict.comparisons]
+    found = judge(made.campaign, made.verdict.summaries, wide, [], made.launches)
+    assert of_kind("outlier", made.verdict)
+    assert not of_kind("outlier", found)
 
 
 def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> None:
