@@ -216,8 +216,9 @@ def figure(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Tex
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
         return missing(whole, verdict, summary)
-    value = whole.measure(verdict.case).spelt(summary.typical_ns)
-    return Text(value + spread(summary, whole.campaign.plan.estimator))
+    measure = whole.measure(verdict.case)
+    interval = spread(summary, whole.campaign.plan.estimator, per_second=measure.per_second)
+    return Text(measure.spelt(summary.typical_ns) + interval)
 
 
 def judged(one: Comparison | None) -> tuple[Text, str, str]:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 ORDER = 40
 Kind = TypeVar("Kind")
+WIDE = 0.5
+"""Beyond this an interval has both its ends."""
 WIDEST = 999
 Threshold = Annotated[str, typer.Option(help="From what difference on it matters, if not the plan's: 1%, 3%.")]
 LEAST_COVERAGE = 0.75
@@ -268,9 +270,10 @@ def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | No
 
 def typical(whole: Picture, verdict: CaseVerdict, summary: Summary) -> str:
     """Return the typical value and half its interval; of memory, what the first use added to it."""
-    value = whole.measure(verdict.case).text(summary.typical_ns)
+    measure = whole.measure(verdict.case)
     growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
-    return value + spread(summary, whole.campaign.plan.estimator) + growth
+    interval = spread(summary, whole.campaign.plan.estimator, per_second=measure.per_second)
+    return measure.text(summary.typical_ns) + interval + growth
 
 
 def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
@@ -280,15 +283,22 @@ def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Te
     return Text((tables.ended(summary) if summary else "") or say("not run"), "red")
 
 
-def spread(summary: Summary, estimator: str) -> str:
-    """Return half the interval relative to the typical value, ` ±1.2%`; nothing where too few launches give one."""
+def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
+    """Return the interval relative to the typical value, ` ±1.2%`; nothing where too few launches give one.
+
+    One that reaches beyond 50 % on either side has both ends, ` -40/+230%`: half of its width could exceed the value.
+    """
     low, high = tables.interval(summary, estimator)
-    if not summary.typical_ns or (
-        summary.coverage < LEAST_COVERAGE and (low, high) == (summary.low_ns, summary.high_ns)
-    ):
+    typical_ns = summary.typical_ns
+    if not typical_ns or (summary.coverage < LEAST_COVERAGE and (low, high) == (summary.low_ns, summary.high_ns)):
         return ""
-    percent = 50 * (high - low) / summary.typical_ns
-    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%" if percent < WIDEST else f" ±>{WIDEST}%"
+    ends = (high, low) if per_second and low > 0 else (low, high)
+    below, above = (typical_ns / end if per_second and low > 0 else end / typical_ns for end in ends)
+    if max(1 - below, above - 1) > WIDE:
+        more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
+        return f" -{max(0.0, 100 * (1 - below)):.0f}/+{more}%"
+    percent = 50 * (high - low) / typical_ns
+    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
 
 
 def show_tables(found: Sequence[Content], without: str, *, details: bool = False) -> None:

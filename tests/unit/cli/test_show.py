@@ -15,8 +15,8 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench.cli import console
-from rankbench.cli.show import show
-from rankbench.model import Case, CaseStatus, RankbenchError
+from rankbench.cli.show import show, spread
+from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
 from rankbench.verdict.evaluation import evaluate
 
@@ -324,3 +324,18 @@ def test_ranks_of_a_campaign_without_launches_are_told_in_one_line(tmp_path: Pat
     with pytest.raises(RankbenchError) as error:
         show(folder=made.folder, ranks=True)
     assert str(error.value) == "--ranks: no launch has ended yet"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "per_second", "text"),
+    [
+        (98.0, 104.0, False, " ±3.0%"),
+        (60.0, 145.0, False, " ± 42%"),
+        (60.0, 342.0, False, " -40/+242%"),
+        (50.0, 400.0, True, " -75/+100%"),
+        (90.0, 4000.0, False, " -10/+>999%"),
+    ],
+)
+def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool, text: str) -> None:
+    one = Summary("c", "alpha", 6, 60, 0, 0, typical_ns=100.0, low_ns=low, high_ns=high, coverage=0.95)
+    assert spread(one, "median", per_second=per_second) == text
