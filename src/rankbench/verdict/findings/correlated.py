@@ -1,0 +1,39 @@
+"""Launches that follow each other resemble each other, so that they say less than as many independent ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.model import Finding
+from rankbench.statistics.correlation import between_launches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.verdict.evidence import Evidence
+
+TITLE = "Correlated launches"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a warning where ratios of successive blocks are positively correlated."""
+    pairs = dict.fromkeys((one.base, one.other) for one in evidence.comparisons)
+    found = between_launches(evidence.figures, list(pairs))
+    if found is None or not found.positive:
+        return
+    yield Finding(
+        kind="correlated",
+        title=say("Successive launches are correlated"),
+        text=say(
+            "Ratios of successive blocks have a lag-1 correlation of {r:.2f} (p = {p:.4f}, over {n:count block}). For "
+            "independent launches it is 0. Intervals of ratios should be about {wider:.2f} times as wide.",
+            r=found.correlation,
+            p=found.p_value,
+            n=found.blocks,
+            wider=found.widening,
+        ),
+        advice=say("Run more blocks, or the campaign again at another time: the machine changes slowly."),
+        cases=[],
+        severity="warning",
+    )

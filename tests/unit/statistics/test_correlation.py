@@ -1,0 +1,88 @@
+"""The correlation of successive launches: its size, its level, and what it says of the width of intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.signal import lfilter
+
+from rankbench.statistics.correlation import LagOne, between_launches, lag_one
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def series(r: float, comparisons: int, blocks: int, seed: int) -> NDArray[np.float64]:
+    """Return autoregressive series of first order with the correlation r, each with its own level and scatter."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=(comparisons, blocks + 50))
+    values = np.asarray(lfilter([1.0], [1.0, -r], noise))[:, 50:]
+    return rng.normal(size=(comparisons, 1)) + values * rng.uniform(0.5, 5, size=(comparisons, 1))
+
+
+@pytest.mark.parametrize("r", [0.0, 0.3, 0.6])
+def test_the_correlation_is_estimated(r: float) -> None:
+    found = lag_one(series(r, 200, 40, seed=1))
+    assert found is not None
+    assert found.correlation == pytest.approx(r, abs=0.08)
+    assert found.positive == (r > 0)
+
+
+def test_few_independent_blocks_are_not_correlated() -> None:
+    found = [lag_one(series(0.0, 40, 8, seed)) for seed in range(300)]
+    assert sum(one.positive for one in found if one) <= 9
+    assert np.mean([one.correlation for one in found if one]) == pytest.approx(0, abs=0.02)
+
+
+def test_comparisons_that_share_their_noise_count_once() -> None:
+    """Equal rows are one comparison: their number makes nothing significant."""
+    rng = np.random.default_rng(3)
+    found = [lag_one(np.tile(rng.normal(size=10), (100, 1))) for _ in range(300)]
+    assert sum(one.positive for one in found if one) <= 9
+
+
+@pytest.mark.parametrize(
+    ("one", "factor"),
+    [
+        (LagOne(0.6, 0.001, 20), 2.0),
+        (LagOne(0.6, 0.2, 20), 1.0),
+        (LagOne(-0.6, 0.001, 20), 1.0),
+        (LagOne(0.99, 0.001, 20), math.sqrt(19)),
+    ],
+)
+def test_intervals_widen_only_where_the_correlation_is_significant(one: LagOne, factor: float) -> None:
+    assert one.widening == pytest.approx(factor)
+
+
+def test_missing_figures_are_no_correlation() -> None:
+    logs = series(0.6, 200, 40, seed=2)
+    logs[np.random.default_rng(1).random(logs.shape) < 0.1] = np.nan
+    found = lag_one(logs)
+    assert found is not None
+    assert found.positive
+    assert 0.35 < found.correlation < 0.65
+
+
+@pytest.mark.parametrize("logs", [np.zeros((3, 5)), np.full((3, 5), np.nan), np.ones((2, 2))])
+def test_without_scatter_nothing_is_known(logs: NDArray[np.float64]) -> None:
+    assert lag_one(logs) is None
+
+
+def test_blocks_are_taken_in_their_order() -> None:
+    logs = series(0.8, 30, 20, seed=5)
+    rows = [
+        {"case": f"c{case}", "candidate": name, "block": block, "figure_ns": math.exp(log if name == "b" else 0)}
+        for case, own in enumerate(logs)
+        for block, log in enumerate(own)
+        for name in "ab"
+    ]
+    found = between_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")])
+    direct = lag_one(logs)
+    assert found is not None
+    assert direct is not None
+    assert found.correlation == pytest.approx(direct.correlation)
+    assert found.positive
