@@ -19,6 +19,13 @@ MOST_DEGREES = 100.0
 """Degrees of freedom that what is usual is worth at most."""
 
 
+GRID = 40
+"""Variances of which the scatter of comparisons may be a mixture."""
+ROUNDS = 100
+ORDINARY, STRICT = 0.05, 1e-3
+"""Two-sided levels at which the heavier tail of a mixture is matched."""
+
+
 def moderated(spread: Numbers, degrees: NDArray[Any], known: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
     """Return standard deviations drawn towards what is usual among all of them, and the degrees of freedom they have.
 
@@ -35,7 +42,53 @@ def moderated(spread: Numbers, degrees: NDArray[Any], known: NDArray[np.bool_]) 
     usual = math.exp(float(logs.mean()) + float(scipy.special.digamma(prior / 2)) - math.log(prior / 2))
     both = degrees + prior
     drawn = np.sqrt((prior * usual + degrees * spread**2) / both)
-    return np.where(known, drawn, spread), np.where(known, both, degrees)
+    drawn, both = np.where(known, drawn, spread), np.where(known, both, degrees)
+    drawn[known], both[known] = _heavier(spread[known], degrees[known].astype(np.float64), drawn[known], both[known])
+    return drawn, both
+
+
+def _heavier(spread: Numbers, own: Numbers, drawn: Numbers, degrees: Numbers) -> tuple[Numbers, Numbers]:
+    """Return deviations and degrees of freedom, replaced where a mixture of variances has a heavier tail.
+
+    Where most comparisons are quiet and a few noisy, no single prior fits: a noisy one whose few launches agree by
+    chance would pass for a quiet one. The prior is then estimated without a form (by maximum likelihood on a grid, as
+    Ignatiadis and Sen, Annals of Statistics 53, 2025). The tail of each comparison is that of the normal
+    distributions that its scatter allows; it is expressed as that of Student's t by two of its quantiles.
+    """
+    variances, weights = _mixture(spread, own)
+    ordinary, strict = (_quantile(variances, weights, level) for level in (ORDINARY, STRICT))
+    table = np.geomspace(0.5, 2 * MOST_DEGREES, 200)
+    ratios = scipy.stats.t.isf(STRICT / 2, table) / scipy.stats.t.isf(ORDINARY / 2, table)
+    mixed = np.interp(-strict / ordinary, -ratios, table)
+    heavier = strict > drawn * scipy.stats.t.isf(STRICT / 2, degrees)
+    scatter = ordinary / scipy.stats.t.isf(ORDINARY / 2, mixed)
+    return np.where(heavier, scatter, drawn), np.where(heavier, mixed, degrees)
+
+
+def _mixture(spread: Numbers, degrees: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the variances of the grid and, for each comparison, the probability of each."""
+    variances = np.geomspace(spread.min(), spread.max() * 1.001, GRID) ** 2
+    ratios = spread[:, None] ** 2 / variances
+    logs = degrees[:, None] / 2 * (np.log(ratios) - ratios)
+    likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
+    prior = np.full(GRID, 1 / GRID)
+    for _ in range(ROUNDS):
+        posterior = likelihood * prior
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        prior = posterior.mean(axis=0)
+    return variances, posterior
+
+
+def _quantile(variances: Numbers, weights: Numbers, level: float) -> Numbers:
+    """Return where the two-sided tail of mixtures of normal distributions has a level, by bisection of logarithms."""
+    deviations = np.sqrt(variances)
+    low = np.full(len(weights), math.log(deviations[0]) - 1)
+    high = np.full(len(weights), math.log(deviations[-1]) + 3)
+    for _ in range(40):
+        middle = (low + high) / 2
+        tail = (weights * scipy.special.erfc(np.exp(middle)[:, None] / deviations / math.sqrt(2))).sum(axis=1)
+        low, high = np.where(tail > level, middle, low), np.where(tail > level, high, middle)
+    return np.asarray(np.exp(high))
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -1,0 +1,43 @@
+"""Moderated scatter where a few comparisons are much noisier than the rest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rankbench.statistics import threshold, trimming
+from rankbench.statistics.moderation import moderated
+
+QUIET, NOISY = 0.01, 0.2
+COMPARISONS = 129
+CAMPAIGNS = 300
+
+
+def campaign(random: np.random.Generator, blocks: int) -> tuple[trimming.Centre, np.ndarray]:
+    """Return what is estimated of equal candidates, and which comparisons are noisy: one of ten."""
+    noisy = random.random(COMPARISONS) < 0.1
+    logs = random.standard_normal((COMPARISONS, blocks)) * np.where(noisy, NOISY, QUIET)[:, None]
+    return trimming.centre(list(logs), trimming.FEWEST), noisy
+
+
+@pytest.mark.parametrize("blocks", [3, 5])
+def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
+    """Where most are quiet, a noisy one whose launches agree by chance must not pass for a quiet one."""
+    random = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(CAMPAIGNS):
+        found, _ = campaign(random, blocks)
+        drawn, degrees = moderated(found.scatter, found.degrees, np.full(COMPARISONS, fill_value=True))
+        p_values = threshold.p_beyond(found.mean, drawn / np.sqrt(found.left), degrees, math.log1p(0.03))
+        wrong += bool((stats.false_discovery_control(np.minimum(p_values, 1)) <= 0.05).any())
+    assert wrong <= 0.05 * CAMPAIGNS
+
+
+def test_quiet_comparisons_are_known_from_each_other_beside_noisy_ones() -> None:
+    found, noisy = campaign(np.random.default_rng(6), 5)
+    drawn, _ = moderated(found.scatter, found.degrees, np.full(COMPARISONS, fill_value=True))
+    assert np.log(drawn / QUIET)[~noisy].std() < np.log(found.scatter / QUIET)[~noisy].std()
+    assert (drawn[noisy] > 5 * QUIET).mean() > 0.7

@@ -1,0 +1,36 @@
+"""The finding on successive launches that are correlated."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from fakes import verdicts
+
+from rankbench.verdict.findings import correlated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLOCKS = 16
+
+
+@pytest.mark.parametrize(("states", "expected"), [([0] * 8 + [1] * 8, 1), ([0, 1] * 8, 0)])
+def test_states_that_stay_for_several_blocks_are_reported(states: list[int], expected: int, tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=BLOCKS, cases=verdicts.LINE).evidence
+    factor = dict(enumerate(np.where(states, 1.3, 1.0)))
+    figures = made.figures.select("case", "candidate", "block", "launch", "figure_ns")
+    blocks = sorted(figures["block"].unique())
+    slower = pl.col("block").replace_strict({block: factor[place] for place, block in enumerate(blocks)})
+    changed = figures.with_columns(
+        pl.when(pl.col("candidate") == "beta").then(pl.col("figure_ns") * slower).otherwise(pl.col("figure_ns"))
+    )
+    found = list(correlated.find(dataclasses.replace(made, figures=changed)))
+    assert len(found) == expected
+    for one in found:
+        assert one.severity == "warning"
+        assert "Ratios of successive blocks have a lag-1 correlation of 0." in one.text
+        assert "over 16 blocks" in one.text
