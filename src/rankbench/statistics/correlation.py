@@ -82,7 +82,7 @@ def _standardised(logs: Numbers) -> Numbers:
     scale = np.sqrt(np.nanmean(centred**2, axis=1, keepdims=True))
     scaled = np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 1e-9)
     clipped = np.clip(scaled, -FARTHEST, FARTHEST)
-    return np.nan_to_num(clipped - np.nanmean(clipped, axis=1, keepdims=True))
+    return np.asarray(np.nan_to_num(clipped - np.nanmean(clipped, axis=1, keepdims=True)), np.float64)
 
 
 def between_launches(figures: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> LagOne | None:
