@@ -56,8 +56,8 @@ def control(ratios: Iterable[float]) -> list[Comparison]:
     """Return A/A comparisons; those whose ratio is not 1 are called different."""
     return [
         Comparison(
-            case=f"case {number}", base="alpha", other="alpha (again)", blocks=6, ratio=ratio, low=ratio, high=ratio,
-            p_value=0.01, p_adjusted=0.01, different=ratio != 1,
+            case=f"case {number}", base="alpha", other="alpha (again)", blocks=6, ratio=ratio,
+            low=ratio / 1.1, high=ratio * 1.1, p_value=0.01, p_adjusted=0.01, different=ratio != 1,
         )
         for number, ratio in enumerate(ratios)
     ]  # fmt: skip
@@ -75,8 +75,8 @@ def test_a_library_that_differs_from_itself(quiet: Evaluation) -> None:
             kind="control",
             title="One library seems to differ from itself",
             text=(
-                "alpha was measured twice under two names, and 2 of 20 cases called the two different, by up to 1.25×. "
-                "Differences of that size between libraries may be as empty."
+                "alpha was measured twice under two names, and 2 of 20 cases called the two different, by up to 1.25× "
+                "(1.14× to 1.38×). Differences of that size between libraries may be noise."
             ),
             advice="Run more blocks (stop.blocks in the plan), on a machine that does nothing else.",
             cases=["case 0", "case 1"],

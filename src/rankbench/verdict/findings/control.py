@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
+from rankbench.statistics.placements import turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,17 +22,19 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     wrong = [one for one in evidence.control if one.different]
     if len(wrong) <= TOLERATED * len(evidence.control):
         return
-    largest = max(max(one.ratio, 1 / one.ratio) for one in wrong)
+    largest = max((one if one.ratio > 1 else turned(one) for one in wrong), key=lambda one: one.ratio)
     yield Finding(
         kind="control",
         title=say("One library seems to differ from itself"),
         text=say(
             "{name} was measured twice under two names, and {n} of {all:count case} called the two different, by up to "
-            "{largest:ratio}. Differences of that size between libraries may be as empty.",
+            "{largest:ratio} ({low:ratio} to {high:ratio}). Differences of that size between libraries may be noise.",
             name=wrong[0].base,
             n=len(wrong),
             all=len(evidence.control),
-            largest=largest,
+            largest=largest.ratio,
+            low=largest.low,
+            high=largest.high,
         ),
         advice=say("Run more blocks (stop.blocks in the plan), on a machine that does nothing else."),
         cases=[one.case for one in wrong],
