@@ -9,16 +9,19 @@ import typer
 from rich.text import Text
 
 from rankbench.cli import console
+from rankbench.cli.history import campaigns as folders_of
 from rankbench.cli.show import asked as understood
 from rankbench.cli.status import current
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
 from rankbench.report.then_and_now import circumstances
+from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.verdict import gating
 from rankbench.verdict.circumstances import asked, resolved
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.evidence import counted
+from rankbench.verdict.nightly import nightly
 from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
@@ -28,6 +31,11 @@ if TYPE_CHECKING:
 ORDER = 52
 REGRESSION = 1
 """Exit code where a check failed; 2 is that of what was asked wrongly."""
+
+ONE_DAY = (
+    "one campaign against one: day-to-day variation is not in the interval; "
+    f"use --history with {FEWEST_PAST} or more campaigns"
+)
 
 
 class Report(NamedTuple):
@@ -45,6 +53,21 @@ def gate(
     against: Annotated[
         Path | None, typer.Option(metavar="OLD", help="The campaign that it must not be slower than.")
     ] = None,
+    history: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER", help="Earlier campaigns, or folders that hold some; 8 or more in all. Repeatable."
+        ),
+    ] = None,
+    last: Annotated[
+        int, typer.Option(min=FEWEST_PAST, metavar="N", help="Of --history: how many campaigns before NEW count.")
+    ] = LAST,
+    reference: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="With --history: gate ratios to this candidate; else to the plan's baseline, if any."
+        ),
+    ] = "",
     candidate: Annotated[
         str, typer.Option(metavar="NAME", help="Within NEW: the candidate, or family, to be checked.")
     ] = "",
@@ -70,15 +93,23 @@ def gate(
 
     Against another campaign (--against) launches are unpaired, and the state of the machine between the two is not
     controlled. The better design is one campaign that measures both libraries, paired block by block
-    (--candidate and --against-candidate).
+    (--candidate and --against-candidate). Night after night, --history tests NEW against the campaigns before it, with
+    the variation from day to day in the interval; a pinned reference library in the plan makes that much narrower.
     """
     worth = understood("threshold", threshold, notation.share, notation.SHARE_HELP)
-    if bool(against) == bool(candidate and against_candidate) or (against and (candidate or against_candidate)):
-        raise RankbenchError("gate NEW takes --against OLD, or both --candidate NAME and --against-candidate NAME")
+    designs = (bool(against), bool(history), bool(candidate and against_candidate))
+    if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
+        raise RankbenchError(
+            "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"
+        )
     if match and not against:
         raise RankbenchError("--match is for two campaigns; name the other by --against")
+    if reference and not history:
+        raise RankbenchError("--reference is for --history; name earlier campaigns by --history FOLDER")
     if against:
         found = campaigns(new, against, asked(match or []), worth)
+    elif history:
+        found = earlier(new, history, last, reference, worth)
     else:
         found = candidates(new, candidate, against_candidate, worth)
     tell(found)
@@ -95,7 +126,19 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
     held = hold(current(old), opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(held)
-    return Report(held.now.campaign, f"campaign {held.told.old}", checks, list(circumstances(held.told)))
+    return Report(held.now.campaign, f"campaign {held.told.old}", checks, [ONE_DAY, *circumstances(held.told)])
+
+
+def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
+    """Check a campaign against those made before it."""
+    opened = current(new)
+    stores = [current(folder) for folder in folders_of(folders)]
+    found = nightly(opened, stores, last, reference, threshold)
+    said = [
+        f"Ratios to {found.reference} in the same campaign." if found.reference else "Times, without a reference.",
+        "Intervals are of one new campaign: they contain the variation from day to day.",
+    ]
+    return Report(opened.campaign, f"{found.past} earlier campaigns", found.checks, said)
 
 
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:

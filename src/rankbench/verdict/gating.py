@@ -84,10 +84,10 @@ def then_and_now(held: Held) -> list[Check]:
     changes = {(one.case, one.old): one for one in told.changes}
     partners = {one.old: one.new for one in told.matches}
     checks = []
-    for case, name, summary in _with_figures(then, circumstances.candidates(then.campaign)):
-        mine = _summary(now, case, partners.get(name, "")) if case.key in shared else None
+    for case, name, summary in with_figures(then, circumstances.candidates(then.campaign)):
+        mine = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
         ruling = _ruling(summary, mine, changes.get((case.key, name)), told, matched=name in partners)
-        checks.append(_check(now if mine else then, case, partners.get(name, name), ruling, mine))
+        checks.append(check(now if mine else then, case, partners.get(name, name), ruling, mine))
     return checks
 
 
@@ -100,8 +100,8 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
         return Ruling(
             "failed", say("{name} is not in {campaign} any more", name=old.candidate, campaign=told.new), advice
         )
-    if lost := _lost(old, new, told.new):
-        return lost
+    if gone := lost(old, new, told.new):
+        return gone
     if change is None:
         return Ruling("skipped", say("its times are too short for the clock"))
     ratio = Ratio(
@@ -117,7 +117,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
         ratio=ratio,
         old=told.old,
     )
-    ruled = _told(ratio, told.threshold, found)
+    ruled = rule(ratio, told.threshold, found)
     if ruled.outcome == "failed" and change.explained:
         why = say(
             "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
@@ -138,10 +138,10 @@ def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
     """
     worth = evaluation.campaign.plan.threshold
     checks = []
-    for case, _, summary in _with_figures(evaluation, [old]):
-        mine = _summary(evaluation, case, new)
+    for case, _, summary in with_figures(evaluation, [old]):
+        mine = summary_of(evaluation, case, new)
         comparison = _comparison(evaluation, case, new, old)
-        ruling = _lost(summary, mine, evaluation.campaign.name, say("({name} has figures)", name=old))
+        ruling = lost(summary, mine, evaluation.campaign.name, say("({name} has figures)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
         if not ruling and comparison:
@@ -151,9 +151,9 @@ def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
             found = say(
                 "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes", ratio=ratio, old=old
             )
-            ruling = _reversed(comparison) if comparison.reverses else _told(ratio, worth, found)
+            ruling = _reversed(comparison) if comparison.reverses else rule(ratio, worth, found)
         if ruling:
-            checks.append(_check(evaluation, case, new, ruling, mine))
+            checks.append(check(evaluation, case, new, ruling, mine))
     if not checks:
         raise RankbenchError(f"{old} has no figures in campaign {evaluation.campaign.name}; nothing to gate")
     return checks
@@ -188,20 +188,22 @@ def _reversed(one: Comparison) -> Ruling:
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def _with_figures(evaluation: Evaluation, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
+def with_figures(evaluation: Evaluation, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
     """Yield every case and candidate that works and has figures."""
     for case in evaluation.campaign.cases:
         for name in names:
-            summary = _summary(evaluation, case, name)
+            summary = summary_of(evaluation, case, name)
             if summary and summary.launches and CaseStatus.WRONG_DATA not in summary.failures:
                 yield case, name, summary
 
 
-def _summary(evaluation: Evaluation, case: Case, name: str) -> Summary | None:
+def summary_of(evaluation: Evaluation, case: Case, name: str) -> Summary | None:
+    """Return the summary of a case and candidate."""
     return next((one for _, one in evaluation.summaries_of.get(case.key, ()) if one.candidate == name), None)
 
 
-def _check(evaluation: Evaluation, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
+def check(evaluation: Evaluation, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
+    """Return the check that a ruling makes of a case and candidate."""
     timed = summary and summary.launches and case.quantity != "memory"
     return Check(
         case=case.key,
@@ -214,7 +216,7 @@ def _check(evaluation: Evaluation, case: Case, name: str, ruling: Ruling, summar
     )
 
 
-def _lost(old: Summary, new: Summary | None, campaign: str, remark: str = "") -> Ruling | None:
+def lost(old: Summary, new: Summary | None, campaign: str, remark: str = "") -> Ruling | None:
     """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
     if new is None:
         missing = say("not measured in {campaign}", campaign=campaign)
@@ -230,10 +232,10 @@ def _lost(old: Summary, new: Summary | None, campaign: str, remark: str = "") ->
     return None
 
 
-def _told(ratio: Ratio, threshold: float, found: str) -> Ruling:
+def rule(ratio: Ratio, threshold: float, found: str, advice: str = "") -> Ruling:
     """Return whether a ratio, in words as well, is certainly beyond the threshold, certainly below it, or neither.
 
-    The p-value of the ratio is that of the same threshold.
+    The p-value of the ratio is that of the same threshold. `advice` is for what is left open.
     """
     if ratio.enough and ratio.p_adjusted <= FALSE_DISCOVERIES and ratio.low > 1 + threshold:
         text = say(
@@ -251,7 +253,7 @@ def _told(ratio: Ratio, threshold: float, found: str) -> Ruling:
     leaves_open = say(
         "{ratio} leaves open whether it is more than {threshold:g} % slower", ratio=ratio, threshold=threshold * 100
     )
-    return Ruling("skipped", leaves_open, more())
+    return Ruling("skipped", leaves_open, advice or more())
 
 
 def more() -> str:

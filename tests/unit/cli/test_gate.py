@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -165,7 +165,7 @@ def test_within_a_campaign_the_threshold_given_is_tested(tmp_path: Path, thresho
 @pytest.mark.parametrize(("low", "outcome"), [(1.46, "skipped"), (1.51, "failed")])
 def test_an_interval_that_reaches_below_the_threshold_is_no_failure(low: float, outcome: str) -> None:
     ratio = gating.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
-    assert gating._told(ratio, 0.5, "takes 2.19×").outcome == outcome
+    assert gating.rule(ratio, 0.5, "takes 2.19×").outcome == outcome
 
 
 def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "gate NEW takes --against OLD, or both --candidate NAME and --against-candidate NAME"),
+        ((), "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"),
         (
             ("--candidate", "beta"),
-            "gate NEW takes --against OLD, or both --candidate NAME and --against-candidate NAME",
+            "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME",
         ),
         (
             ("--candidate", "beta", "--against-candidate", "beta"),
@@ -194,6 +194,10 @@ def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> No
         (
             ("--candidate", "beta", "--against-candidate", "alpha", "--match", "a=b"),
             "--match is for two campaigns; name the other by --against",
+        ),
+        (
+            ("--against", "old", "--reference", "beta"),
+            "--reference is for --history; name earlier campaigns by --history FOLDER",
         ),
         (
             ("--candidate", "beta", "--against-candidate", "alpha", "--threshold", "many"),
@@ -216,6 +220,85 @@ def test_campaigns_without_anything_in_common_are_no_gate(tmp_path: Path) -> Non
         with pytest.raises(RankbenchError) as error:
             gate(tmp_path / name, "--against", tmp_path / "old")
         assert str(error.value) == f"{name} has no {what} in common with old; nothing to gate"
+
+
+# --- against many earlier campaigns -----------------------------------------------------------------------------------
+
+DAYS = (1.0, 1.06, 0.95, 1.04, 0.97, 1.05, 0.94, 1.02)
+"""What every time of a campaign is multiplied by."""
+
+
+def earlier(folder: Path, count: int = len(DAYS), **changes: Any) -> Path:
+    """Make campaigns whose days differ by a common factor."""
+    for day, factor in enumerate(DAYS[:count], 1):
+        night(folder / f"night-{day}", lambda _name, _case, by=factor: by, day=day, **changes)
+    return folder
+
+
+def day(factor: float, beta: float = 1.0) -> Callable[[str, Case], Fate]:
+    return lambda name, case: factor * (beta if (name, case.operation) == ("beta", "barrier") else 1.0)
+
+
+def test_against_one_campaign_the_first_line_names_what_is_missing(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "old"), "--against", str(tmp_path / "old")])
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines()[0] == (
+        "one campaign against one: day-to-day variation is not in the interval; use --history with 8 or more campaigns"
+    )
+
+
+def test_a_slow_day_fails_against_one_campaign_but_not_against_many(tmp_path: Path) -> None:
+    history = earlier(tmp_path / "history")
+    night(tmp_path / "new", day(1.07), day=20)
+    assert gate(tmp_path / "new", "--against", history / "night-1")[0] == 1
+    assert gate(tmp_path / "new", "--history", history)[0] == 0
+
+
+def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None:
+    history = earlier(tmp_path / "history")
+    night(tmp_path / "new", day(1.0, beta=1.5), day=20)
+    code, lines = gate(tmp_path / "new", "--history", history)
+    assert code == 1
+    (line,) = (one for one in lines if one.startswith("FAILED"))
+    assert line.startswith("FAILED barrier, beta: takes 1.50× (")
+    assert "the mean of 8 earlier campaigns; adjusted p " in line
+
+
+@pytest.mark.parametrize("arguments", [("--reference", "alpha"), ()])
+def test_a_reference_takes_the_day_out(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """The plan's baseline is the reference unless one is named; 8 % in days that differ by as much."""
+    plan = {} if arguments else {"baseline": "alpha-1.0"}
+    history = earlier(tmp_path / "history")
+    night(tmp_path / "new", day(1.07, beta=1.08), day=20, plan=plan)
+    code, lines = gate(tmp_path / "new", "--history", history, *arguments)
+    assert code == 1
+    assert [one for one in lines if one.startswith(("FAILED", "SKIPPED"))] == [
+        "FAILED barrier, beta: takes 1.08× (1.08–1.08×) the mean of 8 earlier campaigns, relative to alpha-1.0; "
+        f"adjusted p <0.001, threshold 3 %. {ADVICE}"
+    ]
+
+
+def test_a_reference_of_another_version_is_no_reference(tmp_path: Path) -> None:
+    history = earlier(tmp_path / "history")
+    night(tmp_path / "new", day(1.0, beta=1.08), day=20, version="1.1")
+    code, lines = gate(tmp_path / "new", "--history", history, "--reference", "alpha")
+    assert code == 0
+    assert "SKIPPED barrier, beta: fewer than 8 earlier campaigns have this figure" in "\n".join(lines)
+
+
+def test_what_works_no_more_fails_against_many_campaigns(tmp_path: Path) -> None:
+    history = earlier(tmp_path / "history")
+    night(tmp_path / "new", flaky(CaseStatus.CRASHED), day=20)
+    code, lines = gate(tmp_path / "new", "--history", history)
+    assert (code, lines[0]) == (1, f"FAILED barrier, beta: crashed in 6 of 6 launches. {LOG}")
+
+
+def test_a_campaign_is_not_part_of_its_own_history(tmp_path: Path) -> None:
+    history = earlier(tmp_path / "history")
+    with pytest.raises(RankbenchError) as error:
+        gate(history / "night-8", "--history", history)
+    assert str(error.value) == ("--history holds 7 campaigns made before night-8; a prediction needs 8 or more")
 
 
 # --- JUnit ------------------------------------------------------------------------------------------------------------

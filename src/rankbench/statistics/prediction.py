@@ -1,0 +1,60 @@
+"""Whether one new value is larger than earlier ones let expect. Pure: logarithms in, ratios and p-values out.
+
+A new value of a normal series differs from the mean of n earlier ones by Student's t times s * sqrt(1 + 1/n): the
+prediction interval of one further observation (Hahn and Meeker, Statistical Intervals, 1991, section 4.2). A campaign
+is one observation, so the variation from day to day is in s. The scatter s is moderated over all series
+(`statistics.moderation`), and p-values are adjusted over all of them (Benjamini and Hochberg, 1995).
+
+Values are taken as independent. Where days are correlated, s is too small for a long drift; the mean of few and recent
+values keeps the error small.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+
+from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics.moderation import moderated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Logs = NDArray[np.float64]
+
+FEWEST_PAST = 8
+"""Earlier values that a prediction needs."""
+LAST = 14
+"""Earlier values that are used unless another number is given."""
+
+
+class Prediction(NamedTuple):
+    """A new value over the geometric mean of earlier ones."""
+
+    past: int
+    ratio: float
+    low: float
+    """Ends of the interval of the ratio, with the scatter of one value in it."""
+    high: float
+    p_adjusted: float
+    """That the new value's level is above the mean by no more than the threshold."""
+
+
+def predictions(past: Sequence[Logs], new: Logs, threshold: float, confidence: float = LEVEL) -> list[Prediction]:
+    """Return a prediction for each series; `past` holds two values or more of each, `new` one."""
+    if not past:
+        return []
+    counts = np.array([len(one) for one in past])
+    spread = np.maximum([one.std(ddof=1) for one in past], FINEST_SPREAD)
+    scatter, degrees = moderated(spread, counts - 1, np.ones(len(past), dtype=np.bool_))
+    error = scatter * np.sqrt(1 + 1 / counts)
+    log = new - np.array([one.mean() for one in past])
+    p_values = scipy.stats.t.sf((log - math.log1p(threshold)) / error, degrees)
+    half = scipy.stats.t.isf((1 - confidence) / 2, degrees) * error
+    columns = (np.exp(log), np.exp(log - half), np.exp(log + half), scipy.stats.false_discovery_control(p_values))
+    return [Prediction(int(count), *map(float, row)) for count, *row in zip(counts, *columns, strict=True)]
