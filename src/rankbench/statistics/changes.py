@@ -12,6 +12,9 @@ Machines have odd days, and two of them may follow each other: Student's test ta
 values, shuffled, must seldom show a stretch that differs as much (a permutation test; Good, 2005): hardly more often
 than the only two odd days of a series follow each other. Of a series with more odd days, a longer stretch is needed.
 
+Neighbouring campaigns may be correlated. Of ten series or more the median lag-1 correlation r within their levels is
+known: t is divided by sqrt((1 + r) / (1 - r)), and blocks of about (1 + r) / (1 - r) campaigns are shuffled.
+
 The scatter is never taken for less than what the launches within campaigns let expect: few campaigns may agree by luck.
 A change counts if two campaigns or more lie on either side of it; of the newest one alone, `statistics.unpaired` tells.
 """
@@ -26,6 +29,7 @@ import numpy as np
 import scipy
 
 from rankbench.statistics import FALSE_DISCOVERIES, FINEST_SPREAD, LEVEL
+from rankbench.statistics.moderation import FEWEST_MODERATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +45,8 @@ FEWEST = 2 * SHORTEST + 1
 SHUFFLES = 399
 SELDOM = 1.5
 """How often shuffles may show as large a difference, over how often two campaigns chosen blindly make up a level."""
+MOST_CORRELATED = 0.8
+"""Correlation of neighbouring campaigns that is allowed for at most."""
 SEED = 20
 """Of the shuffles: the same values always give the same changes."""
 
@@ -77,23 +83,34 @@ class _Scan(NamedTuple):
 
 def steps(series: Sequence[Levels], threshold: float, confidence: float = LEVEL) -> list[list[Step]]:
     """Return the changes of each series that are beyond the practical threshold."""
-    found = [_scan(one.logs, _expected(one)) for one in series]
-    if not found:
+    correlation = _correlation(series, [[]] * len(series))
+    found = _found(series, threshold, confidence, correlation)
+    if not correlation:
+        return found
+    return _found(series, threshold, confidence, _correlation(series, [[step.at for step in steps] for steps in found]))
+
+
+def _found(series: Sequence[Levels], threshold: float, confidence: float, correlation: float) -> list[list[Step]]:
+    scans = [_scan(one.logs, _expected(one), correlation) for one in series]
+    if not scans:
         return []
-    adjusted = scipy.stats.false_discovery_control([one.p_value for one in found])
-    told = [scan.p_value for scan, p_adjusted in zip(found, adjusted, strict=True) if p_adjusted <= FALSE_DISCOVERIES]
-    bar = FALSE_DISCOVERIES * len(told) / len(found)
+    adjusted = scipy.stats.false_discovery_control([one.p_value for one in scans])
+    bar = FALSE_DISCOVERIES * float(np.mean(adjusted <= FALSE_DISCOVERIES))
     return [
-        _steps(one, bar, float(p_adjusted), threshold, confidence) if p_adjusted <= FALSE_DISCOVERIES else []
+        _steps(one, bar, float(p_adjusted), threshold, confidence, correlation)
+        if p_adjusted <= FALSE_DISCOVERIES
+        else []
         for one, p_adjusted in zip(series, adjusted, strict=True)
     ]
 
 
-def _steps(one: Levels, bar: float, p_adjusted: float, threshold: float, confidence: float) -> list[Step]:
-    cuts = sorted(_divided(one.logs, _expected(one), bar))
+def _steps(
+    one: Levels, bar: float, p_adjusted: float, threshold: float, confidence: float, correlation: float
+) -> list[Step]:
+    cuts = sorted(_divided(one.logs, _expected(one), bar, correlation))
     while cuts:
         cuts = _settled(one.logs, cuts)
-        levels = _Parts.of(one, cuts)
+        levels = _Parts.of(one, cuts, correlation)
         weakest = int(np.argmax(levels.p_values))
         small = np.abs(levels.differences) <= math.log1p(threshold)
         places = len(one.logs) - 2 * SHORTEST + 1
@@ -110,14 +127,17 @@ def _expected(one: Levels) -> float:
     return max(float(np.mean(one.variances)) if len(one.variances) else 0.0, FINEST_SPREAD**2)
 
 
-def _divided(logs: Logs, expected: float, bar: float) -> set[int]:
+def _divided(logs: Logs, expected: float, bar: float, correlation: float) -> set[int]:
     """Return where new levels begin, by dividing again and again what does not look like one level."""
-    found = _scan(logs, expected)
-    if found.p_value > bar or not _seldom(logs, expected):
+    found = _scan(logs, expected, correlation)
+    if found.p_value > bar or not _seldom(logs, expected, correlation):
         return set()
     cuts = sorted({found.first, found.end} - {0, len(logs)})
     ends = zip([0, *cuts], [*cuts, len(logs)], strict=True)
-    return {*cuts, *(start + cut for start, end in ends for cut in _divided(logs[start:end], expected, bar))}
+    return {
+        *cuts,
+        *(start + cut for start, end in ends for cut in _divided(logs[start:end], expected, bar, correlation)),
+    }
 
 
 def _settled(logs: Logs, cuts: list[int]) -> list[int]:
@@ -132,25 +152,79 @@ def _settled(logs: Logs, cuts: list[int]) -> list[int]:
     return moved
 
 
-def _scan(logs: Logs, expected: float) -> _Scan:
+def _scan(logs: Logs, expected: float, correlation: float) -> _Scan:
     """Return the stretch that differs most from the rest, and the chance of it if nothing changed."""
     if len(logs) < FEWEST:
         return _Scan(0, len(logs), 1.0)
     first, end = _stretches(len(logs))
     sizes = _sizes(logs, expected)
     most = int(np.argmax(sizes))
-    p_value = min(1.0, len(first) * 2 * float(scipy.stats.t.sf(sizes[most], len(logs) - 2)))
+    size = sizes[most] / math.sqrt(_inflation(correlation))
+    p_value = min(1.0, len(first) * 2 * float(scipy.stats.t.sf(size, len(logs) - 2)))
     return _Scan(int(first[most]), int(end[most]), p_value)
 
 
-def _seldom(logs: Logs, expected: float) -> bool:
+def _seldom(logs: Logs, expected: float, correlation: float) -> bool:
     """Return whether the same values in another order seldom have a stretch that differs as much."""
-    shuffled = np.random.default_rng(SEED).permuted(np.tile(logs, (SHUFFLES, 1)), axis=1)
-    reached = _sizes(shuffled, expected).max(axis=-1) >= _sizes(logs, expected).max() - 1e-9
+    centred = logs - logs.mean()
+    if float((centred**2).sum()) <= expected * 1e-12:
+        return False
+    shuffled = centred[_orders(len(logs), max(1, round(_inflation(correlation))))]
+    reached = _largest(shuffled) >= _largest(centred[None, :]) * (1 - 1e-9)
     first, end = _stretches(len(logs))
     inside = end - first
     lone = np.count_nonzero(np.minimum(inside, len(logs) - inside) == SHORTEST) / math.comb(len(logs), SHORTEST)
     return bool(reached.mean() <= SELDOM * lone)
+
+
+def _orders(count: int, block: int) -> NDArray[np.int64]:
+    """Return shuffled orders in which neighbours within a block stay together; blocks begin anywhere."""
+    random = np.random.default_rng(SEED)
+    if block == 1:
+        return random.permuted(np.tile(np.arange(count), (SHUFFLES, 1)), axis=1)
+    blocks = -(-count // block)
+    orders = random.permuted(np.tile(np.arange(blocks), (SHUFFLES, 1)), axis=1)
+    places = (orders[:, :, None] * block + np.arange(block)).reshape(SHUFFLES, -1)
+    kept = places[places < count].reshape(SHUFFLES, count)
+    return (kept + random.integers(count, size=(SHUFFLES, 1))) % count
+
+
+def _largest(centred: Logs) -> Logs:
+    """Return, for each row, the largest sum of squares between a stretch and the rest.
+
+    The total is the same for all orders, so Student's t grows with it. By length, so that memory is that of the rows.
+    """
+    count = centred.shape[-1]
+    sums = np.concatenate([np.zeros((len(centred), 1)), np.cumsum(centred, axis=-1)], axis=-1)
+    most: Logs = np.zeros(len(centred))
+    for length in range(SHORTEST, count - SHORTEST + 1):
+        inner = np.abs(sums[:, length : count - SHORTEST + 1] - sums[:, : count - SHORTEST + 1 - length])
+        inner[:, 1:SHORTEST] = 0  # Nothing or a whole level is left before a stretch.
+        np.maximum(most, inner.max(axis=-1) ** 2 * (1 / length + 1 / (count - length)), out=most)
+    return most
+
+
+def _inflation(correlation: float) -> float:
+    """Return how much more the mean of correlated values varies: the variance of a long mean of an AR(1) series."""
+    return (1 + correlation) / (1 - correlation)
+
+
+def _correlation(series: Sequence[Levels], cuts: Sequence[Sequence[int]]) -> float:
+    """Return the median lag-1 correlation of series within their levels, 0 unless it is certainly above that."""
+    known = [(one.logs, at) for one, at in zip(series, cuts, strict=True) if len(one.logs) >= FEWEST]
+    if len(known) < FEWEST_MODERATED:
+        return 0.0
+    values = float(np.median([_lag(logs, at) for logs, at in known]))
+    error = 1 / math.sqrt(sum(len(logs) for logs, _ in known))
+    return min(values, MOST_CORRELATED) if values > 2 * error else 0.0
+
+
+def _lag(logs: Logs, cuts: Sequence[int]) -> float:
+    """Return the lag-1 correlation of a series less its levels, without the bias of the means taken out."""
+    rest = np.concatenate([part - part.mean() for part in np.split(logs, list(cuts))])
+    total = float((rest**2).sum())
+    plain = float((rest[1:] * rest[:-1]).sum()) / total if total else 0.0
+    return plain + (1 + 3 * plain) * (len(cuts) + 1) / len(rest)
 
 
 def _sizes(logs: Logs, expected: float) -> Logs:
@@ -184,7 +258,7 @@ class _Parts(NamedTuple):
     p_values: Logs
 
     @classmethod
-    def of(cls, one: Levels, cuts: Sequence[int]) -> _Parts:
+    def of(cls, one: Levels, cuts: Sequence[int], correlation: float) -> _Parts:
         """Return what each cut divides."""
         parts = np.split(one.logs, cuts)
         within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
@@ -192,5 +266,5 @@ class _Parts(NamedTuple):
         variance = max(within / degrees, _expected(one))
         differences = np.diff([part.mean() for part in parts])
         shares = [1 / len(left) + 1 / len(right) for left, right in itertools.pairwise(parts)]
-        errors = np.sqrt(variance * np.array(shares))
+        errors = np.sqrt(variance * np.array(shares) * _inflation(correlation))
         return cls(differences, errors, degrees, 2 * scipy.stats.t.sf(np.abs(differences) / errors, degrees))

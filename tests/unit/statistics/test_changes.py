@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,3 +117,36 @@ def test_of_too_few_campaigns_nothing_is_told() -> None:
     assert len(logs) == FEWEST - 1
     assert steps([series(logs)], THRESHOLD) == [[]]
     assert steps([], THRESHOLD) == []
+
+
+def correlated(random: np.random.Generator, count: int, lag: float) -> NDArray[np.float64]:
+    """Days that scatter by 5 %, each correlated with the one before."""
+    values = random.normal(0, 0.05, count)
+    for at in range(1, count):
+        values[at] = lag * values[at - 1] + math.sqrt(1 - lag**2) * values[at]
+    return values
+
+
+def test_correlated_days_are_seldom_a_change() -> None:
+    random = np.random.default_rng(12)
+    many = [series(correlated(random, 60, 0.5)) for _ in range(40)]
+    assert sum(bool(found) for found in steps(many, THRESHOLD)) <= 4
+
+
+def test_a_large_change_among_correlated_days_is_found() -> None:
+    random = np.random.default_rng(13)
+    many = [series(correlated(random, 60, 0.5)) for _ in range(20)]
+    many[0].logs[30:] += math.log(1.5)
+    (found, *_) = steps(many, THRESHOLD)
+    assert [abs(one.at - 30) <= 1 for one in found] == [True]
+
+
+def test_memory_does_not_grow_with_the_square_of_the_campaigns() -> None:
+    logs = np.random.default_rng(14).normal(0, 0.02, 365)
+    logs[180:] += 0.1
+    tracemalloc.start()
+    try:
+        assert len(steps([series(logs)], THRESHOLD)[0]) == 1
+        assert tracemalloc.get_traced_memory()[1] < 64e6
+    finally:
+        tracemalloc.stop()
