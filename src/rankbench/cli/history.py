@@ -104,6 +104,7 @@ def beyond(told: History, *, every: bool) -> Iterator[str]:
     if len(told.pasts) < FEWEST:
         yield f"From {FEWEST} campaigns on changes can be told; of two, `rankbench compare` and `rankbench gate` tell."
         return
+    yield from told_as.machine(told)
     if not found:
         yield f"No change above {told.threshold * 100:g} % can be told."
     if any(turn.explained for one in told.series for turn in one.turns):

@@ -89,6 +89,20 @@ def lines(told: History) -> list[str]:
     return [line(one, turn) for one, turn in found]
 
 
+def machine(told: History) -> list[str]:
+    """Return a line for each change that all cases and candidates share: `the machine: 1.20× slower since ...`."""
+    return [
+        say(
+            "the machine: all cases and candidates {factor} {way} since {date} (campaign {name}), not counted above",
+            factor=format_ratio(max(step.ratio, 1 / step.ratio)),
+            way="slower" if step.ratio > 1 else "faster",
+            date=told.pasts[step.at].date,
+            name=told.pasts[step.at].name,
+        )
+        for step in reversed(told.machine)
+    ]
+
+
 def line(one: Series, turn: Turn) -> str:
     """Return `allreduce 8 B, openmpi: 1.31× slower since 2026-03-02 (campaign nightly-17: openmpi 5.0.10 → 5.0.11)`."""
     return say(

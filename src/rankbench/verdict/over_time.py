@@ -25,6 +25,8 @@ from rankbench.verdict.measures import measure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from rankbench.model import Campaign, Case, Launch, Operation
     from rankbench.statistics.changes import Step
     from rankbench.store import Store
@@ -100,6 +102,8 @@ class History(NamedTuple):
     threshold: float
     compared: int
     """Series over which changes were told."""
+    machine: list[Step]
+    """Changes of what is common to all cases and candidates; the index is the campaign's place."""
 
     def measure(self, case: str) -> Measure:
         """Return what the figures of a case are."""
@@ -135,7 +139,17 @@ def history(stores: Sequence[Store]) -> History:
     found = [one for track in tracks(pasts) for one in lines(pasts, track, cases, titles, newest.confidence)]
     order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
     found.sort(key=lambda one: order[one.case])
-    return History(pasts, turned(pasts, found, newest.threshold), cases, newest.estimator, newest.threshold, len(found))
+    common = shared(pasts, found)
+    steady = changes.Levels(common, np.zeros(len(common)))
+    return History(
+        pasts,
+        turned(pasts, found, newest.threshold, common),
+        cases,
+        newest.estimator,
+        newest.threshold,
+        len(found),
+        changes.steps([steady], newest.threshold)[0],
+    )
 
 
 def made(campaign: Campaign) -> datetime:
@@ -256,9 +270,42 @@ def _ranks(count: int, confidence: float) -> tuple[int, int]:
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
-def turned(pasts: Sequence[Past], series: Sequence[Series], threshold: float) -> list[Series]:
-    """Return the series with what changed in them, told over all of them together."""
-    found = changes.steps([levels(pasts, one) for one in series], threshold)
+def shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[np.float64]:
+    """Return what is common to all cases and candidates of each campaign, as a logarithm.
+
+    With a baseline in the newest plan it is the median over the baseline's cases. Else it is the smallest of the
+    candidates' medians where all have the same sign, and 0 where not: a library that changes alone is in no common
+    part. One candidate alone has none, since its library and the machine are the same series.
+    """
+    base = pasts[-1].campaign.baseline
+    timed = [one for one in series if not one.memory]
+    names = {one.candidate for one in timed if not base or one.points[-1].candidate == base}
+    if len(names) < (1 if base else 2):
+        return np.zeros(len(pasts))
+    medians = np.array([_medians(len(pasts), [one for one in timed if one.candidate == name]) for name in names])
+    smallest = np.abs(medians).min(axis=0)
+    alike = np.abs(np.sign(medians).sum(axis=0)) == len(medians)
+    common: NDArray[np.float64] = np.where(alike, np.sign(medians[0]) * smallest, 0.0)
+    return common
+
+
+def _medians(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
+    """Return the median over series of each campaign's log time less the series' own median; 0 where none has any."""
+    logs = np.full((len(series), count), np.nan)
+    for row, one in enumerate(series):
+        own = np.log([point.typical_ns for point in one.points])
+        logs[row, [point.campaign for point in one.points]] = own - np.median(own)
+    known = ~np.isnan(logs).all(axis=0)
+    medians = np.zeros(count)
+    medians[known] = np.nanmedian(logs[:, known], axis=0)
+    return medians
+
+
+def turned(
+    pasts: Sequence[Past], series: Sequence[Series], threshold: float, common: NDArray[np.float64]
+) -> list[Series]:
+    """Return the series with what changed in them beyond what is common to all, tested over all of them together."""
+    found = changes.steps([levels(pasts, one, common) for one in series], threshold)
     return [
         Series(
             case=one.case,
@@ -272,9 +319,11 @@ def turned(pasts: Sequence[Past], series: Sequence[Series], threshold: float) ->
     ]
 
 
-def levels(pasts: Sequence[Past], one: Series) -> changes.Levels:
-    """Return the logarithms of typical values, and what launches let expect of their scatter."""
+def levels(pasts: Sequence[Past], one: Series, common: NDArray[np.float64]) -> changes.Levels:
+    """Return the logarithms of typical values less the common part, and what launches let expect of their scatter."""
     logs = np.log([point.typical_ns for point in one.points])
+    if not one.memory:
+        logs = logs - common[[point.campaign for point in one.points]]
     figures = [np.log(pasts[point.campaign].figures[one.case, point.candidate]) for point in one.points]
     return changes.Levels(
         logs, np.array([float(own.var(ddof=1)) / len(own) if len(own) > 1 else 0.0 for own in figures])

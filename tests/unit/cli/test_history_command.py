@@ -242,3 +242,19 @@ def test_what_is_no_history(tmp_path: Path) -> None:
         with pytest.raises(RankbenchError) as error:
             history(folders)
         assert str(error.value) == told
+
+
+def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the fifth night on everything is 1.2 times slower, from the sixth the barrier of alpha 1.3 times more."""
+    for day in range(1, 11):
+
+        def fate(name: str, case: Case, day: int = day) -> Fate:
+            own = 1.3 if (name, case.operation) == ("alpha", "barrier") and day > 5 else 1.0
+            return own * (1.2 if day > 4 else 1.0)
+
+        night(tmp_path / f"night-{day}", fate, day=day, control=False, launches=3)
+    history([tmp_path])
+    assert [line for line in shown(capsys) if " since " in line] == [
+        "barrier, alpha-1.0: 1.30× slower since 2026-03-06 (campaign night-6: its record has nothing new)",
+        "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",
+    ]
