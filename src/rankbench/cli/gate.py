@@ -9,7 +9,6 @@ import typer
 from rich.text import Text
 
 from rankbench.cli import console
-from rankbench.cli.history import campaigns as folders_of
 from rankbench.cli.show import asked as understood
 from rankbench.cli.status import current
 from rankbench.model import RankbenchError
@@ -17,6 +16,7 @@ from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
 from rankbench.report.then_and_now import circumstances
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
+from rankbench.store.folders import campaigns_in
 from rankbench.verdict import gating
 from rankbench.verdict.circumstances import asked, resolved
 from rankbench.verdict.evaluation import evaluate
@@ -132,7 +132,7 @@ def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | No
 def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
     """Check a campaign against those made before it."""
     opened = current(new)
-    stores = [current(folder) for folder in folders_of(folders)]
+    stores = [current(folder) for folder in campaigns_in(folders)]
     found = nightly(opened, stores, last, reference, threshold)
     said = [
         f"Ratios to {found.reference} in the same campaign." if found.reference else "Times, without a reference.",

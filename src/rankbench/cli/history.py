@@ -15,11 +15,12 @@ from rankbench.cli.status import current
 from rankbench.model import RankbenchError
 from rankbench.report import history as told_as
 from rankbench.statistics.changes import FEWEST
+from rankbench.store.folders import campaigns_in
 from rankbench.verdict import over_time
 from rankbench.verdict.evidence import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from rankbench.verdict.over_time import History
 
@@ -46,26 +47,15 @@ def history(
 
     A change is told where it is more than campaigns scatter, and lasts for two of them at least.
     """
-    told = narrowed(over_time.history([current(folder) for folder in campaigns(folders)]), operation or [], size or [])
+    told = narrowed(
+        over_time.history([current(folder) for folder in campaigns_in(folders)]), operation or [], size or []
+    )
     if json:
         print(msgspec.json.format(msgspec.json.encode(record(told))).decode())  # noqa: T201 - for programs
     else:
         show(told, every=every)
     if figures:
         draw(told, output, figures.split(","))
-
-
-def campaigns(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders of the campaigns named, or right below those named."""
-    for folder in folders:
-        inside = (
-            [folder]
-            if (folder / "campaign.json").exists()
-            else sorted(path.parent for path in folder.glob("*/campaign.json"))
-        )
-        if not inside:
-            raise RankbenchError(f"{folder}: no campaign, and none right below it (there is no campaign.json)")
-        yield from inside
 
 
 def narrowed(told: History, operations: list[str], sizes: list[str]) -> History:

@@ -230,8 +230,8 @@ DAYS = (1.0, 1.06, 0.95, 1.04, 0.97, 1.05, 0.94, 1.02)
 
 def earlier(folder: Path, count: int = len(DAYS), **changes: Any) -> Path:
     """Make campaigns whose days differ by a common factor."""
-    for day, factor in enumerate(DAYS[:count], 1):
-        night(folder / f"night-{day}", lambda _name, _case, by=factor: by, day=day, **changes)
+    for number, factor in enumerate(DAYS[:count], 1):
+        night(folder / f"night-{number}", day(factor), day=number, **changes)
     return folder
 
 

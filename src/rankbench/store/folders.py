@@ -1,0 +1,24 @@
+"""Folders that hold campaigns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+def campaigns_in(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders of the campaigns named, or right below those named."""
+    for folder in folders:
+        inside = (
+            [folder]
+            if (folder / "campaign.json").exists()
+            else sorted(path.parent for path in folder.glob("*/campaign.json"))
+        )
+        if not inside:
+            raise RankbenchError(f"{folder}: no campaign, and none right below it (there is no campaign.json)")
+        yield from inside
