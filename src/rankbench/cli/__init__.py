@@ -223,7 +223,7 @@ def unread(output: Output) -> Iterator[None]:
 def main() -> None:
     """Run a command. What the user can fix is printed in one line, and the exit code is 2."""
     heed_signals()
-    if sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
+    if sys.__stdout__ and sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
         sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     try:
         application(sys.argv[1] if len(sys.argv) > 1 else "")()
