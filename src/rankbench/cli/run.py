@@ -103,9 +103,9 @@ def run(
     planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
     if planned.job.scheduler:
         schedulers.chosen(planned.job)
+    folder = chosen_folder(results, name or Path(planned.file).stem, anew=anew, more=more)
     if len(planned.candidates) == 1:
         tell("only one candidate: figures, no comparison")
-    folder = chosen_folder(results, name or Path(planned.file).stem, anew=anew, more=more)
     wanted = Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, more)
     if is_finished(wanted):
         tell(finished(store.open(folder)))

@@ -163,9 +163,9 @@ def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iter
     ]
     regret = {name: evidence.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
     least = min(names, key=lambda name: regret[name])
-    text = say("Worst case against the fastest: {all}", all="; ".join(told))
+    text = say("Largest significant slowdown in a single case: {all}", all="; ".join(told))
     if regret[least] * (1 + evidence.campaign.plan.threshold) < regret[found.best] and not found.open:
-        text = say("{text}. {least} has the smallest worst case", text=text, least=least)
+        text = say("{text}. {least} has the smallest one", text=text, least=least)
     yield Sentence(
         text=f"{text}.", cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True
     )

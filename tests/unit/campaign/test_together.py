@@ -130,23 +130,25 @@ def test_launches_go_on_in_turns_after_a_launcher_was_killed_from_outside(
 def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
     """Kill the keeper of a launch, so many times, as soon as a library's core runs; later launches do not pause."""
 
-    def keepers() -> list[int]:
-        found = []
+    def running() -> dict[int, int]:
+        """Return the processes of the launch, and the parent of each."""
+        pids = {}
         for path in Path("/proc").glob("[0-9]*"):
             words = cmdline(int(path.name))
             if all(part in words for part in (f"{mark}\0", f"{folder}/", "--job\0")):
                 with contextlib.suppress(OSError):
-                    found.append(int((path / "stat").read_text().rpartition(")")[2].split()[1]))
-        return found
+                    pids[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+        return pids
 
     def kill() -> None:
         for number in range(times):
-            while not (targets := [pid for pid in keepers() if "keeper.py" in cmdline(pid)]):
+            while not (targets := [pid for pid in running().values() if "keeper.py" in cmdline(pid)]):
                 time.sleep(0.02)
             if number == times - 1:
                 behave(mark)
+            own = running().keys()
             os.kill(targets[0], signal.SIGKILL)
-            while "keeper.py" in cmdline(targets[0]):
+            while own & running().keys():  # They pass to a keeper that must not be killed for them.
                 time.sleep(0.02)
 
     thread = threading.Thread(target=kill, daemon=True)

@@ -40,7 +40,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(foreign, "program", program)
     monkeypatch.setattr(command, "chosen", lambda *_: [campaigns.library("mpich")])
-    monkeypatch.setattr(console, "width", 200)
+    monkeypatch.setattr(console, "width", 2000)
     return tmp_path
 
 
