@@ -127,6 +127,10 @@ def test_launches_go_on_in_turns_after_a_launcher_was_killed_from_outside(
     assert progress.notes == []
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
     """Kill the keeper of a launch, so many times, as soon as a library's core runs; later launches do not pause."""
 
@@ -137,17 +141,19 @@ def kill_a_keeper(folder: Path, mark: Path, *, times: int) -> threading.Thread:
             words = cmdline(int(path.name))
             if all(part in words for part in (f"{mark}\0", f"{folder}/", "--job\0")):
                 with contextlib.suppress(OSError):
-                    pids[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+                    pids[int(path.name)] = parent_of(int(path.name))
         return pids
 
     def kill() -> None:
         for number in range(times):
             while not (targets := [pid for pid in running().values() if "keeper.py" in cmdline(pid)]):
                 time.sleep(0.02)
+            own, outer = running().keys(), parent_of(targets[0])
+            os.kill(outer, signal.SIGSTOP)  # Nothing is launched again before the library behaves as it is to.
+            os.kill(targets[0], signal.SIGKILL)
             if number == times - 1:
                 behave(mark)
-            own = running().keys()
-            os.kill(targets[0], signal.SIGKILL)
+            os.kill(outer, signal.SIGCONT)
             while own & running().keys():  # They pass to a keeper that must not be killed for them.
                 time.sleep(0.02)
 
