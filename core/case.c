@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "check.h"
 #include "clock.h"
 #include "crew.h"
@@ -24,7 +25,7 @@ static void keep_layout(const struct layout *layout, struct result *result) {
     if (!layout)
         return;
     result->layout = *layout;
-    result->layout.order = result->order = bytes ? malloc(bytes) : NULL;
+    result->layout.order = result->order = bytes ? obtain_memory(bytes) : NULL;
     if (result->order)
         memcpy(result->order, layout->order, bytes);
 }
@@ -109,7 +110,7 @@ static void tell(const struct timing *timing, const struct teller *teller, const
     if (leads)
         write_result(teller->stream, teller->index, timing->wanted, result);
     if (ranks && taken > 0) {
-        struct sample *samples = malloc(sizeof *samples * (size_t)taken);
+        struct sample *samples = obtain_memory(sizeof *samples * (size_t)taken);
         struct handing handing = {teller, result};
         score(timing, &result->measurement, 0, (int)taken, samples);
         for (int64_t i = 0; i < taken && timing->start->scheduled; i++) {
@@ -192,7 +193,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     struct outcome outcome = {.rank = team->rank};
     const struct call call = make_call(plan, team);
     const int threads = (int)chosen(&call, &threads_choice);
-    struct setting setting = {world, team, plan, calloc((size_t)threads, sizeof(struct worker)), threads, &outcome};
+    struct setting setting = {world, team, plan, obtain_memory(sizeof(struct worker) * (size_t)threads), threads, &outcome};
     struct timing timing = make_timing(&setting, &call);
     result->spread_ns = timing.spread_ns;
     result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
@@ -200,7 +201,7 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     if ((world->every_rank || plan->operation->measures) && most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
         note(&outcome, REFUSED, "too many samples to keep those of every rank");
     else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
-        note(&outcome, REFUSED, "the system gave no memory for so many samples");
+        note_no_samples(&outcome, &result->measurement);
     take_part(&setting, &timing, result);
     free(setting.workers);
     finish(result, &outcome, &result->measurement);

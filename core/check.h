@@ -13,6 +13,16 @@ void renew_data(const struct setting *setting);
 /* In timing: before a call, what was received is overwritten; and right after it, what is there is looked at. */
 void clear_all(const struct setting *setting);
 void look_at_all(const struct setting *setting);
+/* In timing: after a stage, what this rank has by its own return must be right, as far as little time allows. */
+void look_after_stage(const struct setting *setting);
+/* Whether every call brings this rank the same again, in memory that is its own. */
+bool brings_the_same(const struct setting *setting);
+/* What the first worker received is right, and is what later calls are compared with; or a difference from it is judged. */
+void keep_right(const struct setting *setting);
+void judge_difference(const struct setting *setting);
+/* Between stages: whether data are renewed and looked at, and the look. What others put into a rank's memory needs a call of its own. */
+bool are_looked_at(const struct setting *setting);
+void look_between(const struct setting *setting);
 /* What is there must be right. */
 void inspect(const struct setting *setting);
 

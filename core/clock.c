@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "allocation.h"
 #include "tree.h"
 
 /* Quartz clocks keep their rate within 100 ppm of the nominal one, so two of them differ by twice that at most. */
@@ -81,7 +82,7 @@ static struct team alike(const struct team *team, const char *identity) {
 }
 
 struct clock *make_clock(const struct team *team, const char *identity, int64_t step_ns) {
-    struct clock *clock = calloc(1, sizeof *clock);
+    struct clock *clock = obtain_memory(sizeof *clock);
     *clock = (struct clock){.readers = alike(team, identity), .step_ns = step_ns};
     reset_clock(clock);
     clock->clocks = split(team, clock->readers.rank == 0 ? 0 : MPI_UNDEFINED);
@@ -134,7 +135,7 @@ static void add(struct clock *clock, struct point point) {
         surprise_ns = llabs(point.offset_ns - (int64_t)llround(expected(clock, point.at_ns).offset_ns));
     if (clock->count == clock->room) {
         clock->room = 2 * clock->room + KEPT;
-        clock->marks = realloc(clock->marks, sizeof *clock->marks * (size_t)clock->room);
+        clock->marks = extend_memory(clock->marks, sizeof *clock->marks * (size_t)clock->room);
     }
     clock->marks[clock->count++] = (struct mark){point, surprise_ns};
     learn_drift(clock);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "allocation.h"
+
 enum { EQUAL, UNEQUAL };
 
 const struct choice counts_choice = {
@@ -29,7 +31,7 @@ static long element_bytes(const struct call *call, long block_bytes) {
 /* One piece of memory, so that one call frees it: the struct, and behind it its arrays. */
 static struct counts *new_counts(int ranks) {
     const size_t blocks = (size_t)ranks;
-    struct counts *counts = malloc(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
+    struct counts *counts = ask_memory(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
     if (counts) {
         counts->types = (MPI_Datatype *)(counts + 1);
         counts->elements = (int *)(counts->types + blocks);

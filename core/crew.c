@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "allocation.h"
+
 enum { LOOKS = 200 };
 
 struct member {
@@ -75,10 +77,10 @@ void dismiss_crew(struct crew *crew) {
 }
 
 struct crew *gather_crew(struct call *first, size_t apart, int threads, int (*run)(struct call *)) {
-    struct crew *crew = calloc(1, sizeof *crew);
+    struct crew *crew = obtain_memory(sizeof *crew);
     crew->run = run;
     crew->threads = threads;
-    crew->members = calloc((size_t)threads, sizeof *crew->members);
+    crew->members = obtain_memory(sizeof *crew->members * (size_t)threads);
     for (int i = 0; i < threads; i++) {
         struct member *member = &crew->members[i];
         struct call *call = (struct call *)((char *)first + apart * (size_t)i);

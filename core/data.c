@@ -80,16 +80,24 @@ void check_bytes(const unsigned char *data, long bytes, unsigned stream, long ba
 
 /* --- reductions --- */
 
-/* Terms are small, so that their sums over a million ranks, and their products, are exact in a float; few terms are 2 in a
- * product, and few are false in a logical `and`. */
-static int sum_term(int x) { return x & 15; }
-static int product_term(int x) { return x % 64 ? 1 : 2; }
-static int plain_term(int x) { return x; }
-static int rarely_false(int x) { return x % 8 != 0; }
-static int rarely_true(int x) { return x % 8 == 0; }
-static int truth(int x) { return x & 1; }
-static int all_but_one_bit(int x) { return 0xff ^ (1 << x % 8); }
-static int one_bit(int x) { return 1 << x % 8; }
+/* What a term is made of: 64 random bits and a byte of its place and rank, and how many bits a term may have. */
+struct draw {
+    uint64_t bits;
+    int x;
+    int width;
+};
+
+/* The sum of all terms is exact in whatever order they are added. A term has as many bits as that leaves, and as its block's
+ * number, which is added to it, leaves. */
+static double wide_term(struct draw draw) { return (double)(draw.bits >> (64 - draw.width)); }
+/* Few terms are 2 in a product, and few are false in a logical `and`. */
+static double product_term(struct draw draw) { return draw.x % 64 ? 1 : 2; }
+static double plain_term(struct draw draw) { return draw.x; }
+static double rarely_false(struct draw draw) { return draw.x % 8 != 0; }
+static double rarely_true(struct draw draw) { return draw.x % 8 == 0; }
+static double truth(struct draw draw) { return draw.x & 1; }
+static double all_but_one_bit(struct draw draw) { return 0xff ^ (1 << draw.x % 8); }
+static double one_bit(struct draw draw) { return 1 << draw.x % 8; }
 
 static double add(double a, double b) { return a + b; }
 static double multiply(double a, double b) { return a * b; }
@@ -102,15 +110,22 @@ static double bits_both(double a, double b) { return (int)a & (int)b; }
 static double bits_either(double a, double b) { return (int)a | (int)b; }
 static double bits_one(double a, double b) { return (int)a ^ (int)b; }
 
+/* How a term depends on the number of its block of PERIOD elements: not at all; or a number is added to each, which is in the
+ * result as often as there are terms, or once. */
+enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
+
 static const struct reduction {
-    int (*term)(int x);
+    double (*term)(struct draw draw);
     double (*merge)(double a, double b);
     bool whole;
+    enum growth growth;
 } reductions[] = {
-    {sum_term, add, false},         {product_term, multiply, false}, {plain_term, least, false},
-    {plain_term, largest, false},   {rarely_false, both, true},      {rarely_true, either, true},
-    {truth, one_of, true},          {all_but_one_bit, bits_both, true}, {one_bit, bits_either, true},
-    {plain_term, bits_one, true},   {sum_term, add, false},
+    {wide_term, add, false, ADDED_BY_EACH},   {product_term, multiply, false, SAME_IN_ALL_BLOCKS},
+    {wide_term, least, false, ADDED_ONCE},    {wide_term, largest, false, ADDED_ONCE},
+    {rarely_false, both, true, SAME_IN_ALL_BLOCKS}, {rarely_true, either, true, SAME_IN_ALL_BLOCKS},
+    {truth, one_of, true, SAME_IN_ALL_BLOCKS}, {all_but_one_bit, bits_both, true, SAME_IN_ALL_BLOCKS},
+    {one_bit, bits_either, true, SAME_IN_ALL_BLOCKS}, {plain_term, bits_one, true, SAME_IN_ALL_BLOCKS},
+    {wide_term, add, false, ADDED_BY_EACH},
 };
 
 static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
@@ -142,29 +157,64 @@ static const struct reduction *reduction_of(const struct call *call) {
     return &reductions[chosen(call, &reduction_choice)];
 }
 
-/* Terms repeat every PERIOD elements, so that expected results are few. Each rank has its own: one rank counted twice in
- * place of another is seen. */
-enum { PERIOD = 251 };
+/* Terms are drawn for PERIOD elements, so that expected results are few, and differ from block to block by a number that is
+ * the same for all ranks. Each rank has its own: one rank counted twice in place of another is seen. */
+enum { PERIOD = 251, BLOCK_FACTOR = 0x2545f491 };
 
-static int term(const struct call *call, int rank, long position) {
-    return reduction_of(call)->term(pattern(position % PERIOD, call->seed + (unsigned)rank));
+/* Bits that every whole number up to them has in the type. */
+static int exact_bits(const struct datatype *datatype) {
+    return datatype->basic == MPI_FLOAT ? 24 : datatype->basic == MPI_DOUBLE ? 53 : 31;
 }
 
-static void put_number(const struct datatype *datatype, unsigned char *place, double value) {
-    if (datatype->basic == MPI_FLOAT)
-        memcpy(place, &(float){(float)value}, sizeof(float));
-    else if (datatype->basic == MPI_DOUBLE)
-        memcpy(place, &value, sizeof(double));
-    else
-        memcpy(place, &(int){(int)value}, sizeof(int));
+/* Of a term and of what is added to it, each; one term more than ranks may be added up, that of the target before. */
+static int term_bits(const struct call *call) {
+    int bits = exact_bits(call->datatype) - 1;
+    for (long terms = 1; reduction_of(call)->growth == ADDED_BY_EACH && terms < call->ranks + 1; terms *= 2)
+        bits--;
+    return bits;
+}
+
+static double term(const struct call *call, int rank, long position) {
+    const unsigned stream = call->seed + (unsigned)rank;
+    const long place = position % PERIOD;
+    const uint64_t high = word(2 * place * WORD_BYTES, stream), low = word((2 * place + 1) * WORD_BYTES, stream);
+    return reduction_of(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
+}
+
+/* Neighbours differ in many bits. An odd factor gives each block its own number as long as there are no more than such numbers. */
+static double of_block(const struct call *call, long block) {
+    const uint64_t number = (uint64_t)block * BLOCK_FACTOR;
+    if (reduction_of(call)->growth == SAME_IN_ALL_BLOCKS)
+        return 0;
+    return (double)(number & ((UINT64_C(1) << term_bits(call)) - 1));
+}
+
+/* Adds a number to some values, and puts them down as the type has them. */
+static void put_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
+    for (long i = 0; i < count; i++)
+        if (datatype->basic == MPI_FLOAT)
+            memcpy(place + i * (long)sizeof(float), &(float){(float)(values[i] + more)}, sizeof(float));
+        else if (datatype->basic == MPI_DOUBLE)
+            memcpy(place + i * (long)sizeof(double), &(double){values[i] + more}, sizeof(double));
+        else
+            memcpy(place + i * (long)sizeof(int), &(int){(int)(values[i] + more)}, sizeof(int));
+}
+
+/* The elements of a block that begin at a position. */
+static long rest_of_block(long position, long elements) {
+    return least_of(PERIOD - position % PERIOD, elements);
 }
 
 void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
-    const int width = call->datatype->bytes;
+    double terms[PERIOD];
+    long some;
     for (long i = 0; i < least_of(PERIOD, elements); i++)
-        put_number(call->datatype, data + i * width, term(call, rank, from + i));
-    for (long i = PERIOD; i < elements; i += PERIOD)
-        memcpy(data + i * width, data, (size_t)(least_of(PERIOD, elements - i) * width));
+        terms[(from + i) % PERIOD] = term(call, rank, from + i);
+    for (long i = 0; i < elements; i += some) {
+        const long at = from + i;
+        some = rest_of_block(at, elements - i);
+        put_numbers(call->datatype, data + i * call->datatype->bytes, terms + at % PERIOD, of_block(call, at / PERIOD), some);
+    }
 }
 
 static double reduced(const struct call *call, long position, int first_rank, int last_rank) {
@@ -177,12 +227,19 @@ static double reduced(const struct call *call, long position, int first_rank, in
 void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
                    struct mismatch *mismatch) {
     const int width = call->datatype->bytes;
+    const int times = reduction_of(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
     const long base = data - call->receive;
+    double values[PERIOD];
     unsigned char expected[PERIOD * sizeof(double)];
-    for (int phase = 0; phase < PERIOD; phase++)
-        put_number(call->datatype, expected + phase * width, reduced(call, from + phase, first_rank, last_rank));
-    for (long i = 0; i < elements; i += PERIOD)
-        compare_all(data + i * width, expected, least_of(PERIOD, elements - i) * width, base + i * width, mismatch);
+    long some;
+    for (long i = 0; i < least_of(PERIOD, elements); i++)
+        values[(from + i) % PERIOD] = reduced(call, from + i, first_rank, last_rank);
+    for (long i = 0; i < elements; i += some) {
+        const long at = from + i;
+        some = rest_of_block(at, elements - i);
+        put_numbers(call->datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), some);
+        compare_all(data + i * width, expected, some * width, base + i * width, mismatch);
+    }
 }
 
 void fill_addends(struct call *call) {

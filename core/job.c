@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "choices.h"
 #include "clock.h"
 #include "core.h"
@@ -118,7 +119,7 @@ static bool add_case(struct job *job, const struct wanted *wanted, char error[LI
     if (!check_wanted(wanted, error))
         return false;
     if ((job->cases & (job->cases + 1)) == 0)
-        job->wanted = realloc(job->wanted, sizeof *wanted * 2 * (size_t)(job->cases + 1));
+        job->wanted = extend_memory(job->wanted, sizeof *wanted * 2 * (size_t)(job->cases + 1));
     job->wanted[job->cases++] = *wanted;
     return true;
 }
@@ -533,7 +534,7 @@ static const struct flag options[] = {
     {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
     {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
     {"--job", "FILE", NULL, "read the cases from a job file, which rank 0 alone must see"},
-    {"--turns", "PLACE/LAUNCHES:FILE", NULL, "measure in turn with launches that run meanwhile; FILE, of zeros, is theirs too; with a % for the host it is made"},
+    {"--turns", "PLACE/LAUNCHES/CASES:FILE", NULL, "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made"},
     {"--threads", NULL, NULL, "tell MPI that several threads will call it; a job with cases of threads needs it"},
     {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
     {"--quiet", NULL, NULL, "print no table"},
@@ -587,7 +588,8 @@ static bool take_choice(struct arguments *given, const char *text, char error[LI
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         return fail(error, "--with: '%s' is not NAME=VALUE", text);
-    say(given, strndup(text, (size_t)(equals - text)), equals + 1);
+    const size_t length = (size_t)(equals - text);
+    say(given, memcpy(obtain_memory(length + 1), text, length), equals + 1);
     return true;
 }
 

@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
+#include "allocation.h"
+
 int keep_made(struct call *call, size_t bytes) {
-    struct made *made = call->own = calloc(1, bytes);
+    struct made *made = call->own = ask_memory(bytes);
     if (!made)
         return MPI_ERR_NO_MEM;
     made->comm = MPI_COMM_NULL;

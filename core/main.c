@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "case.h"
 #include "clock.h"
 #include "core.h"
@@ -13,6 +14,7 @@
 #include "near.h"
 #include "registry.h"
 #include "sample.h"
+#include "silence.h"
 #include "source.h"
 #include "startup.h"
 #include "state.h"
@@ -38,7 +40,7 @@ static int check_neighbours(const struct world *world) {
     enum { BYTES = 65536, TAG = 1 };
     const struct team *team = &world->all;
     const int to = (team->rank + 1) % team->ranks, from = (team->rank + team->ranks - 1) % team->ranks;
-    unsigned char *data = malloc(2 * BYTES);
+    unsigned char *data = obtain_memory(2 * BYTES);
     struct mismatch mismatch = {0};
     fill_bytes(data, BYTES, (unsigned)team->rank);
     must(MPI_Sendrecv(data, BYTES, MPI_BYTE, to, TAG, data + BYTES, BYTES, MPI_BYTE, from, TAG, team->calls,
@@ -77,20 +79,13 @@ static void warm_connections(const struct world *world) {
     }
 }
 
-/* All ranks have ended their part of a turn before another launch begins its own. */
-static void end_turn(const struct world *world, struct turns *turns) {
-    if (turns)
-        dissemination_barrier(&world->all);
-    pass_turn(turns);
-}
-
 static int run_cases(const struct world *world, const struct job *job, struct near *near, struct turns *turns, FILE *stream) {
     const bool leads = world->all.rank == 0;
     int worst = 0;
     warm_connections(world);
     for (int i = 0; i < job->cases; i++) {
         int number = i;
-        end_turn(world, turns);
+        end_turn(turns);
         for (int turn = 0; turn < job->wanted[i].idle; turn++) {
             await_turn(turns);
             pass_turn(turns);
@@ -99,7 +94,7 @@ static int run_cases(const struct world *world, const struct job *job, struct ne
         tree_broadcast_patient(&world->all, &number, sizeof number);
         const double hop_ns = near_ns(near, world);
         if (leads && stream)
-            write_begin(stream, i, hop_ns);
+            write_begin(stream, i, hop_ns, slot_of(turns));
         const struct teller teller = {*job->stream != '\0', stream, i};
         watch_case(&job->wanted[i], i, world->all.rank, job->patience_s);
         struct result result = run_case(world, &job->wanted[i], &teller);
@@ -214,9 +209,11 @@ static int run_job(struct world *world, const struct job *job, struct turns *tur
     know_neighbours(world, &mine, &launch);
     tell_facts(job, world, &mine, &launch, stream);
     struct near *near = open_near(world, mine.host);
+    world->silence = open_silence(world, mine.host, job->separate_clocks);
     int worst = run_what_is_wanted(world, job, &mine, &launch, near, turns, stream);
     tell_end(world, job, near, turns, stream);
     close_near(near);
+    close_silence(world->silence);
     tree_broadcast_patient(&world->all, &worst, sizeof worst);
     leave_source(world);
     return worst;
@@ -231,7 +228,7 @@ static bool share_job(const struct team *team, struct job *job, bool good) {
     tree_broadcast(team, job, sizeof *job);
     if (team->rank != 0) {
         free(own);
-        job->wanted = malloc(sizeof *job->wanted * (size_t)(job->cases + 1));
+        job->wanted = obtain_memory(sizeof *job->wanted * (size_t)(job->cases + 1));
     }
     tree_broadcast(team, job->wanted, (int)sizeof *job->wanted * job->cases);
     return true;
@@ -252,7 +249,7 @@ static int run_in_turn(struct world *world, const struct job *job, struct turns 
     if (!turns || tree_agree_patient(&world->all, arrive(turns))) {
         await_turn(turns);
         worst = run_job(world, job, turns, stream);
-        end_turn(world, turns);
+        end_turn(turns);
     } else if (world->all.rank == 0)
         fputs("rankbench-core: --turns: the launches did not come together on every host within 60 s\n", stderr);
     leave_turns(turns);
@@ -274,7 +271,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     good = share_job(&world.all, job, good);
     if (good && *job->turns) {
         snprintf(error, sizeof error, "--turns %.300s: cannot be used by every rank", job->turns);
-        good = tree_agree(&world.all, (turns = open_turns(job->turns, stream, job->patience_s, error)) != NULL);
+        good = tree_agree(&world.all, (turns = open_turns(job->turns, &world.all, stream, job->patience_s, error)) != NULL);
     }
     if (good)
         worst = run_in_turn(&world, job, turns, stream);

@@ -14,7 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LINE = 64, HUGE_BYTES = 2 << 20, GUARD = 0xA5, MOST_SLOTS = 1 << 22 };
+#include "allocation.h"
+
+enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
 
 /* Of messages that leave from one buffer, each a step after the one before where they are to differ. */
 static long resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
@@ -61,6 +63,12 @@ static long larger(long a, long b) {
     return a > b ? a : b;
 }
 
+/* A page on either side; cold buffers, of which there are many, have a line, so that there is one to a page no more often than
+ * their size says. */
+static long guard_bytes(const struct memory *memory) {
+    return larger(GUARD_BYTES, unit_of(memory));
+}
+
 static long grain(const struct memory *memory) {
     const long unit = larger(2 * memory->alignment, unit_of(memory));
     return memory->huge ? larger(unit, HUGE_BYTES) : unit;
@@ -84,17 +92,26 @@ static long room(const struct call *call, long bytes) {
     return call->extent == call->bytes ? bytes : bytes / call->bytes * call->extent;
 }
 
+long received_room(const struct call *call) {
+    return room(call, call->receive_bytes);
+}
+
 long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
     const struct amounts as_root = amounts_of(buffers->operation, call, true);
     const struct amounts as_other = amounts_of(buffers->operation, call, false);
-    const bool either = buffers->memory.root == ROTATING, root = call->rank == call->root;
+    const long most = larger(as_root.send_bytes, as_other.send_bytes) + larger(as_root.receive_bytes, as_other.receive_bytes);
+    const bool root = call->rank == call->root, rotates = buffers->memory.root == ROTATING;
+    /* The same on all ranks. Where roots do not rotate, it is done for one checked call, which is not worth much memory. */
+    const bool either = rotates || (buffers->operation->rooted && !buffers->memory.cold && room(call, most) <= MOST_FOR_ANY_ROOT);
+    buffers->any_root = either;
     const struct amounts mine = root ? as_root : as_other;
     const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : mine.send_bytes);
     const long received = room(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : mine.receive_bytes);
-    buffers->send_at = place(&buffers->memory, GUARD_BYTES);
-    buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + GUARD_BYTES);
+    const long guard = guard_bytes(&buffers->memory);
+    buffers->send_at = place(&buffers->memory, guard);
+    buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + guard);
     buffers->receive_room = received;
-    buffers->stride = round_up(buffers->receive_at + received + GUARD_BYTES, grain(&buffers->memory));
+    buffers->stride = round_up(buffers->receive_at + received + guard, grain(&buffers->memory));
     buffers->slots = 1;
     if (buffers->memory.cold)
         buffers->slots = larger(2, share_bytes / buffers->stride + 1);
@@ -123,7 +140,7 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     const long before = huge_bytes_in_use();
     void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
-        snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers");
+        snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers (%ld bytes)", buffers->map_bytes);
         return false;
     }
     buffers->map = map;
@@ -233,7 +250,7 @@ static void fill_plainly(const struct operation *operation, struct call *call) {
 
 static void fill_with_gaps(const struct operation *operation, struct call *call) {
     unsigned char *const send = call->send, *const receive = call->receive;
-    call->send = malloc((size_t)(call->send_bytes + call->receive_bytes + 1));
+    call->send = obtain_memory((size_t)(call->send_bytes + call->receive_bytes + 1));
     call->receive = call->send + call->send_bytes;
     memset(call->send, GUARD, (size_t)(call->send_bytes + call->receive_bytes));
     operation->fill(call);
@@ -277,6 +294,17 @@ void fill_buffers(struct buffers *buffers, struct call *call) {
     buffers->sent = digest_of_sent(buffers);
 }
 
+/* What was received, spread again over memory that holds nothing else, is what lies there unless a gap was written to. */
+static bool gaps_stand(const struct call *call, const unsigned char *packed) {
+    const size_t bytes = (size_t)room(call, call->receive_bytes);
+    unsigned char *const right = obtain_memory(bytes + 1);
+    memset(right, GUARD, bytes);
+    spread(call, packed, right, call->receive_bytes);
+    const bool stand = memcmp(right, call->receive, bytes) == 0;
+    free(right);
+    return stand;
+}
+
 void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch) {
     if (!buffers->operation->check)
         return;
@@ -285,9 +313,13 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
         return;
     }
     struct call packed = *call;
-    packed.receive = malloc((size_t)call->receive_bytes + 1);
+    packed.receive = obtain_memory((size_t)call->receive_bytes + 1);
     gather(call, call->receive, packed.receive, call->receive_bytes);
     buffers->operation->check(&packed, mismatch);
+    if (mismatch->wrong_bytes == 0 && !gaps_stand(call, packed.receive)) {
+        mismatch->instead = "a gap of the datatype was written to";
+        mismatch->wrong_bytes = 1;
+    }
     free(packed.receive);
 }
 
@@ -321,12 +353,18 @@ void fill_for_timing(struct buffers *buffers, struct call *call) {
     take_root(buffers, call, root);
 }
 
-bool guards_stand(const struct buffers *buffers) {
-    const unsigned char *const send = slot(buffers) + buffers->send_at, *const receive = slot(buffers) + buffers->receive_at;
-    for (int i = 1; i <= GUARD_BYTES; i++)
-        if (send[-i] != GUARD || receive[-i] != GUARD || receive[buffers->receive_room + i - 1] != GUARD)
-            return false;
-    return true;
+static bool holds_guard(const unsigned char *from, const unsigned char *to) {
+    return from == to || (*from == GUARD && memcmp(from, from + 1, (size_t)(to - from - 1)) == 0);
+}
+
+bool guards_stand(const struct buffers *buffers, const struct call *call) {
+    const long guard = guard_bytes(&buffers->memory);
+    const unsigned char *const first = slot(buffers), *const receive = first + buffers->receive_at;
+    /* What earlier roots received may still lie there. */
+    const long received = buffers->memory.root == ROTATING || call->elsewhere ? buffers->receive_room : room(call, call->receive_bytes);
+    const unsigned char *const behind = receive + received;
+    return holds_guard(first, first + buffers->send_at) && holds_guard(receive - guard, receive) &&
+           holds_guard(behind, first + buffers->stride);
 }
 
 bool send_stands(const struct buffers *buffers) {

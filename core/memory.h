@@ -23,6 +23,8 @@ struct buffers {
     long map_bytes;
     unsigned char *base;
     /* One slot holds a send and a receive buffer with guards around them; cold buffers have many. */
+    /* Whether the buffers have room for this rank as the root and as another one. */
+    bool any_root;
     long stride, send_at, receive_at, receive_room;
     int64_t slots, slot, step;
     /* Of what the send buffer and the guard after it held before the call. */
@@ -35,6 +37,8 @@ struct amounts {
     long receive_bytes;
 };
 
+/* Bytes that what this rank receives takes, gaps included. */
+long received_room(const struct call *call);
 struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root);
 
 /* Bytes that the buffers will take. `share_bytes` is what this rank rotates through if they are to be cold. */
@@ -51,7 +55,7 @@ void check_buffers(const struct buffers *buffers, const struct call *call, struc
 void clear_received(const struct buffers *buffers, const struct call *call);
 /* The same in all slots, for whichever root; sums in place get zeros, which they can add up for ever. */
 void fill_for_timing(struct buffers *buffers, struct call *call);
-bool guards_stand(const struct buffers *buffers);
+bool guards_stand(const struct buffers *buffers, const struct call *call);
 /* Whether the send buffer, which a call may only read, and what lies behind it are as they were. */
 bool send_stands(const struct buffers *buffers);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "choices.h"
 
 const struct choice mode_choice = {
@@ -40,7 +41,7 @@ int attach_buffer(const struct call *call, int messages, void **buffer) {
     if (code)
         return code;
     const int64_t bytes = buffer_bytes(message_bytes, messages);
-    void *const room = bytes > INT32_MAX ? NULL : malloc((size_t)bytes);
+    void *const room = bytes > INT32_MAX ? NULL : ask_memory((size_t)bytes);
     if (!room)
         return MPI_ERR_NO_MEM;
     code = MPI_Buffer_attach(room, (int)bytes);

@@ -5,22 +5,18 @@
  * The token is a number that grows by one with each hop; whose turn it is follows from it. Lines are taken in turn, since how long one
  * takes depends on where in the processor its home is; the median over lines counts. Nobody waits for long: a rank without a CPU makes
  * this measurement unknown, and the next one begins with numbers of its own. */
-#define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "allocation.h"
 #include "clock.h"
 #include "near.h"
+#include "page.h"
 #include "steady.h"
 
 enum { APART_BYTES = 128, LINES = 17, UNTIMED = 1, LEAST_HOPS = 24, SPINS_A_LOOK = 256 };
 /* A rank that is on its way arrives within this time; one that is not has no CPU. */
 enum { PATIENCE_NS = 2000000 };
-enum { PATH_BYTES = 64 };
 
 /* CPUs fetch lines in pairs: each has its neighbour to itself. */
 struct page {
@@ -37,43 +33,13 @@ struct near {
     uint64_t visits;
 };
 
-/* The file has no name, and goes with the last rank that has it open. */
-static int shared_file(const struct team *team) {
-    int place[2] = {getpid(), -1};
-    char path[PATH_BYTES];
-    if (team->rank == 0) {
-        place[1] = memfd_create("rankbench", MFD_CLOEXEC);
-        if (place[1] >= 0 && ftruncate(place[1], sizeof(struct page)) != 0)
-            place[1] = -1;
-    }
-    tree_broadcast(team, place, sizeof place);
-    if (team->rank == 0 || place[1] < 0)
-        return place[1];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", place[0], place[1]);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
-static struct page *map_page(const struct team *team) {
-    const int file = shared_file(team);
-    void *page = MAP_FAILED;
-    if (file >= 0)
-        page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const bool shared = tree_agree(team, page != MAP_FAILED);
-    /* Rank 0's is open until all have mapped it. */
-    if (file >= 0)
-        close(file);
-    if (!shared && page != MAP_FAILED)
-        munmap(page, sizeof(struct page));
-    return shared ? page : NULL;
-}
-
 struct near *open_near(const struct world *world, const char *host) {
     struct clock *alike = make_clock(&world->all, host, 0);
     const struct team *team = &alike->readers;
     struct page *page = NULL;
     if (tree_agree(team, !world->yields) && team->ranks > 1)
-        page = map_page(team);
-    struct near *near = page ? malloc(sizeof *near) : NULL;
+        page = map_page(team, sizeof *page);
+    struct near *near = page ? obtain_memory(sizeof *near) : NULL;
     if (!near) {
         free_clock(alike);
         return NULL;
@@ -86,7 +52,7 @@ struct near *open_near(const struct world *world, const char *host) {
 void close_near(struct near *near) {
     if (!near)
         return;
-    munmap(near->page, sizeof *near->page);
+    unmap_page(near->page, sizeof *near->page);
     free_clock(near->host);
     free(near);
 }

@@ -12,7 +12,8 @@
 
 #include "missing.h"
 
-enum { GUARD_BYTES = 64, NAME_BYTES = 48, REASON_BYTES = 192, MOST_CHOICES = 20, MOST_BLOCKS = 4096, MOST_DIMENSIONS = 6, RESEND_STEP = 8 };
+/* GUARD: what memory holds that no call may write, and what is to be received until it is. */
+enum { GUARD_BYTES = 64, GUARD = 0xA5, NAME_BYTES = 48, REASON_BYTES = 192, MOST_CHOICES = 20, MOST_BLOCKS = 4096, MOST_DIMENSIONS = 6, RESEND_STEP = 8 };
 
 /* What a call that the library lacks returns; `missing.h` maps such calls to missing_call. */
 enum { CALL_MISSING = -4711 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "job.h"
 #include "registry.h"
 #include "room.h"
@@ -74,7 +75,7 @@ void make_worker(const struct setting *setting, struct worker *worker) {
     struct call *call = &worker->call;
     *call = make_call(setting->plan, setting->team);
     worker->buffers = (struct buffers){.memory = memory_of(setting->plan->wanted), .operation = setting->plan->operation};
-    call->requests = calloc((size_t)call->messages + 2, sizeof *call->requests);
+    call->requests = obtain_memory(sizeof *call->requests * ((size_t)call->messages + 2));
     for (int i = 0; i < call->messages + 2; i++)
         call->requests[i] = MPI_REQUEST_NULL;
     if (!setting->team->idle)
@@ -111,10 +112,12 @@ void plan_memory(const struct setting *setting) {
 }
 
 void take_memory(const struct setting *setting) {
-    char reason[REASON_BYTES];
+    char reason[REASON_BYTES], line[LINE_BYTES / 2];
     EACH_WORKER(worker, setting)
-        if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason))
-            note(setting->outcome, REFUSED, reason);
+        if (setting->outcome->severity == GOOD && !make_buffers(&worker->buffers, reason)) {
+            snprintf(line, sizeof line, "rank %d: %s", setting->team->rank, reason);
+            note(setting->outcome, REFUSED, line);
+        }
 }
 
 static bool needs_communicators(const struct setting *setting) {
@@ -175,5 +178,6 @@ void free_worker(struct worker *worker) {
     if (is_made(&worker->call))
         MPI_Type_free(&worker->call.type);
     free(worker->call.requests);
+    free_reference(&worker->reference);
     free_buffers(&worker->buffers);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "check.h"
 #include "clock.h"
 #include "facts.h"
@@ -25,10 +26,16 @@ static int64_t change_of_offset(const struct clock *clock, const struct measurem
 
 bool reserve(struct measurement *measurement, const struct stop *stop, bool leads) {
     measurement->capacity = most_tries(stop) + MOST_STAGE;
-    measurement->moments = malloc(sizeof *measurement->moments * (size_t)measurement->capacity);
+    measurement->moments = ask_memory(sizeof *measurement->moments * (size_t)measurement->capacity);
     if (leads)
-        measurement->samples = malloc(sizeof *measurement->samples * (size_t)measurement->capacity);
+        measurement->samples = ask_memory(sizeof *measurement->samples * (size_t)measurement->capacity);
     return measurement->moments && (measurement->samples || !leads);
+}
+
+void note_no_samples(struct outcome *outcome, const struct measurement *measurement) {
+    char line[LINE_BYTES / 2];
+    snprintf(line, sizeof line, "rank %d: the system gave no memory for %lld samples", outcome->rank, (long long)measurement->capacity);
+    note(outcome, REFUSED, line);
 }
 
 static void release(struct measurement *measurement) {
@@ -43,7 +50,7 @@ static double measure_median(const struct setting *setting, const struct timing 
     double median = 0;
     other.run = run;
     if (!reserve(&measurement, timing->stop, timing->team->rank == 0))
-        note(setting->outcome, REFUSED, "the system gave no memory for so many samples");
+        note_no_samples(setting->outcome, &measurement);
     if (all_well(setting->team, setting->outcome)) {
         note_code(setting->outcome, measure(&other, &measurement), setting->plan->operation->name);
         if (timing->team->rank == 0)
@@ -56,14 +63,17 @@ static double measure_median(const struct setting *setting, const struct timing 
 
 /* --- what measuring costs --- */
 
-enum { MOST_COSTS = 64, COST_SAMPLES = 200 };
+/* One visit can meet a busy moment: the cost is the median of those of the first visits. */
+enum { MOST_COSTS = 64, COST_SAMPLES = 200, COST_VISITS = 9 };
 static const double COST_LIMIT_S = 0.02;
 
 static struct cost {
     const struct start *start;
     int ranks;
     bool alone;
-    double ns;
+    /* In order of size. */
+    double ns[COST_VISITS];
+    int visits;
 } costs[MOST_COSTS];
 static int known_costs;
 
@@ -72,13 +82,31 @@ static int run_nothing(struct call *call) {
     return MPI_SUCCESS;
 }
 
-/* What is measured of a call that does nothing, with the same start on as many ranks: once a launch, and then remembered. Every
- * rank asks in the same order, so that all remember the same. */
+static struct cost *find_cost(const struct timing *timing) {
+    const struct cost wanted = {.start = timing->start, .ranks = timing->team->ranks, .alone = timing->operation->rank_0_measures};
+    for (int i = 0; i < known_costs; i++)
+        if (costs[i].start == wanted.start && costs[i].ranks == wanted.ranks && costs[i].alone == wanted.alone)
+            return &costs[i];
+    if (known_costs == MOST_COSTS)
+        return NULL;
+    costs[known_costs] = wanted;
+    return &costs[known_costs++];
+}
+
+static void keep_cost(struct cost *cost, double ns) {
+    int place = cost->visits++;
+    for (; place > 0 && cost->ns[place - 1] > ns; place--)
+        cost->ns[place] = cost->ns[place - 1];
+    cost->ns[place] = ns;
+}
+
+/* What is measured of a call that does nothing, with the same start on as many ranks: in the first visits of a launch, and then
+ * remembered. Every rank asks in the same order, so that all remember the same. */
 static double cost_of_sample(const struct setting *setting, const struct timing *timing) {
     const bool alone = timing->operation->rank_0_measures;
-    for (int i = 0; i < known_costs; i++)
-        if (costs[i].start == timing->start && costs[i].ranks == timing->team->ranks && costs[i].alone == alone)
-            return costs[i].ns;
+    struct cost *cost = find_cost(timing);
+    if (cost && cost->visits == COST_VISITS)
+        return cost->ns[COST_VISITS / 2];
     /* What follows a round keeps the core from timing several at once. */
     const struct operation nothing = {
         .name = "nothing", .kind = "self-test", .metric = "time", .rank_0_measures = alone, .after = run_nothing};
@@ -89,14 +117,17 @@ static double cost_of_sample(const struct setting *setting, const struct timing 
     other.stop = &stop;
     other.buffers = &none;
     other.renew = NULL;
+    other.look_after = NULL;
+    other.reference = NULL;
     other.rounds = other.legs = 1;
     other.long_ns = 0;
     other.spread_ns = 0;
     other.compares = false;
     const double ns = measure_median(setting, &other, run_nothing);
-    if (known_costs < MOST_COSTS)
-        costs[known_costs++] = (struct cost){timing->start, timing->team->ranks, alone, ns};
-    return ns;
+    if (!cost || ns <= 0)
+        return ns;
+    keep_cost(cost, ns);
+    return cost->ns[cost->visits / 2];
 }
 
 /* Of one sample. */
@@ -118,9 +149,12 @@ static int measure_overlap(const struct setting *setting, const struct timing *t
     worker->work.steps = steps_of(asked_ns > 0 ? asked_ns : result->pure_ns, setting->world->source->read_ns);
     worker->work.parts = (int)chosen_of(setting, &tests_choice) + 1;
     worker->call.work = &worker->work;
-    part.renew = NULL; /* A computation brings no data. */
+    part.renew = part.look_after = NULL; /* A computation brings no data. */
+    part.reference = NULL;
     result->compute_ns = measure_median(setting, &part, run_computation);
     part.renew = timing->renew;
+    part.look_after = timing->look_after;
+    part.reference = timing->reference;
     part.run = run_overlapped;
     return measure(&part, &result->measurement);
 }
@@ -141,7 +175,7 @@ static void renew(const void *context) {
 }
 
 static void look(const void *context) {
-    inspect(context);
+    look_between(context);
 }
 
 static void clear(const void *context) {
@@ -150,6 +184,18 @@ static void clear(const void *context) {
 
 static void look_at_once(const void *context) {
     look_at_all(context);
+}
+
+static void look_after(const void *context) {
+    look_after_stage(context);
+}
+
+static void keep(const void *context) {
+    keep_right(context);
+}
+
+static void judge(const void *context) {
+    judge_difference(context);
 }
 
 void time_case(const struct setting *setting, struct timing *timing, struct result *result) {
@@ -163,10 +209,14 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     dissemination_barrier(setting->team);
     timing->renewing_ns = (double)(steady_ns() - began_ns);
     timing->setting = setting;
-    timing->renew = can_renew(&setting->workers->buffers) ? renew : NULL;
+    timing->renew = are_looked_at(setting) ? renew : NULL;
     timing->look = look;
     timing->clear = clear;
     timing->look_at_once = look_at_once;
+    timing->look_after = leaves_data(&setting->workers->buffers) ? look_after : NULL;
+    timing->reference = brings_the_same(setting) ? &setting->workers->reference : NULL;
+    timing->keep = keep;
+    timing->judge = judge;
     const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
               setting->plan->operation->name);

@@ -7,6 +7,8 @@
 
 /* Room for samples and moments; false where the system has none. */
 bool reserve(struct measurement *measurement, const struct stop *stop, bool leads);
+/* Says that the system gave no memory for them. */
+void note_no_samples(struct outcome *outcome, const struct measurement *measurement);
 
 void time_case(const struct setting *setting, struct timing *timing, struct result *result);
 

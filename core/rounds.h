@@ -34,6 +34,8 @@ static inline int first_error(int before, int now) {
 /* Keeps what this rank saw, and gets rank 0 what all saw together. Every rank keeps as many rounds. Returns this rank's first error. */
 int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct measurement *into,
           struct sample *samples);
+/* One call between stages. Returns its error. */
+int run_untimed(const struct timing *timing);
 /* On rank 0: what all ranks saw of rounds that each has made samples of; times count from the last rank's coming. */
 void merge_up(const struct timing *timing, struct sample *samples, int count);
 /* What a run takes of which a sample is a part. */

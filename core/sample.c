@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "choices.h"
 #include "clock.h"
 #include "core.h"
@@ -26,6 +27,8 @@
 #include "world.h"
 
 enum { MOST_REPEATS = 64, CHUNK = 1024, COARSE_NS = 100 };
+/* After how many calls data are renewed for the first time, and how many times as many there are at the next time. */
+enum { FIRST_RENEWAL = 16, RENEWAL_GROWTH = 4 };
 /* What a reading of the clock and its step may be of a sample. */
 static const double READING_SHARE = 0.01;
 /* What new data between two stages may take of the time that is left. */
@@ -41,8 +44,10 @@ struct control {
     struct pace pace;
     /* Whether the tolerance became less after rounds had been judged by it. */
     bool tightened;
-    /* Stages so far, after how many of them the data are renewed next, and whether the next one's are new. */
-    int32_t stages, next_renewal, renewed;
+    /* Stages so far, and after which of them data were renewed that are still to be looked at; 0: none. */
+    int32_t stages, renewed;
+    /* Calls so far, and after how many of them the data are renewed next. */
+    int64_t calls, next_renewal;
 };
 
 static int limit(double value, int least, int most) {
@@ -57,7 +62,7 @@ static int by_time(const void *left, const void *right) {
 }
 
 double median_ns(const struct timing *timing, const struct measurement *measurement) {
-    struct sample *sorted = malloc(sizeof *sorted * (size_t)(measurement->taken + 1));
+    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->taken + 1));
     int64_t count = 0;
     for (int64_t i = 0; i < measurement->taken; i++)
         if (!is_discarded(timing->start, &measurement->samples[i]))
@@ -201,9 +206,19 @@ static int rounds_ahead(const struct timing *timing, const struct control *contr
     return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
 }
 
-/* After 1, 2, 4, 8 and more stages, as long as that takes a small part of the time that is left. */
+/* As long as that takes a small part of the time that is left. */
+static bool renews(const struct timing *timing, double left_ns) {
+    return timing->renew && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+}
+
 static bool is_renewal_due(const struct timing *timing, const struct control *control, double left_ns) {
-    return timing->renew && control->stages > 0 && control->stages >= control->next_renewal && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+    return control->calls >= control->next_renewal && renews(timing, left_ns);
+}
+
+/* A stage ends when data are to be renewed. */
+static int rounds_to_renewal(const struct control *control, int rounds) {
+    const int64_t calls = control->next_renewal - control->calls;
+    return limit((double)(calls / control->agenda.repeats - control->pace.lead), 1, rounds);
 }
 
 static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
@@ -228,6 +243,8 @@ static void decide(const struct timing *timing, struct control *control, const s
         agenda->step = STEP_SYNCHRONISE;
     agenda->looks = agenda->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
     agenda->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
+    if (timing->start->rounds == 0 && !control->renewed && renews(timing, left_ns))
+        agenda->rounds = rounds_to_renewal(control, agenda->rounds);
     agenda->lead = control->pace.lead;
     agenda->group = control->pace.group;
     agenda->rest = control->pace.rest;
@@ -285,6 +302,29 @@ static void compare_clocks(const struct timing *timing, struct measurement *into
     into->synchronisations += timing->team->clock->number_of_clocks > 1;
 }
 
+/* What every call is to bring again. */
+static void keep(const struct timing *timing) {
+    if (timing->reference && !timing->team->idle)
+        timing->keep(timing->setting);
+}
+
+/* One call that is not timed, so that those that are have something to be compared with. An error shows in the next stage. */
+static void bring(const struct timing *timing) {
+    const struct operation *operation = timing->operation;
+    struct call *call = timing->call;
+    int code = MPI_SUCCESS;
+    if (!timing->reference)
+        return;
+    if (!timing->team->idle) {
+        code = operation->before ? operation->before(call) : MPI_SUCCESS;
+        code = first_error(code, run_untimed(timing));
+        code = first_error(code, operation->after ? operation->after(call) : MPI_SUCCESS);
+    }
+    if (!code)
+        keep(timing);
+    dissemination_barrier(timing->team);
+}
+
 /* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
  * since all have ended the stage, and what a next one brings is the same. */
 static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
@@ -296,16 +336,21 @@ static void take_step(const struct timing *timing, struct control *control, stru
     } else {
         timing->renew(timing->setting);
         dissemination_barrier(timing->team);
+        bring(timing);
         control->renewed = control->stages;
-        control->next_renewal = 2 * control->stages;
+        control->next_renewal = RENEWAL_GROWTH * control->calls;
     }
 }
 
 int measure(const struct timing *timing, struct measurement *into) {
     struct sample samples[MOST_LEAD + MOST_ROUNDS];
-    struct control control = {.stages = 0};
+    struct control control = {.next_renewal = FIRST_RENEWAL};
     const bool leads = timing->team->rank == 0;
+    if (timing->reference)
+        timing->reference->ready = false;
     int code = warm_up(timing, &control, samples);
+    if (!code && timing->long_ns == 0)
+        keep(timing);
     bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
     begin_stages(timing, &control);
     into->first_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
@@ -321,6 +366,7 @@ int measure(const struct timing *timing, struct measurement *into) {
             continue;
         }
         control.stages++;
+        control.calls += (control.agenda.lead + control.agenda.rounds) * (int64_t)control.agenda.repeats;
         code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
         if (leads) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;
@@ -330,6 +376,8 @@ int measure(const struct timing *timing, struct measurement *into) {
     }
     into->repeats = control.agenda.repeats;
     into->last_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
+    into->estimate_ns = control.pace.estimate_ns / whole_ns(timing, 1);
+    into->tolerance_ns = timing->start->scheduled && !timing->start->rounds ? control.pace.tolerance_ns : 0;
     into->stopped = (enum stopped)control.agenda.stopped;
     if (timing->compares && timing->team->clock->number_of_clocks > 1) {
         compare_clocks(timing, into);

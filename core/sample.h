@@ -4,6 +4,7 @@
 
 #include "job.h"
 #include "memory.h"
+#include "reference.h"
 #include "world.h"
 
 enum { SERIES_ALL = -1 };
@@ -55,6 +56,9 @@ struct measurement {
     int32_t repeats;
     /* The first and the last window; 0 where no start is scheduled. */
     int64_t first_window_ns, last_window_ns;
+    /* What the pace was in the end: the estimate of a sample, and by how much a rank may begin late; 0: the start allows none. */
+    double estimate_ns;
+    int64_t tolerance_ns;
     enum stopped stopped;
 };
 
@@ -85,6 +89,13 @@ struct timing {
     /* Around one call: what was received before is overwritten, and what this rank has right afterwards is looked at. */
     void (*clear)(const void *setting);
     void (*look_at_once)(const void *setting);
+    /* After each stage, of what this rank has right then; NULL: that tells nothing. */
+    void (*look_after)(const void *setting);
+    /* What each call brings again, where it is compared after every round: takes what is there as right, and says whether what
+     * differs from it is wrong; NULL: it is not compared. The same on all ranks. */
+    struct reference *reference;
+    void (*keep)(const void *setting);
+    void (*judge)(const void *setting);
     const void *setting;
     double renewing_ns;
 };

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "outcome.h"
 #include "overlap.h"
+#include "reference.h"
 #include "world.h"
 
 struct plan {
@@ -24,6 +25,7 @@ struct worker {
     struct work work;
     /* Whether data were not there yet when the call returned that was to bring them. */
     bool late;
+    struct reference reference;
 };
 
 /* All that one case needs on this rank. */

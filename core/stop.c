@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "core.h"
 #include "job.h"
 #include "sample.h"
@@ -33,9 +34,9 @@ static int ascending(const void *left, const void *right) {
 
 /* Half the width of the order-statistic interval of the median, relative to the median; no less than the clock can tell. */
 static double relative_interval(const struct start *start, const struct measurement *so_far, double step_ns) {
-    double *times = malloc(sizeof *times * (size_t)(so_far->taken + 1));
+    double *times = obtain_memory(sizeof *times * (size_t)(so_far->taken + 1));
     int64_t count = 0;
-    for (int64_t i = 0; times && i < so_far->taken; i++)
+    for (int64_t i = 0; i < so_far->taken; i++)
         if (!is_discarded(start, &so_far->samples[i]))
             times[count++] = so_far->samples[i].time_ns;
     const double half = Z * sqrt((double)count) / 2;

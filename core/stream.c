@@ -61,7 +61,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":8,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":9,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -84,8 +84,10 @@ void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
     end_record(stream);
 }
 
-void write_begin(FILE *stream, int index, double hop_ns) {
+void write_begin(FILE *stream, int index, double hop_ns, struct slot slot) {
     fprintf(stream, "{\"record\":\"begin\",\"case\":%d,\"hop_ns\":%.1f", index, hop_ns);
+    if (slot.position >= 0)
+        fprintf(stream, ",\"position\":%d,\"after\":%d", slot.position, slot.after);
     end_record(stream);
 }
 
@@ -180,6 +182,7 @@ static void write_counts(FILE *stream, const struct result *result) {
             stopped[measurement->stopped]);
     fprintf(stream, ",\"calls\":%d,\"cost_ns\":%.1f,\"first_window_ns\":%lld,\"last_window_ns\":%lld", measurement->repeats,
             result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
+    fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns, (long long)measurement->tolerance_ns);
     write_text(stream, "moved", result->moved);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "allocation.h"
 #include "clock.h"
 #include "core.h"
 #include "facts.h"
@@ -199,9 +200,9 @@ static void study_method(struct study *study) {
     const size_t most = (size_t)study->job->runs * (size_t)world->all.ranks * STAGES;
     study->count = study->known = study->outside = study->within = 0;
     if (world->all.rank == 0) {
-        study->errors = malloc(sizeof *study->errors * most);
-        study->bounds = malloc(sizeof *study->bounds * most);
-        study->likely = malloc(sizeof *study->likely * most);
+        study->errors = obtain_memory(sizeof *study->errors * most);
+        study->bounds = obtain_memory(sizeof *study->bounds * most);
+        study->likely = obtain_memory(sizeof *study->likely * most);
     }
     for (study->run = 0; study->run < study->job->runs; study->run++) {
         struct finding finding;

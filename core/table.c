@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "case.h"
 #include "choices.h"
 #include "clock.h"
@@ -102,7 +103,7 @@ static void print_outcome(FILE *out, const struct result *result, bool probes) {
 void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes) {
     const struct measurement *measurement = &result->measurement;
     fprintf(out, "%-22s %-11s %-9s %9lld ", wanted->operation, wanted->form, wanted->start, (long long)wanted->bytes);
-    double *times = malloc(sizeof *times * (size_t)(measurement->taken + 1));
+    double *times = obtain_memory(sizeof *times * (size_t)(measurement->taken + 1));
     const int64_t valid = strcmp(result->status, "ok") == 0 ? sort_valid(find_start(wanted->start), measurement, times) : 0;
     if (valid > 0)
         print_figures(out, wanted, result, times, valid);

@@ -1,8 +1,10 @@
 #include "target.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "choices.h"
 
 /* --- who reaches whom --- */
@@ -68,8 +70,8 @@ static MPI_Aint place_of(const struct call *call, int rank, long block) {
 
 /* Every rank begins with the one after it, so that not all reach for the same one at once. */
 static void plan_transfers(const struct call *call, struct target *target) {
-    target->transfers = calloc((size_t)blocks_as_origin(call, call->rank, call->ranks) + 1, sizeof *target->transfers);
-    target->peers = calloc((size_t)call->ranks, sizeof *target->peers);
+    target->transfers = obtain_memory(sizeof *target->transfers * ((size_t)blocks_as_origin(call, call->rank, call->ranks) + 1));
+    target->peers = obtain_memory(sizeof *target->peers * (size_t)call->ranks);
     for (int i = 1; i < call->ranks; i++) {
         const int peer = (call->rank + i) % call->ranks, blocks = target->reaches(call, call->rank, peer);
         const long here = blocks_as_origin(call, call->rank, peer), there = blocks_as_target(call, peer, call->rank);
@@ -247,7 +249,11 @@ static const struct epoch *epoch_of(const struct call *call) {
 }
 
 void settle(const struct call *call) {
-    epoch_of(call)->settle(call);
+    const struct target *target = target_of(call);
+    if (target->silent && target->unified)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        epoch_of(call)->settle(call);
 }
 
 int complete_at_target(struct call *call) {
@@ -286,9 +292,9 @@ const char *refuses_reduction(const struct call *call) {
 /* --- made and put away --- */
 
 static int make_groups(const struct call *call, struct target *target) {
-    int *const origins = calloc((size_t)call->ranks, sizeof *origins);
+    int *const origins = obtain_memory(sizeof *origins * (size_t)call->ranks);
     int count = 0;
-    MPI_Group all;
+    MPI_Group all = MPI_GROUP_NULL;
     for (int origin = 0; origin < call->ranks; origin++)
         if (target->reaches(call, origin, call->rank) > 0)
             origins[count++] = origin;
@@ -296,7 +302,8 @@ static int make_groups(const struct call *call, struct target *target) {
     int code = MPI_Comm_group(call->members, &all);
     code = code ? code : MPI_Group_incl(all, count, origins, &target->origins);
     code = code ? code : MPI_Group_incl(all, target->peer_count, target->peers, &target->targets);
-    MPI_Group_free(&all);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
     free(origins);
     return code;
 }
@@ -312,15 +319,22 @@ static int open_epoch(struct target *target) {
 }
 
 static struct target *new_target(struct call *call, reach *reaches, enum deed deed) {
-    struct target *target = calloc(1, sizeof *target);
+    struct target *target = obtain_memory(sizeof *target);
     target->window = MPI_WIN_NULL;
     target->origins = target->targets = MPI_GROUP_NULL;
-    target->places = calloc((size_t)call->ranks, sizeof *target->places);
+    target->places = obtain_memory(sizeof *target->places * (size_t)call->ranks);
     target->reaches = reaches;
     target->deed = deed;
     target->epoch = epoch_of(call);
     call->own = target;
     return target;
+}
+
+/* Where the library does not say so, they are two. */
+static bool has_one_copy(MPI_Win window) {
+    int *model = NULL, known = 0;
+    const int code = MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &known);
+    return code == MPI_SUCCESS && known && *model == MPI_WIN_UNIFIED;
 }
 
 static int open_target(const struct call *call, struct target *target) {
@@ -330,6 +344,7 @@ static int open_target(const struct call *call, struct target *target) {
     code = code ? code : MPI_Win_set_errhandler(target->window, MPI_ERRORS_RETURN);
     if (code)
         return code;
+    target->unified = has_one_copy(target->window);
     plan_transfers(call, target);
     code = make_groups(call, target);
     return code ? code : open_epoch(target);
@@ -437,9 +452,22 @@ void fill_moved(struct call *call) {
     settle(call);
 }
 
+void keep_silent(const struct call *call, bool silent) {
+    target_of(call)->silent = silent;
+}
+
+bool is_seen_silently(const struct call *call) {
+    const struct target *target = target_of(call);
+    return target->unified || target->deed == GETS || !target->epoch->passive;
+}
+
+bool is_reached(const struct call *call) {
+    return target_of(call)->reached && target_of(call)->deed != GETS;
+}
+
 bool is_reached_unawares(const struct call *call) {
     const struct target *target = target_of(call);
-    return target->reached && target->epoch->passive && target->deed != GETS;
+    return is_reached(call) && target->epoch->passive;
 }
 
 /* What was got lies outside the window. */

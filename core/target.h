@@ -51,6 +51,8 @@ struct target {
     bool reached;
     MPI_Group origins, targets;
     bool attached, locked;
+    /* Whether both copies of the window are one, so that what others moved is seen without a call; whether none may be made. */
+    bool unified, silent;
     const struct epoch *epoch;
     int (*open)(const struct target *);
     int (*close)(const struct target *);
@@ -89,6 +91,13 @@ void check_added(const struct call *call, struct mismatch *mismatch);
 
 /* Whether others reach this rank's memory without a call of its own. */
 bool is_reached_unawares(const struct call *call);
+
+/* No call of MPI is made to see what others moved, wherever both copies of the window are one. */
+void keep_silent(const struct call *call, bool silent);
+/* Whether data can be checked so. */
+bool is_seen_silently(const struct call *call);
+/* Whether others reach this rank's memory. */
+bool is_reached(const struct call *call);
 
 int count_window(const struct call *call);
 int count_others(const struct call *call);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "allocation.h"
+
 /* What one rank may have to keep of others for a moment. */
 static const double MOST_HANDED_UP = 16 << 20;
 enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_TURN, TAG_HAND_OVER };
@@ -86,7 +88,7 @@ void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
 static void combine(const struct team *team, void *data, int bytes, merge_function *merge, receive_function *receive) {
     if (team->ranks == 1)
         return;
-    void *other = malloc((size_t)bytes);
+    void *other = obtain_memory((size_t)bytes);
     for (int bit = 1; bit < lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
         receive(team, other, bytes, team->rank + bit, TAG_UP);
         merge(data, other, bytes);
@@ -124,7 +126,7 @@ bool tree_agree_patient(const struct team *team, bool mine) {
 /* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
 static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
     const int below = lowest_bit(team), last = team->ranks - team->rank, those = below < last ? below : last;
-    char *all = malloc((size_t)those * (size_t)bytes);
+    char *all = obtain_memory((size_t)those * (size_t)bytes);
     memcpy(all, data, (size_t)bytes);
     for (int bit = 1; bit < those; bit *= 2) {
         const int theirs = those - bit < bit ? those - bit : bit;
@@ -145,7 +147,7 @@ static void take_turns(const struct team *team, const void *data, int bytes, tak
         send_bytes(team, data, bytes, 0, TAG_HAND_OVER);
         return;
     }
-    void *theirs = malloc((size_t)bytes);
+    void *theirs = obtain_memory((size_t)bytes);
     take(context, 0, data);
     for (int rank = 1; rank < team->ranks; rank++) {
         send_bytes(team, &turn, 1, rank, TAG_TURN);

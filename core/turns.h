@@ -7,21 +7,28 @@
 #include <stdio.h>
 
 #include "core.h"
+#include "tree.h"
 
 enum { MOST_LAUNCHES = 64 };
 
 struct turns;
 
-/* What ranks waited for their turns, and what CPU time their processes used meanwhile: a library whose threads do not rest disturbs
- * those that have theirs. */
+/* What ranks waited for their turns, and what CPU time their processes, launchers and daemons used meanwhile: a library whose threads
+ * do not rest disturbs those that have theirs. */
 struct rest {
     int64_t waited_ns, busy_ns;
 };
 
-/* Of a launch: `said` is PLACE/LAUNCHES:FILE, as every rank is told. Where FILE has a %, each host has a file of its own, by its name,
+/* Of a turn: its place in its round, and the place among launches of the one that measured just before; -1: none. */
+struct slot {
+    int position, after;
+};
+
+/* Of a launch: `said` is PLACE/LAUNCHES/CASES:FILE, as every rank is told; the order of turns is drawn up for jobs that come to so many
+ * cases again and again. Where FILE has a %, each host has a file of its own, by its name,
  * which is made; else it is there, on the only host. Whoever watches `stream` (or NULL) sees its time of change go on while a rank
  * waits and the launches get on: it lives. NULL with one line in `error`: this makes no sense, or the file cannot be used. */
-struct turns *open_turns(const char *said, FILE *stream, double patience_s, char error[LINE_BYTES]);
+struct turns *open_turns(const char *said, const struct team *team, FILE *stream, double patience_s, char error[LINE_BYTES]);
 
 /* Where turns are NULL, the launch is alone, and all of these return at once.
  * Every rank waits for all launches to be there, then for each of its turns, and in the end for all to have ended theirs, so that none
@@ -29,8 +36,11 @@ struct turns *open_turns(const char *said, FILE *stream, double patience_s, char
  * False: the others have begun without this launch, or none of them came. */
 bool arrive(struct turns *turns);
 void await_turn(struct turns *turns);
-/* All ranks have ended their part of it. */
+/* A turn in which this launch did nothing. */
 void pass_turn(struct turns *turns);
+/* Every rank ends its part of a turn; another launch begins its own when all have, and no library has anything left to send. */
+void end_turn(struct turns *turns);
+struct slot slot_of(const struct turns *turns);
 /* Of this rank, so far. */
 struct rest rested(const struct turns *turns);
 void leave_turns(struct turns *turns);

@@ -19,6 +19,8 @@ struct world {
     /* Whether each call is timed singly, however short it is beside a reading of the clock. */
     bool each_call;
     bool probes;
+    /* How ranks look at each other's memory without MPI; NULL: they do not. */
+    struct silence *silence;
     int ranks_on_host;
     /* How many share this rank's last cache. */
     int ranks_on_cache;

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "op.h"
 
 /* | 1 double | gap | 3 doubles | gap | ... */
@@ -11,7 +12,7 @@ static long extent(long bytes) {
 
 static int make(long bytes, MPI_Datatype *type) {
     const int blocks = 2 * (int)(bytes / PAYLOAD);
-    int *lengths = malloc(2 * sizeof *lengths * (size_t)blocks), *places = lengths + blocks;
+    int *lengths = obtain_memory(2 * sizeof *lengths * (size_t)blocks), *places = lengths + blocks;
     MPI_Datatype spread;
     for (int i = 0; i < blocks; i++) {
         lengths[i] = i % 2 ? MANY : FEW;

@@ -7,6 +7,7 @@
  * partners, all get their first message before one gets its second. */
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "modes.h"
 
 enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };
@@ -160,7 +161,7 @@ static int most_under_way(const struct call *call, int partners) {
 
 static int make_requests(struct call *call, struct windows *own) {
     const int count = own->receives + own->sends;
-    own->requests = malloc(sizeof *own->requests * (size_t)(count + 1));
+    own->requests = ask_memory(sizeof *own->requests * (size_t)(count + 1));
     if (!own->requests)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < count; i++)
@@ -173,7 +174,7 @@ static int make_requests(struct call *call, struct windows *own) {
 
 /* In one call, so many ranks' windows to others are sent. */
 static int prepare(struct call *call, struct range to, struct range from, struct range among, int64_t sent, bool told) {
-    struct windows *own = call->own = calloc(1, sizeof *own);
+    struct windows *own = call->own = ask_memory(sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
     *own = (struct windows){

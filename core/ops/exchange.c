@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "modes.h"
 #include "neighbours.h"
 
@@ -85,7 +86,7 @@ static int persistent(struct call *call) {
 /* --- before and after --- */
 
 static int take_part(struct call *call, int64_t ranks, int count) {
-    struct exchange *own = call->own = calloc(1, sizeof *own);
+    struct exchange *own = call->own = ask_memory(sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
     *own = (struct exchange){.count = count, .replaced = call->requests};

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "op.h"
 
 /* The message packed: what `pack` makes and `unpack` takes. It lies outside the core's buffers, since it has no datatype. */
@@ -14,7 +15,7 @@ static int prepare(struct call *call) {
     const int code = MPI_Pack_size(call->count, call->type, call->comm, &room);
     if (code)
         return code;
-    struct packed *packed = call->own = malloc(sizeof *packed + (size_t)room);
+    struct packed *packed = call->own = ask_memory(sizeof *packed + (size_t)room);
     if (!packed)
         return MPI_ERR_NO_MEM;
     packed->room = room;

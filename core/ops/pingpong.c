@@ -4,6 +4,7 @@
  *   other         -------> receive send ----------> */
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "modes.h"
 
 /* Of buffered messages one is under way; that those before it have left, the library may not know yet. */
@@ -175,7 +176,7 @@ static const struct choice receive_choice = {
 };
 
 static int take_part(struct call *call, const struct legs legs[FORMS]) {
-    struct pingpong *own = call->own = calloc(1, sizeof *own);
+    struct pingpong *own = call->own = ask_memory(sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
     own->leads = call->rank == call->first;
@@ -240,7 +241,7 @@ static int prepare_packed(struct call *call) {
         code = MPI_Pack_size(call->count, call->type, call->comm, &own->packed_bytes);
     if (code)
         return code;
-    own->packed = malloc((size_t)own->packed_bytes + 1);
+    own->packed = ask_memory((size_t)own->packed_bytes + 1);
     return own->packed ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

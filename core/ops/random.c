@@ -2,6 +2,7 @@
  * numbers; who is whose partner follows from the places in it. */
 #include <stdlib.h>
 
+#include "allocation.h"
 #include "modes.h"
 
 enum { TAG = 1 };
@@ -78,7 +79,7 @@ static int before(struct call *call) {
 
 static int prepare(struct call *call) {
     static const int64_t senders_per_two[] = {[ONE_WAY] = 1, [BOTH_WAYS] = 2, [CORRELATED] = 2};
-    struct drawing *own = call->own = calloc(1, sizeof *own + sizeof *own->order * (size_t)call->ranks);
+    struct drawing *own = call->own = ask_memory(sizeof *own + sizeof *own->order * (size_t)call->ranks);
     if (!own)
         return MPI_ERR_NO_MEM;
     own->direction = (int)chosen(call, &direction_choice);

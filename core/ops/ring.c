@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "neighbours.h"
 
 enum { TAG = 1, OUT = 0, IN = 1, ENDS = 2, NUMBER_BYTES = 4, LINE = 64 };
@@ -300,9 +301,9 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 /* Which rank of the team has which place; asked of groups, which no other rank needs to take part in. */
 static int read_order(struct call *call, struct ring *ring) {
-    MPI_Group team, grid;
+    MPI_Group team = MPI_GROUP_NULL, grid = MPI_GROUP_NULL;
     const int ranks = ring->on.grid.layout.ranks;
-    int *const places = malloc(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
+    int *const places = ask_memory(2 * (size_t)ranks * sizeof *places), *const numbers = places + ranks;
     if (!places)
         return MPI_ERR_NO_MEM;
     ring->order = places;
@@ -315,8 +316,10 @@ static int read_order(struct call *call, struct ring *ring) {
         code = MPI_Group_translate_ranks(grid, ranks, numbers, team, places);
     if (!code && memcmp(places, numbers, (size_t)ranks * sizeof *places) != 0)
         ring->on.grid.layout.order = places;
-    MPI_Group_free(&team);
-    MPI_Group_free(&grid);
+    if (team != MPI_GROUP_NULL)
+        MPI_Group_free(&team);
+    if (grid != MPI_GROUP_NULL)
+        MPI_Group_free(&grid);
     return code;
 }
 
@@ -362,7 +365,7 @@ static int prepare(struct call *call, hop *const forms[FORMS]) {
 
 static int take_spare(struct call *call, struct ring *ring) {
     ring->last = call->receive;
-    ring->spare = aligned_alloc(LINE, (size_t)(call->bytes / LINE + 1) * LINE);
+    ring->spare = ask_aligned_memory(LINE, (size_t)(call->bytes / LINE + 1) * LINE);
     return ring->spare ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

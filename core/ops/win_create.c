@@ -2,13 +2,15 @@
 
 #include <stdlib.h>
 
+#include "allocation.h"
+
 struct own {
     MPI_Win win;
     struct sight seen;
 };
 
 static int prepare(struct call *call) {
-    struct own *own = call->own = calloc(1, sizeof *own);
+    struct own *own = call->own = ask_memory(sizeof *own);
     if (!own)
         return MPI_ERR_NO_MEM;
     own->win = MPI_WIN_NULL;

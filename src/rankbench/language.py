@@ -1,29 +1,157 @@
-"""Sentences from templates. A field can choose its words by a number.
+"""Texts: templates with fields, and the one place where they become strings. A field can choose its words by a number.
 
     {n:count case|cases}     1 case, 3 cases          {n:of is|are}     is, are: the words alone
     {names:and}              a, b and c               {names:or}        a, b or c
+    {lines: }                a b c                    {parts:;}  {parts:,}   a; b; c  and  a, b, c
+    {text:capital}           A text                   {n:ordinal}       3rd
     {r:ratio} {t:time} {b:size} {p:.0%}               1.73×, 4.72 µs, 64 KiB, 12%
+    {low:bare}–{high:ratio}                           1.69–1.77×
 
-All other formats are Python's own.
+All other formats are Python's own. What judges makes texts with `say`; what shows them makes strings with `render`.
 """
 
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
 
 from rankbench import quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
-def say(template: str, **fields: object) -> str:
-    """Return a template with its fields filled."""
-    return _Sentence().vformat(template, (), fields)
+class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A template and its fields: numbers in the units of their names, strings, texts, and lists of these.
+
+    It has no `str`, so that no sentence is rendered by chance while numbers are judged.
+    """
+
+    template: str
+    fields: dict[str, Any] = {}
+
+    def __hash__(self) -> int:
+        """Return the template's: fields may be lists."""
+        return hash(self.template)
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to say."""
+        return bool(self.template)
+
+    def __str__(self) -> NoReturn:
+        """Refuse: only `render` makes strings."""
+        raise TypeError(f"render the text {self!r} instead of taking its str()")
+
+    def __format__(self, format_spec: str) -> NoReturn:
+        """Refuse, as `str` does."""
+        self.__str__()
 
 
-class _Sentence(string.Formatter):
+Words = Text | str
+"""A text, or a string that comes from a library, a log or a plan."""
+NOTHING = Text("")
+
+
+def say(template: str, **fields: object) -> Text:
+    """Return a template with its fields. Iterables that are no lists become lists."""
+    return Text(template, {name: _plain(value) for name, value in fields.items()})
+
+
+def sentences(lines: Iterable[Words]) -> Text:
+    """Return sentences one after the other."""
+    return _several("{sentences: }", sentences=list(lines))
+
+
+def clauses(parts: Iterable[Words]) -> Text:
+    """Return the parts of a sentence, divided by semicolons, without an end."""
+    return _several("{clauses:;}", clauses=list(parts))
+
+
+def listed(parts: Iterable[Words]) -> Text:
+    """Return parts as `a`, `a and b`, `a, b and c`."""
+    return _several("{parts:and}", parts=list(parts))
+
+
+def ended(text: Words) -> Text:
+    """Return a text with a full stop."""
+    return say("{sentence}.", sentence=text)
+
+
+def capital(text: Words) -> Text:
+    """Return a text as a sentence begins."""
+    return say("{sentence:capital}", sentence=text)
+
+
+def render(text: Words) -> str:
+    """Return a text as a string; a string as it is."""
+    return _Rendering().vformat(text.template, (), text.fields) if isinstance(text, Text) else text
+
+
+def format_text(template: str, **fields: object) -> str:
+    """Return a template with its fields filled, where it is shown at once. Nothing that judges calls it."""
+    return render(say(template, **fields))
+
+
+def as_data(record: object) -> Any:
+    """Return a record as JSON has it: texts as strings, and beside one that is called `text` its template and fields.
+
+    Texts within fields are objects of `template`, `fields` and `text`.
+    """
+    return _strings(msgspec.to_builtins(record))
+
+
+def _strings(value: Any) -> Any:
+    if _is_text(value):
+        return render(_text(value))
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for name, part in value.items():
+            found[name] = _strings(part)
+            if name == "text" and _is_text(part):
+                found |= {"template": part["template"], "fields": _objects(part["fields"])}
+        return found
+    return [_strings(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"template", "fields"}
+
+
+def _text(value: Any) -> Any:
+    """Return what was made of texts as texts again."""
+    if _is_text(value):
+        return Text(value["template"], {name: _text(part) for name, part in value["fields"].items()})
+    return [_text(part) for part in value] if isinstance(value, list) else value
+
+
+def _objects(value: Any) -> Any:
+    """Return fields whose texts have their words, too."""
+    if _is_text(value):
+        return {"template": value["template"], "fields": _objects(value["fields"]), "text": render(_text(value))}
+    if isinstance(value, dict):
+        return {name: _objects(part) for name, part in value.items()}
+    return [_objects(part) for part in value] if isinstance(value, list) else value
+
+
+def _several(template: str, **fields: list[Words]) -> Text:
+    (parts,) = fields.values()
+    only = parts[0] if len(parts) == 1 else None
+    return only if isinstance(only, Text) else say(template, **fields) if parts else NOTHING
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it: lists instead of other iterables, numbers of Python instead of NumPy's."""
+    if isinstance(value, str | Text):
+        return str.__str__(value) if isinstance(value, str) else value
+    if hasattr(value, "__iter__"):
+        return [_plain(one) for one in value]
+    item = getattr(value, "item", None)
+    return item() if callable(item) else value
+
+
+class _Rendering(string.Formatter):
     """Templates with the formats of this module."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -32,17 +160,41 @@ class _Sentence(string.Formatter):
         if name in {"count", "of"} and rest:
             return chosen(value, rest, told=name == "count")
         if name in {"and", "or"} and not rest:
-            return joined(list(value), name)
+            return joined([_string(one) for one in value], name)
+        if format_spec in DIVIDERS and isinstance(value, list):
+            return DIVIDERS[format_spec].join(map(_string, value))
+        if isinstance(value, Text):
+            return self.format_field(render(value), format_spec)
         if name in QUANTITIES:
             return QUANTITIES[name](value)
         return format(value, format_spec)
 
 
-QUANTITIES = {
+def _string(value: object) -> str:
+    return render(value) if isinstance(value, Text) else str(value)
+
+
+DIVIDERS = {" ": " ", ";": "; ", ",": ", "}
+"""What stands between the parts of a list."""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
+    return f"{number}{ending}"
+
+
+QUANTITIES: dict[str, Callable[[Any], str]] = {
     "ratio": quantities.format_ratio,
     "time": quantities.format_time,
     "size": quantities.format_size,
     "memory": quantities.format_memory,
+    "capital": _capital,
+    "bare": lambda ratio: quantities.format_ratio(ratio).removesuffix("×"),
+    "ordinal": _ordinal,
 }
 
 

@@ -80,6 +80,28 @@ def arguments(words: list[str]) -> dict[str, str]:
     return {words[i]: words[i + 1] if i + 1 < len(words) and i + 1 not in options else "" for i in options}
 
 
+def row(launches: int, number: int) -> list[int]:
+    """Return the order of so many launches in a row of their Williams square, by their places."""
+    steps = [(i + 1) // 2 if i % 2 else -(i // 2) for i in range(launches)]
+    if number % (launches * (1 + launches % 2)) >= launches:
+        steps.reverse()
+    return [(step + number) % launches for step in steps]
+
+
+def slot(turns: str, begun: int) -> dict[str, int]:
+    """Return the place of a turn among those of its round, and who measured before, once a launch has begun so many."""
+    if not turns:
+        return {}
+    place, launches, cases = map(int, turns.partition(":")[0].split("/"))
+
+    def order(number: int) -> list[int]:
+        return row(launches, number // cases + number % cases)
+
+    position = order(begun).index(place)
+    after = order(begun)[position - 1] if position else order(max(0, begun - 1))[-1]
+    return {"position": position, "after": after}
+
+
 def jobs(path: str) -> list[dict[str, str]]:
     """Return the cases of a job file, each with what the job sets for all of them."""
     head, *lines = text_of(path).splitlines()
@@ -122,7 +144,7 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, told: dict[
     hosts = told["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
-    stream.write(record="launch", format=8, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
+    stream.write(record="launch", format=9, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
                  core="0.2.0", source="tsc", source_reason="finest step", resolution_ns=1, cost_ns=20.0,
                  synchronisation="tree", last_level_cache_bytes=1 << 25, sources=[tsc, wtime])  # fmt: skip
     for rank, allowed in enumerate(told["cpus"] or seats(ranks)):
@@ -144,7 +166,7 @@ def times(case: dict[str, str], told: dict[str, Any]) -> list[float]:
 def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, Any]) -> bool:
     """Run one case; return whether its data were right."""
     name = f"{case['operation']}.{case['bytes']}"
-    stream.write(record="begin", case=index, hop_ns=0.0)
+    stream.write(record="begin", case=index, hop_ns=0.0, **slot(told["turns"], index))
     time.sleep(told["pause_s"])
     stream.begun[name] = stream.begun.get(name, 0) + 1
     if name in told["crash"] and stream.begun[name] > told["survives"]:
@@ -175,6 +197,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
         "late": min(1, len(samples)), "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "synchronisations": 2,
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
+        "estimate_ns": 0.0, "tolerance_ns": 0,
         "moved": told["moved"].get(name, ""),
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip
@@ -221,7 +244,7 @@ def leave_a_process_behind() -> None:
 def main(prefix: str, version: str, words: list[str]) -> int:
     """Do what the real core does."""
     options = arguments(words)
-    told = behaviour(prefix) | {"probes": "--probe" in options}
+    told = behaviour(prefix) | {"probes": "--probe" in options, "turns": options.get("--turns", "")}
     if "--describe" in options:
         print(description(told["options"]))
         return 0

@@ -11,15 +11,16 @@ import polars as pl
 
 from fakes import campaigns
 from rankbench import statistics
+from rankbench.language import Text
 from rankbench.model import (
     ALL_RANKS,
     Case,
     CaseStatus,
     CaseVerdict,
+    Claim,
     Comparison,
     Finding,
     Launch,
-    Sentence,
     Summary,
     Verdict,
 )
@@ -98,6 +99,8 @@ def samples(cases: list[Case]) -> pl.LazyFrame:
         error_ns=pl.lit(0.0),
         visit=pl.lit(0, pl.Int16),
         visit_hop_ns=pl.lit(0.0, pl.Float32),
+        visit_position=pl.lit(-1, pl.Int8),
+        visit_after=pl.lit(-1, pl.Int8),
     )
 
 
@@ -178,8 +181,8 @@ def verdict(cases: list[Case]) -> Verdict:
     alarm = msgspec.structs.replace(control[0], different=True)
     return Verdict(
         conclusion=[
-            Sentence(text="Take alpha: it is fastest with small messages.", cases=[cases[0].key, cases[2].key]),
-            Sentence(text="With 64 KiB the two are not distinguishable.", cases=[cases[1].key]),
+            Claim(text=Text("Take alpha: it is fastest with small messages."), cases=[cases[0].key, cases[2].key]),
+            Claim(text=Text("With 64 KiB the two are not distinguishable."), cases=[cases[1].key]),
         ],
         cases=[case_verdict(case) for case in cases],
         summaries=[summary(case, name) for case in cases for name in CANDIDATES if has_figures(case, name)],
@@ -188,9 +191,9 @@ def verdict(cases: list[Case]) -> Verdict:
         findings=[
             Finding(
                 kind="crash",
-                title="beta crashes",
-                text="In every launch, at 64 KiB.",
-                advice="Read the log below.",
+                title=Text("beta crashes"),
+                text=Text("In every launch, at 64 KiB."),
+                advice=Text("Read the log below."),
                 cases=[CRASHED],
                 severity="failure",
             )

@@ -1,7 +1,7 @@
 /* Preloaded: makes one call of a rank with a job go wrong, as told by its environment.
  *
  * FAULT           what happens, by the names of `faults` below
- * FAULT_CALL      in which call: MPI_Init, MPI_Bcast or MPI_Allreduce
+ * FAULT_CALL      in which call: MPI_Init, MPI_Finalize, MPI_Bcast or MPI_Allreduce
  * FAULT_BYTES     only in calls with so many bytes; FAULT_AFTER: not in the first so many of these; FAULT_UNTIL: nor after so many
  * FAULT_RANK      only on this rank, else on all
  * FAULT_ONCE      a file that is made by the first call that goes wrong; processes that find it at their first call do nothing
@@ -254,6 +254,12 @@ int MPI_Init(int *argc, char ***argv) {
     REACH(MPI_Init, "PMPI_Init");
     const int code = strike("MPI_Init", (struct struck){.bytes = 0}, false);
     return code == GO_ON ? real(argc, argv) : code;
+}
+
+int MPI_Finalize(void) {
+    REACH(MPI_Finalize, "PMPI_Finalize");
+    const int code = strike("MPI_Finalize", (struct struck){.bytes = 0}, false);
+    return code == GO_ON ? real() : code;
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {

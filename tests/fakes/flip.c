@@ -6,7 +6,8 @@
  * over; what is handed over to another rank's memory is spoilt in a copy, which lives as long. FLIP_HOW is another way to spoil:
  * `truncate` leaves the second half as it was before, `swap` exchanges the halves, `double` delivers the first for both, `delay`
  * delivers what the call before it brought, `exchange` delivers every second message in the place of the one before it, and
- * `later` delivers at the rank's next MPI call. Preloaded into the core by the test. */
+ * `later` delivers at the rank's next MPI call, and `postpone` changes another rank's memory only at the origin's next call after those
+ * that should have done it. Preloaded into the core by the test. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <mpi.h>
@@ -122,6 +123,8 @@ static void change(const void *place, void *data, long bytes, int raise) {
         exchange(own, bytes);
     else if (strcmp(how, "later") == 0)
         hold_back(own, bytes);
+    else if (strcmp(how, "postpone") == 0)
+        return;
     else
         own[*at == 'f' ? 0 : *at == 'm' ? half : bytes - 1] += (unsigned char)raise;
 }
@@ -214,6 +217,47 @@ static const void *handed_over(const char *call, MPI_Win window, const void *dat
     change(data, copy, bytes, raise);
     expect((struct result){.request = MPI_REQUEST_NULL, .window = window, .copy = copy});
     return copy;
+}
+
+/* --- what leaves later than the calls that are to complete it --- */
+
+static struct postponed {
+    const void *data, *expected;
+    int count, rank, target_count;
+    MPI_Datatype type, target_type;
+    MPI_Aint place;
+    /* MPI_OP_NULL: it is put. */
+    MPI_Op operation;
+    MPI_Win window;
+} postponed[1024];
+static int postponed_count, locks;
+
+static bool postpones(const char *call) {
+    const char *how = getenv("FLIP_HOW");
+    return how && strcmp(how, "postpone") == 0 && raise_of(call) > 0 && postponed_count < 1024 && due();
+}
+
+static void leave(const struct postponed *one) {
+    if (locks == 0)
+        PMPI_Win_lock(MPI_LOCK_SHARED, one->rank, 0, one->window);
+    long held;
+    if (one->expected)
+        PMPI_Compare_and_swap(one->data, one->expected, &held, one->type, one->rank, one->place, one->window);
+    else if (one->operation == MPI_OP_NULL)
+        PMPI_Put(one->data, one->count, one->type, one->rank, one->place, one->target_count, one->target_type, one->window);
+    else
+        PMPI_Accumulate(one->data, one->count, one->type, one->rank, one->place, one->target_count, one->target_type,
+                        one->operation, one->window);
+    if (locks == 0)
+        PMPI_Win_unlock(one->rank, one->window);
+    else
+        PMPI_Win_flush(one->rank, one->window);
+}
+
+static void leave_all(void) {
+    for (int i = 0; i < postponed_count; i++)
+        leave(&postponed[i]);
+    postponed_count = 0;
 }
 
 /* --- how many bytes there are --- */
@@ -309,15 +353,25 @@ ENDS_EPOCH(flush, (int rank, MPI_Win w), rank, w)
 ENDS_EPOCH(flush_all, (MPI_Win w), w)
 ENDS_EPOCH(flush_local, (int rank, MPI_Win w), rank, w)
 ENDS_EPOCH(flush_local_all, (MPI_Win w), w)
-ENDS_EPOCH(unlock, (int rank, MPI_Win w), rank, w)
-ENDS_EPOCH(unlock_all, (MPI_Win w), w)
 ENDS_EPOCH(fence, (int assertion, MPI_Win w), assertion, w)
 ENDS_EPOCH(complete, (MPI_Win w), w)
+
+#define LOCKS(call, by, parameters, ...) \
+    int MPI_Win_##call parameters { leave_all(); locks += by; return PMPI_Win_##call(__VA_ARGS__); }
+#define UNLOCKS(call, parameters, ...) \
+    int MPI_Win_##call parameters { deliver(); locks--; return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); }
+LOCKS(lock, 1, (int kind, int rank, int assertion, MPI_Win w), kind, rank, assertion, w)
+LOCKS(lock_all, 1, (int assertion, MPI_Win w), assertion, w)
+LOCKS(sync, 0, (MPI_Win w), w)
+LOCKS(free, 0, (MPI_Win *w), w)
+UNLOCKS(unlock, (int rank, MPI_Win w), rank, w)
+UNLOCKS(unlock_all, (MPI_Win w), w)
 
 /* --- point-to-point --- */
 
 int MPI_Send(const void *s, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) {
     deliver();
+    leave_all();
     return PMPI_Send(s, n, t, to, tag, c);
 }
 
@@ -330,6 +384,7 @@ int MPI_Send(const void *s, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) 
 #define DELIVERS(call, parameters, ...) \
     int MPI_##call(parameters, MPI_Status *status) { \
         deliver(); \
+        leave_all(); \
         const int code = PMPI_##call(__VA_ARGS__, status); \
         return tag < TAGS_OF_THE_CORE ? now("MPI_" #call, code, b, size_of(n, t)) : code; \
     }
@@ -435,25 +490,62 @@ FORMS(Neighbor_alltoallw, neighbor_alltoallw, , BLOCKS(MPI_Aint), b, ALL_NEIGHBO
     int MPI_R##name(parameters, MPI_Win w, MPI_Request *r) { \
         return later("MPI_R" #name, PMPI_R##name(__VA_ARGS__, w, r), r, b, bytes); \
     }
-#define GOES(Name, name, parameters, ...) \
+#define GOES(Name, name, op, parameters, ...) \
     int MPI_##Name(const void *s, int n, MPI_Datatype t, parameters, MPI_Win w) { \
+        if (postpones("MPI_" #Name)) { \
+            postponed[postponed_count++] = (struct postponed){s, NULL, n, rank, k, t, v, place, op, w}; \
+            return MPI_SUCCESS; \
+        } \
         return PMPI_##Name(handed_over("MPI_" #Name, w, s, size_of(n, t)), n, t, __VA_ARGS__, w); \
     } \
     int MPI_R##name(const void *s, int n, MPI_Datatype t, parameters, MPI_Win w, MPI_Request *r) { \
+        if (postpones("MPI_R" #name)) { \
+            postponed[postponed_count++] = (struct postponed){s, NULL, n, rank, k, t, v, place, op, w}; \
+            *r = MPI_REQUEST_NULL; \
+            return MPI_SUCCESS; \
+        } \
         return PMPI_R##name(handed_over("MPI_R" #name, w, s, size_of(n, t)), n, t, __VA_ARGS__, w, r); \
     }
 #define TARGET int rank COMMA MPI_Aint place COMMA int k COMMA MPI_Datatype v
 
-GOES(Put, put, TARGET, rank, place, k, v)
-GOES(Accumulate, accumulate, TARGET COMMA MPI_Op o, rank, place, k, v, o)
+GOES(Put, put, MPI_OP_NULL, TARGET, rank, place, k, v)
+GOES(Accumulate, accumulate, o, TARGET COMMA MPI_Op o, rank, place, k, v, o)
 COMES(Get, get, INTO COMMA TARGET, size_of(m, u), b, m, u, rank, place, k, v)
-COMES(Get_accumulate, get_accumulate, FROM COMMA INTO COMMA TARGET COMMA MPI_Op o, size_of(m, u), s, n, t, b, m, u, rank, place,
-      k, v, o)
+
+#define UPDATE TARGET COMMA MPI_Op o
+/* What the target holds comes in time, and what is to change it does not leave. */
+#define READ_ONLY(s, n, t, b, m, u, rank, place, k, v, o, w) \
+    postponed[postponed_count++] = (struct postponed){s, NULL, n, rank, k, t, v, place, o, w}; \
+    return PMPI_Get_accumulate(s, n, t, b, m, u, rank, place, k, v, MPI_NO_OP, w);
+
+int MPI_Get_accumulate(FROM, INTO, UPDATE, MPI_Win w) {
+    if (postpones("MPI_Get_accumulate")) {
+        READ_ONLY(s, n, t, b, m, u, rank, place, k, v, o, w)
+    }
+    const int code = PMPI_Get_accumulate(s, n, t, b, m, u, rank, place, k, v, o, w);
+    return with_epoch("MPI_Get_accumulate", code, w, b, size_of(m, u));
+}
+
+int MPI_Rget_accumulate(FROM, INTO, UPDATE, MPI_Win w, MPI_Request *r) {
+    if (postpones("MPI_Rget_accumulate")) {
+        *r = MPI_REQUEST_NULL;
+        READ_ONLY(s, n, t, b, m, u, rank, place, k, v, o, w)
+    }
+    const int code = PMPI_Rget_accumulate(s, n, t, b, m, u, rank, place, k, v, o, w, r);
+    return later("MPI_Rget_accumulate", code, r, b, size_of(m, u));
+}
 
 int MPI_Fetch_and_op(const void *s, void *b, MPI_Datatype t, int rank, MPI_Aint place, MPI_Op o, MPI_Win w) {
+    if (postpones("MPI_Fetch_and_op")) {
+        READ_ONLY(s, 1, t, b, 1, t, rank, place, 1, t, o, w)
+    }
     return with_epoch("MPI_Fetch_and_op", PMPI_Fetch_and_op(s, b, t, rank, place, o, w), w, b, size_of(1, t));
 }
 
 int MPI_Compare_and_swap(const void *s, const void *x, void *b, MPI_Datatype t, int rank, MPI_Aint place, MPI_Win w) {
+    if (postpones("MPI_Compare_and_swap")) {
+        postponed[postponed_count++] = (struct postponed){s, x, 1, rank, 1, t, t, place, MPI_REPLACE, w};
+        return PMPI_Get_accumulate(s, 1, t, b, 1, t, rank, place, 1, t, MPI_NO_OP, w);
+    }
     return with_epoch("MPI_Compare_and_swap", PMPI_Compare_and_swap(s, x, b, t, rank, place, w), w, b, size_of(1, t));
 }

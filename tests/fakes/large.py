@@ -17,16 +17,17 @@ import polars as pl
 import fakes
 from fakes import campaigns
 from rankbench import statistics
+from rankbench.language import Text
 from rankbench.model import (
     ALL_RANKS,
     Case,
     CaseVerdict,
+    Claim,
     Comparison,
     Finding,
     Form,
     Group,
     Launch,
-    Sentence,
     Summary,
     Verdict,
 )
@@ -114,6 +115,8 @@ class Large:
             error_ns=pl.lit(0.0),
             visit=pl.lit(0, pl.Int16),
             visit_hop_ns=pl.lit(0.0, pl.Float32),
+            visit_position=pl.lit(-1, pl.Int8),
+            visit_after=pl.lit(-1, pl.Int8),
         )
 
     def launches(self) -> list[Launch]:
@@ -190,9 +193,9 @@ class Large:
         return [
             Finding(
                 kind="slow",
-                title=f"{case.operation} is slow with {self.candidates[-1]}",
-                text="It takes three times as long as the others from 8 KiB on.",
-                advice="Take another library for it.",
+                title=Text(f"{case.operation} is slow with {self.candidates[-1]}"),
+                text=Text("It takes three times as long as the others from 8 KiB on."),
+                advice=Text("Take another library for it."),
                 cases=[case.key],
                 severity="warning",
             )
@@ -211,8 +214,8 @@ class Large:
         return [
             Group(
                 lines=part,
-                title=f"{part[0].split('.')[0]} and {len(part) - 1} like it" if len(part) > 1 else part[0],
-                text="alpha is fastest with small messages, the others with large ones.",
+                title=Text(f"{part[0].split('.')[0]} and {len(part) - 1} like it" if len(part) > 1 else part[0]),
+                text=Text("alpha is fastest with small messages, the others with large ones."),
                 cases=lines[part[0]],
             )
             for part in parts
@@ -226,8 +229,8 @@ class Large:
         keys = [case.key for case in self.cases]
         verdict = Verdict(
             conclusion=[
-                Sentence(text="Take alpha: it is fastest with small messages.", cases=keys),
-                Sentence(text="With large messages the others catch up.", cases=keys[-5:]),
+                Claim(text=Text("Take alpha: it is fastest with small messages."), cases=keys),
+                Claim(text=Text("With large messages the others catch up."), cases=keys[-5:]),
             ],
             cases=list(self.verdicts()),
             summaries=list(self.summaries()),

@@ -7,6 +7,7 @@ what was measured before it is kept, what follows is measured by another launch,
 from __future__ import annotations
 
 import gc
+import json
 import os
 import re
 import subprocess
@@ -20,9 +21,10 @@ import pytest
 from fakes import thorough
 from fakes.library import make
 
-from rankbench import campaign, launch, libraries, plan, store
+from rankbench import build, campaign, launch, libraries, plan, store
 from rankbench.campaign import Decision, Progress, Wanted
-from rankbench.model import RankbenchError
+from rankbench.language import render
+from rankbench.model import Placement, RankbenchError, Step
 from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ FAULTS = {
     "a call does nothing from its 41st time on": Fault(
         {"FAULT": "withhold"},
         "wrong-data",
-        "rank 1: 64 of 64 received bytes are wrong, the first at offset 0: BYTE, not BYTE",
+        "rank 1: NOTHING CAME",
         "faulty delivered wrong data in some launches of 1 case (bcast).",
         ("ok", "ok"),
     ),
@@ -225,7 +227,9 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
 
 def without_values(reason: str) -> str:
     """Return a reason without the values of bytes: how often data are renewed depends on how quick the calls are."""
-    return re.sub(r"0x[0-9a-f]{2}", "BYTE", reason)
+    # A call that does nothing leaves what was there: all of it marked by a renewal, or three bytes by a round.
+    nothing = r"the call did not bring its data again|64 of 64 received bytes are wrong, the first at offset 0: .*"
+    return re.sub(r"0x[0-9a-f]{2}", "BYTE", re.sub(nothing, "NOTHING CAME", reason))
 
 
 def one_line(act: Callable[[], object]) -> str:
@@ -257,7 +261,7 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
     case = BCAST + fault.start
     assert [(*row, without_values(why)) for *row, why in over.odd] == [(1, case, fault.status, reason)]
     assert [without_values(line) for line in over.said] == [f"block 1, faulty: {case} {fault.status}: {reason}"]
-    assert [one.text for one in over.failures] == [fault.finding]
+    assert [render(one.text) for one in over.failures] == [fault.finding]
     assert tuple(launch.status for launch in over.store.launches()) == fault.launches
     assert_nothing_lost(over.store)
 
@@ -265,9 +269,10 @@ def test_a_fault_has_its_row_and_its_line_and_costs_nothing_else(
 def test_memory_that_is_used_up_refuses_the_cases_that_need_it(tmp_path: Path, home: Path, preload: Path) -> None:
     over = ran(tmp_path, home, preload, {"FAULT": "eat", **ONE}, sizes="64,8M", seed=11)
     large = [case.key for case in over.store.campaign.cases if case.size_bytes > 64]
-    reason = "the system gave no memory for the buffers"
-    assert sorted(over.odd) == sorted((1, key, "refused", reason) for key in large)
-    assert [one.text for one in over.failures] == [
+    reason = re.compile(r"rank 1: the system gave no memory for the buffers \(\d+ bytes\)")
+    assert sorted((*row, status) for *row, status, _ in over.odd) == sorted((1, key, "refused") for key in large)
+    assert all(reason.fullmatch(why) for *_, why in over.odd)
+    assert [render(one.text) for one in over.failures] == [
         "faulty could not be run as asked in some launches of 2 cases (allreduce and bcast)."
     ]
     assert_nothing_lost(over.store)
@@ -297,7 +302,9 @@ def test_a_launch_that_never_answers_costs_its_block_only(tmp_path: Path, home: 
     reason = "the launch hung: no sign of life for 8 s"
     assert sorted(over.odd) == sorted((1, case.key, "not-run", reason) for case in over.store.campaign.cases)
     assert over.said == ["block 1, faulty: launch hung: no sign of life for 8 s"]
-    assert [one.text for one in over.failures] == ["faulty did not start in 1 of 2 launches: no sign of life for 8 s"]
+    assert [render(one.text) for one in over.failures] == [
+        "faulty did not start in 1 of 2 launches: no sign of life for 8 s"
+    ]
     assert_nothing_lost(over.store)
 
 
@@ -355,3 +362,20 @@ def test_a_full_disk_ends_a_campaign_in_one_line_and_it_goes_on_when_there_is_ro
     results = store.open(tmp_path / "kept/plan")
     rows = Counter(results.cases().filter(status="ok").select("block", "case").iter_rows())
     assert rows == Counter((block, case.key) for block in range(1, 7) for case in results.campaign.cases)
+
+
+def test_an_mpi_finalize_that_hangs_loses_no_record(
+    preload: Path, reach: list[Library], home: Path, tmp_path: Path
+) -> None:
+    """The launch is ended long before its limit, and its stream is whole."""
+    library = libraries.choose("mpich==5.0.2", reach)
+    job, stream = tmp_path / "job.txt", tmp_path / "stream"
+    job.write_text("rankbench-job 1\ncase operation=bcast form=blocking bytes=8 samples=20 limit_s=1\n")
+    before = ["env", f"LD_PRELOAD={preload}", "FAULT=hang", "FAULT_CALL=MPI_Finalize"]
+    core = [str(build.build(library, home).binary), "--job", str(job), "--stream", str(stream), "--quiet"]
+    placement = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")
+    line = libraries.family_of(library).launch_line(library, placement, {}, [*before, *core])
+    outcome = launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=3600))
+    assert outcome.hung
+    records = [json.loads(record)["record"] for record in stream.read_text().splitlines()]
+    assert (records[-1], records.count("case")) == ("end", 1)

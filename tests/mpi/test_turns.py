@@ -6,12 +6,15 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import fakes
+import msgspec
 import pytest
 
 from mpi.test_core import ONE_LIBRARY, core
@@ -42,7 +45,7 @@ def step(
 
 
 def case(size: int, **other: object) -> str:
-    told = {"operation": "allreduce", "bytes": size, "samples": 5, "limit_s": 60} | other
+    told = {"operation": "allreduce", "bytes": size, "start": "barrier", "samples": 5, "limit_s": 60} | other
     return " ".join(["case", *(f"{key}={value}" for key, value in told.items())])
 
 
@@ -82,7 +85,7 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     keep = os.open(pipe, os.O_RDWR)  # So that the reader meets no end before all have written.
     reader = threading.Thread(target=read)
     reader.start()
-    with closing(launch.Turns(len(SIZES), over_hosts=over_hosts)) as turns:
+    with closing(launch.Turns(len(SIZES), 1, over_hosts=over_hosts)) as turns:
         steps = [
             step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(pipe), "--job", jobs[place]])
             for place in range(len(SIZES))
@@ -92,7 +95,9 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
     reader.join()
     assert [outcome.exit_code for outcome in outcomes if isinstance(outcome, Outcome)] == [0, 0, 0]
     measured = [line["bytes"] for line in lines if line["record"] == "case"]
-    assert measured == [8, 32, 8, 16, 32, 8, 32]
+    assert measured == [8, 32, 16, 32, 8, 32, 8], "of each round the order is another"
+    slots = [(line["position"], line["after"]) for line in lines if line["record"] == "begin"]
+    assert slots == [(0, 2), (2, 0), (0, 2), (1, 1), (2, 2), (0, 0), (1, 2)]
     marks = [line["record"] for line in lines if line["record"] in {"begin", "case"}]
     assert marks == ["begin", "case"] * 7, "no launch begins a case before another has ended its own"
     rests = [(line["waited_s"], line["busy_s"]) for line in lines if line["record"] == "end"]
@@ -103,7 +108,7 @@ def test_cases_are_measured_in_turn_and_a_launch_that_ends_is_passed_over(
 
 def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[Outcome, Outcome, list[str]]:
     """Run a job of two cases beside another; return how both ended and the statuses of the first one's cases."""
-    with closing(launch.Turns(2, over_hosts=over_hosts)) as turns:
+    with closing(launch.Turns(2, 2, over_hosts=over_hosts)) as turns:
         steps = [
             step(
                 core,
@@ -118,6 +123,50 @@ def beside(core: Core, folder: Path, other: str, *, over_hosts: bool) -> tuple[O
     assert isinstance(two, Outcome)
     records = [json.loads(line) for line in (folder / "stream0").read_text().splitlines()]
     return one, two, [record["status"] for record in records if record["record"] == "case"]
+
+
+@pytest.fixture
+def keeps(core: Core, tmp_path: Path) -> Path:
+    """Return a library that keeps a message until its rank calls MPI again, to be preloaded."""
+    made = tmp_path / "keeps.so"
+    source = Path(fakes.__file__).with_name("keeps.c")
+    command = [core.library.wrapper, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", str(made), str(source)]
+    subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
+    return made
+
+
+@PAGES
+def test_a_library_that_keeps_a_message_until_its_next_call_holds_up_nobody(
+    core: Core, keeps: Path, tmp_path: Path, *, over_hosts: bool
+) -> None:
+    """What rank 1 keeps when it has ended its turn is what rank 0 waits for before it passes the turn on."""
+    statuses = []
+    with closing(launch.Turns(2, 2, over_hosts=over_hosts)) as turns:
+        steps = []
+        for place, settings in enumerate([{"LD_PRELOAD": str(keeps)}, {}]):
+            stream = tmp_path / f"stream{place}"
+            own = [*turns.arguments(place), "--stream", str(stream), "--job", job(tmp_path, place, case(8), case(16))]
+            one = step(core, tmp_path, place, own, settings)
+            steps.append(msgspec.structs.replace(one, watch=stream, limit_s=20))
+        outcomes = launch.run_together(steps, turns.ended)
+    for place in range(2):
+        records = map(json.loads, (tmp_path / f"stream{place}").read_text().splitlines())
+        statuses.append([record["status"] for record in records if record["record"] == "case"])
+    assert [outcome.exit_code for outcome in outcomes if isinstance(outcome, Outcome)] == [0, 0]
+    assert statuses == [["ok", "ok"]] * 2
+
+
+@ONE_LIBRARY
+def test_the_last_launch_that_is_left_has_its_next_turn_at_once(core: Core, tmp_path: Path) -> None:
+    """The turns of the others may fill the end of a round and the beginning of the next; none is waited for."""
+    source, program = Path(fakes.__file__).with_name("settle.c"), tmp_path / "settle"
+    (tmp_path / "missing.h").touch()  # Which calls the library lacks: nothing here calls them.
+    command = [core.library.wrapper, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
+    command += ["-o", str(program), str(source)]
+    environment = {**os.environ, **core.library.environment}
+    subprocess.run(command, check=True, env=environment)
+    done = subprocess.run([program], check=True, env=environment, capture_output=True, text=True)
+    assert done.stdout == ""
 
 
 @ONE_LIBRARY
@@ -158,7 +207,7 @@ def test_a_launch_that_is_killed_in_its_turn_holds_up_nobody(core: Core, tmp_pat
 
 @ONE_LIBRARY
 def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path: Path) -> None:
-    with closing(launch.Turns(2)) as turns:
+    with closing(launch.Turns(2, 2)) as turns:
         good = step(core, tmp_path, 0, [*turns.arguments(0), "--job", job(tmp_path, 0, case(8))])
         line = good.command
         bad = Step(
@@ -178,12 +227,12 @@ def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path
 @pytest.mark.parametrize(
     ("told", "answer"),
     [
-        ("2/2:/dev/null", "not PLACE/LAUNCHES:FILE, of up to 64 launches"),
-        ("0/65:/dev/null", "not PLACE/LAUNCHES:FILE, of up to 64 launches"),
-        ("0/2", "not PLACE/LAUNCHES:FILE, of up to 64 launches"),
-        ("0/2:/no/such/file", "No such file or directory"),
-        ("0/2:/no/such/file-%", "No such file or directory"),
-        ("0/2:/dev/null", "too short"),
+        ("2/2/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
+        ("0/65/1:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
+        ("0/2/0:/dev/null", "not PLACE/LAUNCHES/CASES:FILE, of up to 64 launches"),
+        ("0/2/1:/no/such/file", "No such file or directory"),
+        ("0/2/1:/no/such/file-%", "No such file or directory"),
+        ("0/2/1:/dev/null", "too short"),
     ],
 )
 def test_turns_that_make_no_sense_are_one_line(core: Core, told: str, answer: str) -> None:

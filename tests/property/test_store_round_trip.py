@@ -47,7 +47,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 def some_visits(samples: int) -> st.SearchStrategy[list[Visit]]:
     """Return visits that took so many samples, the first of them nothing but one."""
     lengths = [0, min(1, samples), max(0, samples - 1)]
-    return st.just([Visit(length, float(number)) for number, length in enumerate(lengths)])
+    return st.just([Visit(length, float(number), number, number - 1) for number, length in enumerate(lengths)])
 
 
 @st.composite
@@ -94,6 +94,8 @@ RESULTS = st.lists(
         hop_ns=FINITE,
         first_window_ns=FINITE,
         last_window_ns=FINITE,
+        estimate_ns=FINITE,
+        tolerance_ns=FINITE,
         ranks=st.integers(0, 2**31 - 1),
         moved_bytes=COUNTS,
         moved_messages=COUNTS,
@@ -154,10 +156,14 @@ def test_whatever_is_appended_is_read_back(appended: list[tuple[Launch, list[Cas
             ]
 
 
-def visit_of(series: Series, index: int) -> tuple[int, float]:
-    """Return which visit took a sample, and what a hop took then."""
-    owners = [(number, one.hop_ns) for number, one in enumerate(series.visits) for _ in range(one.samples)]
-    return owners[index] if owners else (0, 0.0)
+def visit_of(series: Series, index: int) -> tuple[int, float, int, int]:
+    """Return which visit took a sample, what a hop took then, its position, and who measured before it."""
+    owners = [
+        (number, visit.hop_ns, visit.position, visit.after)
+        for number, visit in enumerate(series.visits)
+        for _ in range(visit.samples)
+    ]
+    return owners[index] if owners else (0, 0.0, -1, -1)
 
 
 def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
@@ -167,6 +173,7 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
         *(result.status.value, result.reason, result.taken, result.valid, result.late, result.overrun),
         *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
         *(result.calls, result.cost_ns, result.hop_ns, result.first_window_ns, result.last_window_ns),
+        *(result.estimate_ns, result.tolerance_ns),
         *(result.ranks, result.moved_bytes, result.moved_messages, result.pure_ns, result.compute_ns),
         *(result.growth_bytes, result.spread_ns, result.first_ns, result.second_ns),
         *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops),

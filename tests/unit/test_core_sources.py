@@ -73,3 +73,38 @@ def test_no_two_files_of_the_core_need_each_other() -> None:
         for path, text in texts.items()
     }
     graphlib.TopologicalSorter(needs).prepare()  # Raises CycleError with the files of a circle.
+
+
+ALLOCATED = re.compile(r"\b([mc]alloc|realloc(array)?|posix_memalign|aligned_alloc|memalign|valloc|strn?dup)\(")
+
+
+def test_one_file_alone_allocates() -> None:
+    """Its callers get memory, or the launch ends with one line."""
+    found = [
+        f"{path.name}: {line}" for path in SOURCES for line in path.read_text().splitlines() if ALLOCATED.search(line)
+    ]
+    assert {line.split(":")[0] for line in found} == {"allocation.c"}
+
+
+def unhandled(text: str) -> list[str]:
+    """Return what is given the memory that the system may refuse, where the lines after it do not look at it."""
+    lines = text.splitlines()
+    missed = []
+    for number, line in enumerate(lines):
+        if not re.search(r"\b(ask_\w*memory|mmap)\(", line) or "return" in line:
+            continue
+        names = "|".join(re.escape(name) for name in re.findall(r"([\w>.-]+) = ", line))
+        after = " ".join(lines[number : number + 7])
+        if not re.search(rf"!({names})\b|\(({names})\)|\b({names}) (\?|&&|\|\||[!=]= (NULL|MAP_FAILED))", after):
+            missed.append(line.strip())
+    return missed
+
+
+def test_memory_that_the_system_may_refuse_is_looked_at() -> None:
+    missed = {path.name: unhandled(path.read_text()) for path in CORE.rglob("*.c") if path.name != "allocation.c"}
+    assert {name: lines for name, lines in missed.items() if lines} == {}
+
+
+@pytest.mark.parametrize("line", ["int *a = ask_memory(4);\n*a = 1;", "a = mmap(NULL, 1, 0, 0, -1, 0);\nuse(*a);"])
+def test_memory_that_is_used_unseen_is_noticed(line: str) -> None:
+    assert unhandled(line) == [line.splitlines()[0]]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+import numpy as np
 import pytest
 
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, as_data, capital, clauses, ended, listed, render, say, sentences
+from rankbench.model import CaseStatus, Claim
 
 
 @pytest.mark.parametrize(
@@ -18,9 +21,55 @@ from rankbench.language import say
         ("{names:or}", {"names": ["a", "b"]}, "a or b"),
         ("{names:and}", {"names": ["a"]}, "a"),
         ("{r:ratio}, {t:time}, {b:size}", {"r": 1.7345, "t": 4720, "b": 65536}, "1.73×, 4.72 µs, 64 KiB"),
+        ("{low:bare}–{high:ratio}", {"low": 0.981, "high": 12.3}, "0.98–12.3×"),
+        ("every {n:ordinal} sample", {"n": 22}, "every 22nd sample"),
+        ("{parts:;}, {parts:,}, {parts: }", {"parts": ["a", "b"]}, "a; b, a, b, a b"),
+        ("{n:,}", {"n": 1234567}, "1,234,567"),
+        ("{text:capital}.", {"text": say("{n} of {all}", n="one", all=2)}, "One of 2."),
+        ("{names:and}", {"names": [say("{r:ratio}", r=2), "b"]}, "2.00× and b"),
+        ("{text:>5}", {"text": say("{n}", n=7)}, "    7"),
         ("{p:.1%}", {"p": 0.1234}, "12.3%"),
         ("{name!r}: {n}", {"name": "x", "n": 7}, "'x': 7"),
     ],
 )  # fmt: skip
 def test_fields_are_filled(template: str, fields: dict[str, object], text: str) -> None:
-    assert say(template, **fields) == text
+    assert render(say(template, **fields)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "rendered"),
+    [
+        (sentences([]), ""),
+        (sentences([say("One.")]), "One."),
+        (sentences(say("{n}.", n=n) for n in (1, 2)), "1. 2."),
+        (ended(clauses(["a", say("b {n}", n=2)])), "a; b 2."),
+        (ended(capital(listed(["a", "b", "c"]))), "A, b and c."),
+        (NOTHING, ""),
+    ],
+)
+def test_texts_are_put_together(text: Text, rendered: str) -> None:
+    assert render(text) == rendered
+    assert bool(text) == bool(rendered)
+
+
+def test_fields_are_plain_values() -> None:
+    """What comes from NumPy, from an enumeration or from a generator is written as JSON without more ado."""
+    text = say("{a} {b} {c}", a=np.float64(1.5), b=CaseStatus.HUNG, c=(n for n in np.arange(2)))
+    assert text.fields == {"a": 1.5, "b": "hung", "c": [0, 1]}
+    assert msgspec.json.encode(text.fields) == b'{"a":1.5,"b":"hung","c":[0,1]}'
+
+
+def test_data_have_the_words_beside_template_and_fields() -> None:
+    inner = say("{name} needs {ratio:ratio}", name="a", ratio=1.5)
+    claim = Claim(text=say("In all: {parts:;}.", parts=[inner, "b"]), cases=["k"], outcome="faster")
+    needs = {"template": "{name} needs {ratio:ratio}", "fields": {"name": "a", "ratio": 1.5}, "text": "a needs 1.50×"}
+    assert as_data([claim]) == [
+        {
+            "text": "In all: a needs 1.50×; b.",
+            "template": "In all: {parts:;}.",
+            "fields": {"parts": [needs, "b"]},
+            "cases": ["k"],
+            "brief": False,
+            "outcome": "faster",
+        }
+    ]

@@ -1,9 +1,11 @@
-"""What the README shows is true: its plans load, its commands exist with the options shown, its files are there."""
+"""What README and guide show is true: plans load, commands have their options, files and the answer are there."""
 
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import fakes
 import pytest
@@ -13,10 +15,12 @@ from rankbench import cli, plan
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+GUIDE = (ROOT / "docs/guide.md").read_text()
+TEXTS = README + GUIDE
 MACHINE = fakes.machine(cores=8, sockets=2)
 
 
-@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README, re.DOTALL))
+@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", TEXTS, re.DOTALL))
 def test_its_plans_load(text: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text if "operations" in text else 'operations = ["allreduce"]\n' + text)
@@ -24,8 +28,8 @@ def test_its_plans_load(text: str, tmp_path: Path) -> None:
 
 
 def _commands() -> set[tuple[str, str]]:
-    """Return each command of the README with each option shown for it; what the lab runs is a command of its own."""
-    shown = re.sub(r"^(    rankbench lab.*) -- (.*)$", r"\1\n    \2", README, flags=re.MULTILINE)
+    """Return each command shown with each option shown for it; what the lab runs is a command of its own."""
+    shown = re.sub(r"^(    rankbench lab.*) -- (.*)$", r"\1\n    \2", TEXTS, flags=re.MULTILINE)
     lines = re.findall(r"^    rankbench (\w+)(.*)$", shown, re.MULTILINE)
     return {(name, option) for name, rest in lines for option in ["--help", *re.findall(r"--\w+", rest)]}
 
@@ -47,10 +51,36 @@ def test_no_text_describes_comparisons_by_state() -> None:
     assert [path.name for path, text in texts.items() if phrase.search(text)] == []
 
 
-def test_the_files_it_names_are_there() -> None:
-    names = [*re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:md|toml))`", README), *re.findall(r"\]\(([^)#]+)\)", README)]
-    assert names
-    assert [name for name in names if not (ROOT / name).exists()] == []
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_the_files_it_names_are_there(page: str) -> None:
+    text, place = (ROOT / page).read_text(), (ROOT / page).parent
+    named = re.findall(r"`((?:[\w-]+/)*[\w-]+\.md)`", text)
+    linked = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
+    assert linked
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [name for name in linked if not (place / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_its_links_lead_to_sections(page: str) -> None:
+    text, place = (ROOT / page).read_text(), (ROOT / page).parent
+    for name, section in re.findall(r"\]\(([^)#]*)#([^)]+)\)", text):
+        heads = re.findall(r"^#+ (.*)$", (place / name).read_text() if name else text, re.MULTILINE)
+        assert section in [re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in heads]
+
+
+def test_its_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the answer changed for a good reason: tools/readme-answer."""
+    tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/readme-answer")))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli.console, "width", tool.WIDTH)
+    tool.unpack()
+    assert tool.with_answer(README, tool.answer()) == README
+
+
+def test_the_readme_is_one_to_read_at_once() -> None:
+    assert len(README.splitlines()) <= 140
+    assert (ROOT / "docs/winner-map.png").stat().st_size < 200_000
 
 
 def test_make_has_the_targets_it_promises() -> None:

@@ -7,8 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from rankbench.language import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
@@ -50,6 +56,42 @@ def test_no_room_imports_one_to_its_right(path: Path) -> None:
     assert not wrong, (
         f"{path}: {room} may not import {', '.join(wrong)}; move the code left or hand the value in from cli"
     )
+
+
+SHOWING = {"plots", "report", "exports", "lab", "cli"}
+"""Rooms that make strings of texts."""
+RENDERING = {"render", "format_text", "as_data"}
+
+
+def _rendering(path: Path) -> set[str]:
+    """Return what a file uses to make strings of texts: functions of `language`, or the module itself."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "rankbench.language":
+            found |= {alias.name for alias in node.names} & RENDERING
+        if isinstance(node, ast.Import) and any(alias.name == "rankbench.language" for alias in node.names):
+            found.add("import rankbench.language")
+        if isinstance(node, ast.ImportFrom) and node.module == "rankbench":
+            found |= {alias.name for alias in node.names} & {"language"}
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in PACKAGE.rglob("*.py") if path.name != "language.py" and _room(path) not in SHOWING),
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_only_rooms_that_show_make_strings_of_texts(path: Path) -> None:
+    wrong = _rendering(path)
+    assert not wrong, (
+        f"{path}: {', '.join(sorted(wrong))}; keep the text, and let plots, report, exports or cli render it"
+    )
+
+
+@pytest.mark.parametrize("spell", [str, "{}".format, lambda text: f"{text}", "%s".__mod__, "{:>9}".format])
+def test_a_text_is_never_rendered_by_chance(spell: Callable[[object], str]) -> None:
+    with pytest.raises(TypeError, match="render the text"):
+        spell(say("{n:count case}", n=3))
 
 
 def test_no_command_waits_for_what_only_a_verdict_needs() -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 CONTRACTS = {
+    "plan/estimators": ("ORDER", "NAMES", "HELP", "OVER_CALLS", "MIDDLE", "figure"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
     "launch/schedulers": ("Scheduler",),
@@ -36,10 +37,11 @@ CONTRACTS = {
     "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
     "verdict/findings": ("TITLE", "find"),
     "plots": ("TITLE", "HELP", "SCOPE", "chart"),
+    "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),
     "exports": ("TITLE", "SUFFIX", "write"),
     "cli": ("ORDER",),
 }
-IMPORTED = {"pypi", "show", "run", "script", "status", "winner_map", "bars"}
+IMPORTED = {"pypi", "show", "run", "compare", "script", "status", "winner_map", "bars"}
 """Units that others name: the source that installs, commands that others do a part of, the plot that the page makes,
 and the one that others draw their ends into."""
 
@@ -63,7 +65,7 @@ def defined(path: Path) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            names |= {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             names.add(node.target.id)
     return names
@@ -157,10 +159,26 @@ TITLE, HELP, SCOPE = "Added", "A plot of a test.", "placement"
 def chart(picture):
     return Chart({}, "added", "", {"rows": [{"cases": len(picture.cases)}]})
 """
+TABLE = """
+import polars as pl
+from rankbench.report.tables import Cell, Hint, Table
+TITLE, HELP, FLAG, ORDER = "Added", "A table of a test.", "added-table", 1000
+def tables(view):
+    return [Table("Added table", ["cases"], [[Cell(str(len(view.cases)))]])]
+def body(view):
+    return [Hint("What was added.")]
+def frame(view):
+    return pl.DataFrame({"cases": [len(view.cases)]})
+"""
 SCHEDULER = """
 from rankbench.launch import schedulers
 class Scheduler(schedulers.Scheduler):
     name, title, submit, number, job_id = "oar", "OAR", ("oarsub", "-S"), "OAR_JOB_ID=(.*)", "$OAR_JOB_ID"
+"""
+ESTIMATOR = """
+ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 9, "second-smallest", '"second-smallest"', "single", False
+def figure(time, name):
+    return time.sort().get(1)
 """
 COMMAND = '''
 ORDER = 1
@@ -170,6 +188,17 @@ def added():
 '''
 PRESET = 'question = "Added?"\ncandidates = ["mpich"]\noperations = ["allreduce"]\n'
 ADDED = {
+    "plan/estimators/second.py": (
+        ESTIMATOR,
+        "from pathlib import Path\n"
+        "from rankbench import statistics, store\n"
+        "from rankbench.plan import notation\n"
+        "samples = store.open(Path('made')).samples()\n"
+        "figures = [statistics.launch_figures(samples, notation.estimator(name))['figure_ns']\n"
+        "           for name in ('min', 'second-smallest', 'median')]\n"
+        "print((figures[0] <= figures[1]).all(), (figures[1] < figures[2]).all(), notation.ESTIMATOR_HELP)",
+        'True True "median", "min", "mean", "trimmed-mean", a percentile from "p1" to "p99" or "second-smallest"',
+    ),
     "libraries/families/lam.py": (
         FAMILY,
         "from rankbench.libraries import families, recognise\n"
@@ -202,6 +231,22 @@ ADDED = {
         "found = plots.charts(plots.picture(evaluate(store.open(Path('made')))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
+    ),
+    "report/tables/added.py": (
+        TABLE,
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from rankbench import report, store\n"
+        "from rankbench.cli import main\n"
+        "from rankbench.verdict.evaluation import evaluate\n"
+        "found = evaluate(store.open(Path('made')))\n"
+        "page = report.html(found)\n"
+        "wanted = '<a href=\"#added-table\">Added</a>', 'What was added.', 'data-table=\"added\"'\n"
+        "print(*(text in page for text in wanted))\n"
+        "print('**Added table**' in report.markdown(found), 'caption{Added table}' in report.latex(found))\n"
+        "sys.argv = ['rankbench', 'show', 'made', '--added-table', '--csv']\n"
+        "main()",
+        "True True True\nTrue True\ncases\n9",
     ),
     "launch/schedulers/oar.py": (
         SCHEDULER,

@@ -111,6 +111,7 @@ def scripted(prepared: Prepared) -> script.Script:
         ],
         remote_shell=campaign.plan.placements[0].remote_shell,
         silence_s=campaign.plan.launch_limit_s,
+        threshold=campaign.plan.threshold,
         speaks_to_mpi=SPEAKS_TO_MPI,
     )
 

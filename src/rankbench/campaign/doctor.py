@@ -160,6 +160,8 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, said: s
         return "data sent between neighbouring ranks came back wrong"
     if outcome.exit_code == 0 and stream.complete:
         return ""
+    if outcome.hung and stream.complete:
+        return endings.UNFINISHED
     how = f"hung for {LIMIT_S:g} s" if outcome.hung else endings.ending_text(outcome.exit_code, said)
     how += " but no result" * (outcome.exit_code == 0)
     lines = filter(None, (line.strip(" -=") for line in said.splitlines()))

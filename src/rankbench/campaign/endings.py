@@ -140,6 +140,7 @@ UNWRITTEN = re.compile(r"rankbench-core: the stream cannot be written \((.+)\)")
 STUCK = re.compile(r"rankbench-core: stuck: (?P<rank>rank \d+), case \d+ \(.*\) (?P<phase>is [a-z ]+): (?P<why>.+)")
 """As the core says that its ranks no longer get on with each other, and why: an error of one alone, or none."""
 NO_RETURN = "a call does not return"
+UNFINISHED = "all was measured; MPI_Finalize did not return"
 
 
 class Surroundings(Record, frozen=True):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.endings import ended_from_outside
-from rankbench.model import CaseStatus, LaunchStatus
+from rankbench.model import CaseStatus, LaunchStatus, least_restful
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,13 +32,15 @@ class Turn(NamedTuple):
 class History:
     """The rows and launches of a campaign so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, threshold: float) -> None:
         self.last_number = 0
+        self._threshold = threshold
         self.launches: defaultdict[Turn, int] = defaultdict(int)
         self._rows: set[tuple[int, str, str]] = set()
         self._deaths: defaultdict[tuple[str, str], dict[int, CaseStatus]] = defaultdict(dict)
         self._failed_checks: set[tuple[str, str]] = set()
-        self._restless: set[tuple[str, str]] = set()
+        self._rest: defaultdict[tuple[int, str, tuple[str, ...]], dict[str, float]] = defaultdict(dict)
+        """What CPU time launches took while they slept, by block, placement and all that ran together; by candidate."""
         self._nothing_beside: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         """Why launches measured nothing beside others, by candidate and placement, then by block."""
         self._stillborn: defaultdict[tuple[str, str, str], dict[int, LaunchStatus]] = defaultdict(dict)
@@ -50,8 +52,9 @@ class History:
         if not launch.command:  # Only a launch that was not made, for its check had failed, has no command.
             self._failed_checks.add((launch.candidate, launch.placement))
         rows = list(rows)
-        if launch.restless:
-            self._restless.add((launch.candidate, launch.placement))
+        if launch.together > 1:
+            shares = self._rest[launch.block, launch.placement, tuple(launch.beside)]
+            shares[launch.candidate] = max(launch.rest_share, shares.get(launch.candidate, 0.0))
         if launch.together > 1 and not rows and not ended_from_outside(launch.exit_code, launch.log):
             self._nothing_beside[launch.candidate, launch.placement][launch.block] = launch.reason
         groups, reached = set(), False
@@ -68,7 +71,8 @@ class History:
 
     def alone(self, candidate: str, placement: str) -> str:
         """Return why a candidate is launched alone in a placement from now on, or nothing."""
-        if (candidate, placement) in self._restless:
+        own = (shares for (_, where, _), shares in self._rest.items() if where == placement)
+        if any(least_restful(shares, self._threshold) == candidate for shares in own):
             return RESTLESS
         return self.fails_beside(candidate, placement)
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rankbench.campaign.foreign import Program
     from rankbench.campaign.history import Turn
 
-LOG_CHARACTERS = 20_000
+LOG_BYTES = 20_000
 JOB = "job.txt"
 """Beside the stream, in the folder of a launch."""
 WRONG_DATA_EXIT = 3
@@ -90,6 +90,8 @@ class Circumstances(NamedTuple):
     """What happened to the machine meanwhile that may have ended it."""
     together: int = 1
     """How many launches ran at the same time and measured in turn, this one included."""
+    beside: Sequence[str] = ()
+    """Their candidates, by their places."""
     share_s: float = 0.0
     """Of these launches, each one's share of the time."""
     alone: str = ""
@@ -113,7 +115,8 @@ def make(order: Order, folder: Path) -> Made:
 
 def make_together(orders: Sequence[Order], folder: Path) -> list[Made | launch.UnwatchedError]:
     """Make launches at the same time, which measure in turn, case by case; each has a folder of its own in this."""
-    with closing(launch.Turns(len(orders), over_hosts=bool(orders[0].placement.hosts))) as turns:
+    cases = len(orders[0].among or orders[0].cases)
+    with closing(launch.Turns(len(orders), cases, over_hosts=bool(orders[0].placement.hosts))) as turns:
         return _made(orders, folder, partial(_performed, turn_ended=turns.ended), turns)
 
 
@@ -164,6 +167,7 @@ def _made(
             environment=environment(step.command),
             evidence=evidence,
             together=len(orders),
+            beside=[one.candidate.name for one in orders] if len(orders) > 1 else [],
             alone=order.alone,
             share_s=max((one.duration_s for one in outcomes), default=0.0) / len(orders),
         )
@@ -211,6 +215,7 @@ def recorded(
         started=around.started,
         duration_s=around.share_s or (ending.outcome.duration_s if ending.outcome else 0.0),
         together=around.together,
+        beside=list(around.beside),
         waited_s=ending.stream.waited_s,
         busy_s=ending.stream.busy_s,
         exit_code=code,
@@ -294,6 +299,8 @@ def classed(order: Order, outcome: Outcome, stream_file: Path, log: str = "") ->
     if stream.damage:
         status = LaunchStatus.HUNG if outcome.hung else LaunchStatus.CRASHED
         return Ending(status, f"its stream is damaged: {stream.damage}", outcome, stream)
+    if outcome.hung and stream.complete:
+        return Ending(LaunchStatus.HUNG, endings.UNFINISHED, outcome, stream)
     if outcome.hung:
         return Ending(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
     if not stream.complete and (found := endings.stuck(log)):
@@ -328,5 +335,7 @@ def environment(command: CommandLine) -> dict[str, str]:
 
 
 def tail(path: Path) -> str:
-    """Return the end of a log."""
-    return path.read_text(encoding="utf-8", errors="replace")[-LOG_CHARACTERS:]
+    """Return the end of a log, without reading the rest: a log may be larger than the memory."""
+    with path.open("rb") as log:
+        log.seek(max(0, path.stat().st_size - LOG_BYTES))
+        return log.read().decode(errors="replace")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import Prepared
+    from rankbench.language import Words
     from rankbench.model import Campaign, Candidate, Look, Placement
     from rankbench.store import Store
 
@@ -43,7 +44,7 @@ class Decision(NamedTuple):
     """Whether to stop, and why, or what still has to be found out."""
 
     stop: bool
-    reason: str
+    reason: Words
     look: Look | None = None
     """What the next blocks follow from, where the rule is that all is decided."""
 
@@ -247,13 +248,14 @@ class Loop:
 
     def keep(self, launch: Launch, results: list[CaseResult]) -> None:
         """Store a launch, then remember it."""
-        before = self.history.alone(launch.candidate, launch.placement)
+        names = [candidate.name for candidate in self.campaign.candidates]
+        before = {name: self.history.alone(name, launch.placement) for name in names}
         self.store.append(launch, results)
         self.history.add(launch, ((result.case, result.status) for result in results))
         self.watch.ended(launch, results)
-        why = self.history.alone(launch.candidate, launch.placement)
-        if why and not before:
-            self.watch.noted(f"{launch.candidate} on {launch.placement} is launched alone from now on, because {why}")
+        for name in names:
+            if (why := self.history.alone(name, launch.placement)) and not before[name]:
+                self.watch.noted(f"{name} on {launch.placement} is launched alone from now on, because {why}")
 
     def record_refusal(self, turn: Turn, position: int, refusal: Refusal) -> None:
         """Store a refused launch in the first block that a candidate misses because its check failed."""
@@ -327,7 +329,7 @@ def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[s
 
 def replay(store: Store, watch: Watch) -> History:
     """Return what the store holds, and tell the watch of it."""
-    history = History()
+    history = History(store.campaign.plan.threshold)
     cases = {case.key: case for case in store.campaign.cases}
     rows: dict[int, list[tuple[Case, CaseStatus]]] = {}
     for number, key, status in store.cases().select("launch", "case", "status").iter_rows():

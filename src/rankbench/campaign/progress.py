@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.history import Turn
     from rankbench.campaign.loop import Decision
+    from rankbench.language import Words
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Series
 
 
@@ -38,7 +39,7 @@ class Progress:
         self._this_run_s = self._began_s
         self._before_s = 0.0
         """What launches of earlier runs took."""
-        self.note = ""
+        self.note: Words = ""
         self.look: Look | None = None
         """What the campaign saw when it looked last."""
         self.turns = turns(campaign, ())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankbench.campaign.batch import Place
     from rankbench.campaign.endings import Ending
     from rankbench.campaign.loop import Watch
-    from rankbench.model import Case, CaseResult, CommandLine, Launch, Library, Operation, Placement
+    from rankbench.model import Campaign, Case, CaseResult, CommandLine, Launch, Library, Operation, Placement
     from rankbench.store import Store
 
 ENDING, DONE, STOPPED = "ending", "done", "stopped"
@@ -131,7 +131,8 @@ class Taking(NamedTuple):
         nodes = (tried.path / "nodes").read_text(encoding="utf-8").split()
         line = self.line(tried, order)
         line = msgspec.structs.replace(line, arguments=[named(word, nodes) for word in line.arguments])
-        launch, found = launching.recorded(order, line, end, around(tried, line), log)
+        surroundings = around(tried, line, neighbours(self.store.campaign, tried))
+        launch, found = launching.recorded(order, line, end, surroundings, log)
         # A foreign program that is launched again in a turn begins with its first size again.
         left = self.loop.history.left(order.turn, cases)
         rows = [row for row in found if row.case.key in {case.key for case in left}]
@@ -194,7 +195,15 @@ def lost_nodes(path: Path) -> str:
     return " and ".join(lost.read_text(encoding="utf-8").split()) if lost.exists() else ""
 
 
-def around(tried: Tried, line: CommandLine) -> launching.Circumstances:
+def neighbours(campaign: Campaign, tried: Tried) -> list[str]:
+    """Return the candidates of the launches with which one took turns, by their places."""
+    path = tried.path / "beside"
+    names = {line: name for (name, _, _), line in line_names(campaign).items()}
+    alone = tried.left.together == 1 or not path.exists()
+    return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
+
+
+def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circumstances:
     """Return what surrounded a launch, as the script saw it."""
     before, after = (state(tried.path / f"{when}.json") for when in ("before", "after"))
     alone = tried.path / "alone"
@@ -210,6 +219,7 @@ def around(tried: Tried, line: CommandLine) -> launching.Circumstances:
         environment=ambient | line.environment,
         job=tried.left.job,
         together=tried.left.together,
+        beside=beside,
         share_s=tried.left.duration_s / tried.left.together,
         folder=tried.folder,
         alone=alone.read_text(encoding="utf-8").strip() if alone.exists() else "",

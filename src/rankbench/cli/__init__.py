@@ -2,6 +2,8 @@
 
 A command module has `ORDER` (its place in the help, in the order of work) and a function of the module's name, whose
 docstring is its help. A trailing underscore of a module name is dropped from the command's.
+
+Only the command that is called is imported, and what it needs: `--help` reads the others' help from their sources.
 """
 
 from __future__ import annotations
@@ -9,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import sys
 import textwrap
 from collections import Counter
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +24,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from rankbench import cli, libraries, units
-from rankbench.model import RankbenchError
+from rankbench import cli, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,6 +88,9 @@ def home() -> Path:
 
 def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
     """Return the libraries named, or else all that are found."""
+    from rankbench import libraries
+    from rankbench.model import RankbenchError
+
     reach = libraries.find(libraries.everywhere(home(), prefixes, modules))
     if not reach:
         raise RankbenchError("no MPI library found to run the core with; get one: rankbench get mpich openmpi")
@@ -95,6 +99,8 @@ def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str
 
 def campaign_folder(results: Path, name: str) -> Path:
     """Return the folder of a campaign below `results`. Raises RankbenchError where the name would lead elsewhere."""
+    from rankbench.model import RankbenchError
+
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         raise RankbenchError(
             f'--name {name!r}: a campaign\'s name has no "/", does not begin with "." and has no control characters'
@@ -121,9 +127,11 @@ def placed(ranks: Sequence[RankFact]) -> str:
 
 def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
     """Return the short answer and how many findings there are: at most seven lines; or all sentences and findings."""
-    sentences = [one.text for one in verdict.conclusion if one.brief or verbose]
+    from rankbench.language import render
+
+    sentences = [render(one.text) for one in verdict.conclusion if one.brief or verbose]
     if verbose:
-        return [*sentences, *(found.text for found in verdict.findings)]
+        return [*sentences, *(render(found.text) for found in verdict.findings)]
     counts = Counter(str(found.severity) for found in verdict.findings)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
     found = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
@@ -138,6 +146,8 @@ def spread_lines(text: str) -> None:
 
 def show_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands it over so
     """Print the version, if wanted, and end."""
+    from importlib import metadata
+
     if wanted:
         console.print(f"rankbench {metadata.version('rankbench')}")
         raise typer.Exit
@@ -152,6 +162,37 @@ def first(version: Version = False) -> None:  # noqa: FBT002 - its callback ends
 
 def application(only: str = "") -> typer.Typer:
     """Return the application with every command of this folder, or with one only: others take time to import."""
+    app = without_commands()
+    named = command_modules().get(only)
+    commands = {named: units.module(cli, named)} if named else units.modules(cli)
+    for name in sorted(commands, key=lambda name: (commands[name].ORDER, name)):
+        app.command(name.rstrip("_"))(getattr(commands[name], name))
+    return app
+
+
+def overview() -> typer.Typer:
+    """Return an application that knows its commands by name and help only, for what stands before a command."""
+    app = without_commands()
+    sources = {
+        name: Path(file, f"{name}.py").read_text(encoding="utf-8") for file in __path__ for name in units.names(cli)
+    }
+    heads = {name: head(name, source) for name, source in sources.items()}
+    for name in sorted(heads, key=lambda name: (heads[name][0], name)):
+        app.command(name.rstrip("_"), help=heads[name][1])(lambda: None)
+    return app
+
+
+def head(name: str, source: str) -> tuple[int, str]:
+    """Return a command's `ORDER` and docstring as its source spells them, without importing what it needs."""
+    order = re.search(r"^ORDER = (\d+)$", source, re.MULTILINE)
+    text = re.search(rf'^def {name}\(.*?^    """(.*?)"""', source, re.MULTILINE | re.DOTALL)
+    if not order or not text:
+        raise SyntaxError(f"the command {name} has no ORDER, or no docstring")
+    return int(order[1]), text[1]
+
+
+def without_commands() -> typer.Typer:
+    """Return the application before it has commands."""
     app = typer.Typer(
         name="rankbench",
         help="Measure MPI libraries side by side and say which one to use, where, by how much, and how sure it is.",
@@ -161,11 +202,12 @@ def application(only: str = "") -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(first)  # Without it a lone command would have no name.
-    named = {name.rstrip("_"): name for name in units.names(cli)}.get(only)
-    commands = {named: units.module(cli, named)} if named else units.modules(cli)
-    for name in sorted(commands, key=lambda name: (commands[name].ORDER, name)):
-        app.command(name.rstrip("_"))(getattr(commands[name], name))
     return app
+
+
+def command_modules() -> dict[str, str]:
+    """Return by the names of commands those of their modules."""
+    return {name.rstrip("_"): name for name in units.names(cli)}
 
 
 class Terminated(BaseException):
@@ -226,9 +268,20 @@ def main() -> None:
     if sys.__stdout__ and sys.stdout is sys.__stdout__ and not sys.stdout.isatty():
         sys.stdout = Output(sys.stdout.buffer, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
     try:
-        application(sys.argv[1] if len(sys.argv) > 1 else "")()
+        if len(sys.argv) > 1 and sys.argv[1] in command_modules():
+            call(sys.argv[1])
+        else:
+            overview()()
+    except (KeyboardInterrupt, Terminated) as stopped:
+        sys.exit(exit_code(stopped))
+
+
+def call(command: str) -> None:
+    """Run a command by the arguments of this process, and end it."""
+    from rankbench.model import RankbenchError
+
+    try:
+        application(command)()
     except RankbenchError as error:
         print(f"rankbench: {error}", file=sys.stderr)  # noqa: T201 - the one place that speaks of errors
         sys.exit(2)
-    except (KeyboardInterrupt, Terminated) as stopped:
-        sys.exit(exit_code(stopped))

@@ -12,13 +12,12 @@ from rankbench import profiles
 from rankbench.cli import console
 from rankbench.cli.show import plain_table
 from rankbench.cli.status import current
-from rankbench.language import say
+from rankbench.language import format_text, joined, render
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_ratio, format_time
 from rankbench.verdict import mix
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.evidence import listed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,14 +57,17 @@ def tell(opened: Store, asked: Profile) -> None:
     found = list(mix.mixes(evidence, asked.calls))
     if not found:
         raise RankbenchError(
-            f"campaign {opened.campaign.name} measured none of {listed(map(mix.told, asked.calls[:PARTS_SHOWN]))}; "
-            f"measured: {listed(sorted({case.operation for case in opened.campaign.cases}))}"
+            f"campaign {opened.campaign.name} measured none of "
+            f"{joined(list(map(mix.told, asked.calls[:PARTS_SHOWN])), 'and')}; "
+            f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
     for one in found:
-        console.print(Text(say("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold"))
+        console.print(
+            Text(format_text("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold")
+        )
         console.print(table(one), markup=False)
         for sentence in mix.sentences(evidence, one):
-            console.print(Text(sentence), soft_wrap=True)
+            console.print(Text(render(sentence)), soft_wrap=True)
         console.print()
     for note in notes(asked):
         console.print(Text(note), soft_wrap=True)
@@ -94,18 +96,18 @@ def spelt(text: str) -> list[Calls]:
 
 def notes(asked: Profile) -> list[str]:
     """Return what the reader must know of where the calls come from."""
-    ignored = say("Not counted, since no operation stands for them: {names}.", names=listed(asked.ignored))
+    ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=asked.ignored)
     return [
         *(f"{note}." for note in asked.notes),
         *([ignored] if asked.ignored else []),
-        say("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
+        format_text("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
     ]
 
 
 def table(one: Mix) -> Table:
     """Return a row for each call, those that take longest first, and the sum."""
     names = [standing.candidate for standing in one.standings]
-    shown = plain_table(say("call"), say("how often"), say("figure"), *names)
+    shown = plain_table(format_text("call"), format_text("how often"), format_text("figure"), *names)
     best = names[0] if names else ""
     order = sorted(range(len(one.parts)), key=lambda place: -one.shares.get((best, place), 0.0))
     for place in order[:PARTS_SHOWN]:
@@ -113,13 +115,13 @@ def table(one: Mix) -> Table:
         times = (
             one.shares[name, place] * standing.time_ns for name, standing in zip(names, one.standings, strict=True)
         )
-        shown.add_row(Text(mix.told(part.calls)), f"{part.calls.calls:,g}", part.how, *map(format_time, times))
+        shown.add_row(Text(mix.told(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times))
     if len(order) > PARTS_SHOWN:
-        shown.add_row(say("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
+        shown.add_row(format_text("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
     shown.add_section()
-    shown.add_row(say("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
+    shown.add_row(format_text("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
     if not mix.guessed(one):
-        shown.add_row(say("as long as the best"), "", "", *(against(standing) for standing in one.standings))
+        shown.add_row(format_text("as long as the best"), "", "", *(against(standing) for standing in one.standings))
     return shown
 
 
@@ -128,4 +130,4 @@ def against(standing: mix.Standing) -> str:
     if standing.ratio == standing.low == standing.high == 1:
         return ""
     ratio = format_ratio(standing.ratio) if standing.different else "~"
-    return f"{ratio} ({mix.interval(standing)})"
+    return format_text("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high)

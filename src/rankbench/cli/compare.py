@@ -14,7 +14,7 @@ from rankbench import plots
 from rankbench.cli import console
 from rankbench.cli.show import by_case_and_candidate, missing, plain_table, spread
 from rankbench.cli.status import current
-from rankbench.language import say
+from rankbench.language import as_data, format_text
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
@@ -101,7 +101,7 @@ def compare_campaigns(old: Path, new: Path, match: dict[str, str], *, markdown: 
     """Hold a campaign against an older one."""
     held = hold(current(old), current(new), match)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(held.told)).decode())  # noqa: T201 - for programs
+        print(msgspec.json.format(msgspec.json.encode(as_data(held.told))).decode())  # noqa: T201 - for programs
     elif markdown:
         print(told_as.markdown(held), end="")  # noqa: T201 - for other documents
     else:
@@ -137,7 +137,9 @@ def compare_candidates(folder: Path | None, base: str, other: str) -> None:
     one, two = pair(opened.campaign, base, other)
     whole = plots.picture(evaluate(opened))
     found = comparisons(whole, one, two)
-    heading = say("{two} over {one}: times paired within {n:count block}", two=two, one=one, n=whole.verdict.blocks)
+    heading = format_text(
+        "{two} over {one}: times paired within {n:count block}", two=two, one=one, n=whole.verdict.blocks
+    )
     console.print(Text(heading, "bold"))
     console.print(Text(explanation(whole, two)))
     console.print()
@@ -151,13 +153,13 @@ def explanation(whole: Picture, other: str) -> str:
     """Return how the table is to be read."""
     percent = whole.campaign.plan.threshold * 100
     if any(case.quantity == "memory" for case in whole.cases):
-        return say(
+        return format_text(
             "A ratio above 1 means that {name} is slower, or needs more memory; "
             "~: no difference above {percent:g} % can be told.",
             name=other,
             percent=percent,
         )
-    return say(
+    return format_text(
         "A ratio above 1 means that {name} is slower; ~: no difference above {percent:g} % can be told.",
         name=other,
         percent=percent,
@@ -190,7 +192,7 @@ def comparisons(whole: Picture, base: str, other: str) -> dict[str, Comparison]:
 def table(whole: Picture, base: str, other: str, found: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
     names, summaries = tables.case_names(whole), by_case_and_candidate(whole)
-    rows = plain_table(say("case"), base, other, say("ratio"), say("interval"), "p")
+    rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
     for verdict in whole.verdict.cases:
         figures = (figure(whole, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
         rows.add_row(Text(names[verdict.case.key]), *figures, *judged(found.get(verdict.case.key)))
@@ -236,18 +238,18 @@ def judged(one: Comparison | None) -> tuple[Text, str, str]:
 def counts(whole: Picture, other: str, found: dict[str, Comparison]) -> Iterator[str]:
     """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
     if not found:
-        yield say("No case has figures of both.")
+        yield format_text("No case has figures of both.")
         return
     times, memory = of_times(whole, found), of_memory(whole, found)
     if times:
-        yield say(
+        yield format_text(
             "{other} is slower in {more}, faster in {less}, not distinguishable in {neither} of {all:count case}; "
             "p is adjusted over all cases and pairs of the campaign.",
             other=other,
             **divided(times),
         )
     if memory:
-        yield say(
+        yield format_text(
             "{other} needs more memory in {more}, less in {less}, not distinguishable in {neither} of "
             "{all:count case}; p is adjusted over all cases and pairs of the campaign.",
             other=other,
@@ -265,10 +267,10 @@ def divided(found: list[Comparison]) -> dict[str, int]:
 def control(found: list[Comparison]) -> str:
     """Say how often equal things were called different."""
     if not found:
-        return say(
+        return format_text(
             "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
         )
-    return say(
+    return format_text(
         "A/A control: {name}, measured twice, was called different from itself in {wrong} of {all:count case}.",
         name=found[0].base,
         wrong=sum(one.different for one in found),

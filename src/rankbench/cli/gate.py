@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.text import Text
 
-from rankbench.cli import console
+from rankbench import campaign as campaigning
+from rankbench import launch, libraries
+from rankbench.campaign import remeasuring
+from rankbench.cli import Modules, Prefixes, Terminated, console, exit_code, home
+from rankbench.cli.compare import control
+from rankbench.cli.run import is_finished, shown, stopping
+from rankbench.cli.run import tell as note
 from rankbench.cli.show import asked as understood
 from rankbench.cli.status import current
+from rankbench.language import render
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
@@ -18,14 +27,18 @@ from rankbench.report.then_and_now import circumstances
 from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store.folders import campaigns_in
 from rankbench.verdict import gating
-from rankbench.verdict.circumstances import asked, resolved
+from rankbench.verdict.circumstances import asked, matches, resolved
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.evidence import counted
 from rankbench.verdict.nightly import nightly
 from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
-    from rankbench.model import Campaign
+    from collections.abc import Sequence
+
+    from rankbench.model import Campaign, Library, Stop
+    from rankbench.store import Store
+    from rankbench.verdict.circumstances import Match
     from rankbench.verdict.gating import Check
 
 ORDER = 52
@@ -37,6 +50,11 @@ ONE_DAY = (
     f"use --history with {FEWEST_PAST} or more campaigns"
 )
 
+RECORDED_ALIKE = (
+    "libraries and settings are recorded alike in both campaigns; a difference is the machine's or the day's, unless a "
+    "library was built again in the same place"
+)
+
 
 class Report(NamedTuple):
     """What was checked."""
@@ -46,6 +64,16 @@ class Report(NamedTuple):
     checks: list[Check]
     said: list[str]
     """What a reader must know."""
+    better: str = ""
+    """The command that checks the same more surely, for where a check failed."""
+
+
+class Remeasuring(NamedTuple):
+    """How both libraries are measured again."""
+
+    stop: Stop | None
+    prefixes: Sequence[Path]
+    modules: Sequence[str]
 
 
 def gate(
@@ -87,6 +115,18 @@ def gate(
         list[str] | None,
         typer.Option(metavar="OLD=NEW", help="Which candidates of OLD and NEW belong together; repeatable."),
     ] = None,
+    remeasure: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--remeasure", help="With --against: measure both libraries again, interleaved, in a new campaign."
+        ),
+    ] = False,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Of --remeasure: how long, such as 60s; else as the plan says.")
+    ] = "",
+    blocks: Annotated[int, typer.Option(min=0, help="Of --remeasure: how many blocks, with --budget at most.")] = 0,
+    prefix: Prefixes = None,
+    modules: Modules = None,
     strict: Annotated[bool, typer.Option("--strict", help="What cannot be told is a failure, too.")] = False,  # noqa: FBT002
 ) -> None:
     """Check for CI that nothing became slower or stopped working: exit code 0 if so, 1 if not, 2 for what is no gate.
@@ -95,6 +135,9 @@ def gate(
     controlled. The better design is one campaign that measures both libraries, paired block by block
     (--candidate and --against-candidate). Night after night, --history tests NEW against the campaigns before it, with
     the variation from day to day in the interval; a pinned reference library in the plan makes that much narrower.
+
+    --remeasure runs NEW's plan once more, with the libraries of both campaigns, and checks that: the campaign
+    NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
     """
     worth = understood("threshold", threshold, notation.share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
@@ -106,7 +149,14 @@ def gate(
         raise RankbenchError("--match is for two campaigns; name the other by --against")
     if reference and not history:
         raise RankbenchError("--reference is for --history; name earlier campaigns by --history FOLDER")
-    if against:
+    how = Remeasuring(limits(budget, blocks), prefix or (), modules or ())
+    if not remeasure and (how.stop or how.prefixes or how.modules):
+        raise RankbenchError("--budget, --blocks, --prefix and --modules are for --remeasure; add that")
+    if remeasure and not against:
+        raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
+    if against and remeasure:
+        found = side_by_side(new, against, asked(match or []), worth, how)
+    elif against:
         found = campaigns(new, against, asked(match or []), worth)
     elif history:
         found = earlier(new, history, last, reference, worth)
@@ -116,17 +166,98 @@ def gate(
     if junit:
         write(junit, found)
     numbers = gating.counts(found.checks)
+    if numbers["failed"] and found.better:
+        note(f"Measure both again, side by side, to take the day out: {found.better}")
     if numbers["failed"] or (strict and numbers["skipped"]):
         raise typer.Exit(REGRESSION)
 
 
+def limits(budget: str, blocks: int) -> Stop | None:
+    """Return when a campaign ends that measures again, nothing where the plan says it."""
+    understood("budget", budget, notation.seconds, notation.TIME_HELP)
+    return remeasuring.limited(budget, blocks)
+
+
 def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> Report:
     """Check a campaign against an older one."""
-    opened = current(new)
+    opened, older = current(new), current(old)
     least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
-    held = hold(current(old), opened, match, least if threshold is None else threshold)
+    held = hold(older, opened, match, least if threshold is None else threshold)
     checks = gating.then_and_now(held)
-    return Report(held.now.campaign, f"campaign {held.told.old}", checks, [ONE_DAY, *circumstances(held.told)])
+    changed = differing(older.campaign, opened.campaign, held.told.matches)
+    said = [ONE_DAY, *([] if changed else [RECORDED_ALIKE]), *circumstances(held.told)]
+    better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
+    return Report(held.now.campaign, f"campaign {held.told.old}", checks, said, better)
+
+
+def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
+    """Return the matches of candidates that are not recorded as the same build with the same settings."""
+    return [one for one in matched if not remeasuring.recorded_alike(old, new, (one.old, one.new))]
+
+
+def libraries_of(*campaigns: Campaign) -> list[Library]:
+    """Return the libraries of campaigns."""
+    return [library for campaign in campaigns for library in campaign.libraries]
+
+
+def command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:
+    """Return the command line that measures both again, with what leads to libraries that are not found unnamed."""
+    words = ["rankbench", "gate", str(new), "--against", str(old)]
+    words += [word for one, two in match.items() for word in ("--match", f"{one}={two}")]
+    words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
+    prefixes = dict.fromkeys(one.prefix for one in used if one.source == "prefix")
+    words += [word for one in prefixes for word in ("--prefix", one)]
+    modules = dict.fromkeys(one.origin["modules"] for one in used if one.origin.get("modules"))
+    words += [word for one in modules for word in ("--modules", one)]
+    return shlex.join([*words, "--remeasure"])
+
+
+def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float | None, how: Remeasuring) -> Report:
+    """Check the candidates of a campaign against those of an older one, all measured again in one campaign."""
+    opened, older = current(new), current(old)
+    matched = matches(older.campaign, opened.campaign, match)
+    changed = differing(older.campaign, opened.campaign, matched)
+    if not changed:
+        raise RankbenchError(f"{new}: {RECORDED_ALIKE}" if matched else f"{new} has no candidate in common with {old}")
+    made, pairs = measured_again(older.campaign, opened, [(one.old, one.new) for one in changed], how)
+    evaluation = evaluate(made, threshold=threshold)
+    held = hold(older, opened, match, threshold)
+    checks = [*gating.only_then(held), *(one for pair in pairs for one in gating.within(evaluation, pair[1], pair[0]))]
+    at = evaluation.launches[0].started[:10]
+    blocks = counted(evaluation.verdict.blocks, "block")
+    said = [
+        f"Measured again on {at} in {made.folder}: times are paired within {blocks}.",
+        *(f"{one.new} is the same in both campaigns, and not measured again." for one in matched if one not in changed),
+        control(evaluation.verdict.control),
+    ]
+    return Report(evaluation.campaign, ", ".join(old for old, _ in pairs), checks, said)
+
+
+def measured_again(
+    old: Campaign, new: Store, pairs: Sequence[tuple[str, str]], how: Remeasuring
+) -> tuple[Store, list[tuple[str, str]]]:
+    """Return the campaign that measures both sides of the pairs, run or gone on with, and the names of both in it."""
+    record, machine = new.campaign, launch.machine()
+    if record.imported:
+        raise RankbenchError(f"{new.folder} was imported and not measured by rankbench; it has no plan to run again")
+    if record.machine.host != machine.host:
+        where = record.machine.host or "by a scheduler's job"
+        raise RankbenchError(f"{new.folder} was measured on another machine ({where}); measure again there")
+    reach = libraries.find(libraries.everywhere(home(), how.prefixes, how.modules))
+    both = remeasuring.both(old, record, pairs, reach, how.stop)
+    place = new.folder.resolve()
+    folder = place.with_name(f"{place.name}-against-{old.name}")
+    wanted = campaigning.Wanted(both.plan, folder, machine, home(), how.prefixes, how.modules)
+    if is_finished(wanted):
+        return current(folder), both.pairs
+    try:
+        prepared = campaigning.prepare(wanted, note)
+        with shown(prepared.store.campaign) as watch:
+            campaigning.run(prepared, stopping(prepared.store), watch)
+    except (KeyboardInterrupt, Terminated) as stopped:
+        note("stopped; what was measured is kept. Give the same command to go on")
+        raise typer.Exit(exit_code(stopped)) from None
+    return current(folder), both.pairs
 
 
 def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
@@ -154,14 +285,20 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
 
 def tell(found: Report) -> None:
     """Print what failed and what cannot be told, with what to do, and at last the numbers."""
-    for line in found.said:
+    for line in (*found.said, relations(found)):
         console.print(Text(line))
     console.print()
     for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
         for check in (one for one in found.checks if one.outcome == outcome):
-            told = f"{outcome.upper()} {check.title}, {check.candidate}: {check.text}."
-            console.print(Text.assemble((told, colour), f" {check.advice}".rstrip()))
+            told = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
+            console.print(Text.assemble((told, colour), f" {render(check.advice)}".rstrip()))
     console.print(Text(totals(found), "bold"))
+
+
+def relations(found: Report) -> str:
+    """Return what the new times are, in the words of the tables, and how often."""
+    numbers = Counter(check.relation or "without two times" for check in found.checks)
+    return f"The new times are: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
 
 
 def totals(found: Report) -> str:

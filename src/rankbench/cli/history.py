@@ -12,6 +12,7 @@ from rich.text import Text
 from rankbench.cli import console
 from rankbench.cli.show import chosen_cases, filled
 from rankbench.cli.status import current
+from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.report import history as told_as
 from rankbench.statistics.changes import FEWEST
@@ -42,16 +43,20 @@ def history(
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the figures go.")] = Path("history"),
     every: Annotated[bool, typer.Option("--all", help=f"Tell all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,  # noqa: FBT002
+    csv: Annotated[bool, typer.Option("--csv", help="Print the changes as CSV.")] = False,  # noqa: FBT002
 ) -> None:
     """Show what each case took from campaign to campaign, and since when one takes longer, or less.
 
-    A change is told where it is more than campaigns scatter, and lasts for two of them at least.
+    A change is told where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
+    first, then improvements, each by the time that it costs or saves: the plan's [calls] count, else each case once.
     """
     told = narrowed(
         over_time.history([current(folder) for folder in campaigns_in(folders)]), operation or [], size or []
     )
     if json:
-        print(msgspec.json.format(msgspec.json.encode(record(told))).decode())  # noqa: T201 - for programs
+        print(msgspec.json.format(msgspec.json.encode(as_data(record(told)))).decode())  # noqa: T201 - for programs
+    elif csv:
+        print(told_as.csv(told), end="")  # noqa: T201 - for programs
     else:
         show(told, every=every)
     if figures:
@@ -70,7 +75,16 @@ def record(told: History) -> dict[str, object]:
         {"name": past.name, "created": past.campaign.created, "rankbench": past.campaign.rankbench}
         for past in told.pasts
     ]
-    return {"campaigns": made, "estimator": told.estimator, "threshold": told.threshold, "series": told.series}
+    changes = [
+        {"case": one.case, "candidate": one.candidate, **msgspec.to_builtins(turn)} for one, turn in told.changes
+    ]
+    return {
+        "campaigns": made,
+        "estimator": told.estimator,
+        "threshold": told.threshold,
+        "changes": changes,
+        "series": told.series,
+    }
 
 
 def show(told: History, *, every: bool) -> None:

@@ -13,6 +13,7 @@ from rankbench import report as hand_over
 from rankbench.cli import console
 from rankbench.cli.show import Threshold, asked
 from rankbench.cli.status import current
+from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.verdict.evaluation import evaluate
@@ -50,7 +51,7 @@ def report(
     if output:  # A place of the user's, which may be a device or a link.
         pieces[output] = lambda path: path.write_text(hand_over.html(evaluation), encoding="utf-8")
     else:
-        derived = {"verdict": evaluation.verdict}
+        derived = {"verdict": as_data(evaluation.verdict)}
         pieces[place / "report.html"] = lambda path: hand_over.write_html(path, evaluation)
         pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(evaluation), derived)
     if figures:

@@ -43,11 +43,13 @@ from rankbench.cli import (
     home,
     spread_lines,
 )
+from rankbench.language import render
 from rankbench.launch import schedulers
 from rankbench.model import CaseStatus, LaunchStatus, RankbenchError
 from rankbench.report.overview import overview
 from rankbench.statistics import deciding
 from rankbench.verdict import evaluation, measures, naming
+from rankbench.verdict.short_answer import tally
 from rankbench.verdict.stopping import decide
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Verdict
     from rankbench.report.tables import Table as Content
     from rankbench.store import Store
+    from rankbench.verdict.evaluation import Evaluation
 
 ORDER = 30
 REFRESH_PER_S = 1
@@ -210,9 +213,24 @@ def stopping(opened: Store) -> Decide:
         fresh = sorted(blocks - block_s.keys()) or [max(blocks)]
         for block in fresh:
             block_s[block] = block_s.get(block, 0.0) + spent_s / len(fresh)
-        return decide(store.campaign.plan, lambda: evaluation.evaluate(store), list(block_s.values()))
+        return decide(store.campaign.plan, lambda: evaluated(store), list(block_s.values()))
 
     return enough
+
+
+def evaluated(opened: Store) -> Evaluation:
+    """Return what a campaign has measured so far, evaluated; the last one is kept as long as no launch is added.
+
+    The last decision to stop rests on the very evaluation that is then shown.
+    """
+    launches = len(opened.launches())
+    if not LAST or LAST[0][:2] != (opened, launches):
+        LAST[:] = [(opened, launches, evaluation.evaluate(opened))]
+    return LAST[0][2]
+
+
+LAST: list[tuple[Store, int, Evaluation]] = []
+"""Of the last campaign that was evaluated: its store, how many launches it had then, and the evaluation."""
 
 
 def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
@@ -220,14 +238,14 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
 
     `command` runs the campaign; without it more cannot be measured from here.
     """
-    evaluated = evaluation.evaluate(store)
-    verdict, launches = evaluated.verdict, store.launches()
-    decided = sum(one.decided for one in verdict.cases)
+    whole = evaluated(store)
+    LAST.clear()  # It holds the store, and with it the lock.
+    verdict, launches = whole.verdict, store.launches()
     spent_s = sum(one.duration_s for one in launches)
     made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
     tell(
-        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {decision.reason}). "
-        f"{decided} of {counted(len(verdict.cases), 'case')} decided."
+        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {render(decision.reason)}). "
+        f"{render(tally(verdict.cases))}"
     )
     without = Counter(status for status in store.cases()["status"] if status != "ok")
     if without:
@@ -239,7 +257,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     for line in answer(verdict, verbose=verbose):
         tell(line)
     tell("")
-    show_overview(overview(plots.picture(evaluated)))
+    show_overview(overview(plots.picture(whole)))
     tell("")
     if more := prospect(store, verdict, command):
         tell(more)
@@ -343,7 +361,7 @@ class Lines(Progress):
     def decided(self, decision: Decision) -> None:
         """Print why another block follows, or none."""
         super().decided(decision)
-        tell(decision.reason)
+        tell(render(decision.reason))
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
@@ -384,7 +402,7 @@ class Screen:
             counts = (len(one) for one in (progress.look.decided, progress.look.given_up, progress.look.open))
             told = "{} decided, {} given up, {} open".format(*counts)
             grid.add_row("cases", told, f"as of block {progress.look.block}")
-        grid.add_row("time left", self.time_left(), "" if progress.look else progress.note)
+        grid.add_row("time left", self.time_left(), "" if progress.look else render(progress.note))
         if progress.running:
             grid.add_row("running", Text(spell_running(progress)), f"{progress.running_s:.0f} s")
         return grid

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import msgspec
 import polars as pl
 import rich.box
 import typer
@@ -16,29 +16,24 @@ from rich.text import Text
 from rankbench import plots
 from rankbench.cli import Verbose, answer, console, spread_lines
 from rankbench.cli.status import current
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_size
-from rankbench.report import derived, tables
-from rankbench.report.first_call_tables import first_call_frame, first_call_sentences, first_call_tables
-from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
-from rankbench.report.mpiperf_tables import mpiperf_frame, mpiperf_tables
-from rankbench.report.overlap_tables import overlap_tables
-from rankbench.report.placement_tables import placement_tables
-from rankbench.report.rank_tables import rank_tables
-from rankbench.report.ring_tables import ring_frame, ring_tables
-from rankbench.report.scaling_tables import scaling_frame, scaling_tables
+from rankbench.report import tables
+from rankbench.store import is_running
 from rankbench.units import suggestion
 from rankbench.verdict import naming
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import ModuleType
 
-    from rankbench.model import Case, CaseVerdict, Summary
+    from rankbench.model import Case, CaseVerdict, Summary, Verdict
     from rankbench.plots import Picture
     from rankbench.report.tables import Table as Content
+    from rankbench.store import Store
 
 ORDER = 40
 Kind = TypeVar("Kind")
@@ -58,108 +53,95 @@ def show(
     form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
     estimator: Annotated[
         str,
-        typer.Option(help="What is made of a launch, if not the plan's: median, min, mean, trimmed-mean, p1 to p99."),
+        typer.Option(help=f"What is made of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
     ] = "",
     confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
     threshold: Threshold = "",
-    ranks: Annotated[  # noqa: FBT002
-        bool,
-        typer.Option("--ranks", help="Show single ranks: which was the last to end, and when each began and ended."),
-    ] = False,
-    matrix: Annotated[bool, typer.Option("--matrix", help="Show figures from rank to rank.")] = False,  # noqa: FBT002
     size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
-    scaling: Annotated[  # noqa: FBT002
-        bool,
-        typer.Option("--scaling", help="Show figures by nodes and ranks on each, of the middle size or of --size."),
-    ] = False,
-    rings: Annotated[bool, typer.Option("--rings", help="Show each ring of a grid, and what a hop costs.")] = False,  # noqa: FBT002
-    first_calls: Annotated[  # noqa: FBT002
-        bool, typer.Option("--first-calls", help="Show the first call of each operation, and the second.")
-    ] = False,
-    mpiperf: Annotated[  # noqa: FBT002
-        bool, typer.Option("--mpiperf", help="Show figures in the columns of MPIPerf's report.")
-    ] = False,
-    details: Annotated[  # noqa: FBT002
-        bool, typer.Option("--details", help="Below each figure its interval, and the fastest and slowest launch.")
-    ] = False,
     verbose: Verbose = False,  # noqa: FBT002
     csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
+    **wanted: bool,
 ) -> None:
     """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
+    opened = current(folder)
     chosen = evaluate(
-        current(folder),
+        opened,
         asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
         asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
         asked("threshold", threshold, notation.share, notation.SHARE_HELP),
     )
     whole = plots.picture(chosen)
     picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
+    chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if csv:
-        frame = chosen_frame(
-            picked,
-            ranks=ranks,
-            matrix=matrix,
-            rings=rings,
-            scaling=scaling,
-            mpiperf=mpiperf,
-            first_calls=first_calls,
-        )
-        print(frame.write_csv(), end="")  # noqa: T201 - for programs, not for a console
-    elif ranks:
-        show_tables(
-            rank_tables(picked),
-            "--ranks: no launch has ended yet"
-            if not whole.evaluation.verdict.summaries
-            else "--ranks: none of these cases is timed over all ranks; choose a collective by --operation",
-        )
-    elif scaling:
-        show_tables(
-            scaling_tables(picked, every_size=bool(size)),
-            "--scaling: none of these cases was made with several numbers of ranks; a plan names them by "
-            "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }",
-        )
-    elif details:
-        show_tables(
-            tables.results(picked.plain(), launches=True),
-            "--details: all these cases are measured between several pairs of ranks; see --matrix",
-            details=True,
-        )
-    elif mpiperf:
-        show_tables(mpiperf_tables(picked), "--mpiperf: none of these cases has times")
-    elif rings:
-        show_tables(
-            ring_tables(picked), "--rings: none of these cases goes round a grid; the preset torus measures some"
-        )
-    elif first_calls:
-        show_tables(
-            first_call_tables(picked),
-            "--first-calls: not known of these cases; campaigns of rankbench's own core have them since format 10",
-        )
-        show_sentences(first_call_sentences(picked))
-    elif matrix:
-        show_tables(
-            matrix_tables(picked),
-            '--matrix: none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"',
-        )
-        show_sentences(matrix_sentences(picked))
+        print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
+    elif chosen_kinds:
+        show_kinds(picked, chosen_kinds)
     else:
+        if line := unfinished(opened, whole.verdict):
+            spread_lines(line)
         show_answer(whole, verbose=verbose)
         show_figures(picked)
 
 
-def chosen_frame(
-    picked: Picture, *, ranks: bool, matrix: bool, rings: bool, scaling: bool, mpiperf: bool, first_calls: bool
-) -> pl.DataFrame:
-    """Return what is printed as CSV."""
-    if first_calls:
-        return first_call_frame(picked)
-    if scaling:
-        return scaling_frame(picked)
-    if mpiperf:
-        return mpiperf_frame(picked).fill_nan(None)
-    if ranks:
-        return single_ranks(picked)
-    return ring_frame(picked) if rings else matrix_frame(picked) if matrix else figures(picked)
+def option_name(kind: ModuleType) -> str:
+    """Return the parameter of `show` that asks for a kind of table."""
+    return str(kind.FLAG).replace("-", "_")
+
+
+def with_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one option for each kind of table, in their order, before `--verbose`."""
+    signature = inspect.signature(command, eval_str=True)
+    known = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    place = next(at for at, one in enumerate(known) if one.name == "verbose")
+    flags = [
+        inspect.Parameter(
+            option_name(kind),
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=False,
+            annotation=Annotated[bool, typer.Option(f"--{kind.FLAG}", help=kind.HELP)],
+        )
+        for kind in tables.kinds().values()
+    ]
+    command.__signature__ = signature.replace(parameters=[*known[:place], *flags, *known[place:]])  # type: ignore[attr-defined]
+    return command
+
+
+with_flags(show)
+
+
+def frame(picked: Picture, kinds: Sequence[ModuleType]) -> pl.DataFrame:
+    """Return what is printed as CSV: the frame of one kind of table, of none that of the first.
+
+    Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
+    it lacks are empty. Raises RankbenchError where a kind has none.
+    """
+    found: dict[str, pl.DataFrame] = {kind.FLAG: kind.frame(picked) for kind in kinds or [*tables.kinds().values()][:1]}
+    for flag, one in found.items():
+        if one is None:
+            raise RankbenchError(f"--{flag}: these tables cannot be printed as CSV")
+    if len(found) == 1:
+        return next(iter(found.values()))
+    named = [one.select(pl.lit(flag).alias("table"), pl.all()) for flag, one in found.items() if not one.is_empty()]
+    return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
+
+
+def show_kinds(picked: Picture, kinds: Sequence[ModuleType]) -> None:
+    """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
+    found = [(kind, kind.tables(picked)) for kind in kinds]
+    if not any(made for _, made in found):
+        raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in found))
+    for kind, made in found:
+        show_tables(made, details=getattr(kind, "DETAILS", False))
+        show_sentences(kind.sentences(picked) if made and hasattr(kind, "sentences") else [])
+        show_sentences([] if made else [absent(kind, picked)])
+
+
+def absent(kind: ModuleType, picked: Picture) -> str:
+    """Return why there is no table of a kind."""
+    usual = getattr(kind, "ABSENT", "none of these cases has such figures")
+    why = kind.absent(picked) if hasattr(kind, "absent") else usual
+    return f"--{kind.FLAG}: {why}"
 
 
 def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
@@ -194,6 +176,24 @@ def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], siz
     return kept
 
 
+def unfinished(opened: Store, verdict: Verdict) -> str:
+    """Return that a campaign is seen before its end where no look was planned, so that error rates do not allow for it.
+
+    Where figures end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
+    it runs.
+    """
+    stop = opened.campaign.plan.stop
+    rule, _ = notation.until(stop.until)
+    short = rule == "blocks" and verdict.blocks < stop.blocks_max
+    if rule not in {"blocks", "time"} or not verdict.comparisons or not (short or is_running(opened.folder)):
+        return ""
+    return format_text(
+        "Not finished: {n} of at most {most:count block}. What differs before the end is more often chance than at it.",
+        n=verdict.blocks,
+        most=stop.blocks_max,
+    )
+
+
 def show_answer(whole: Picture, *, verbose: bool = False) -> None:
     """Print the question and its answer, in short or with all that restricts it."""
     if whole.campaign.plan.question:
@@ -209,20 +209,23 @@ def show_figures(picked: Picture) -> None:
         console.print()
         heading = part.measure(part.cases[0]).heading
         if part.cases[0].quantity == "memory":
-            heading = say("{what} (+: what the first use added)", what=heading)
+            heading = format_text("{what} (+: what the first use added)", what=heading)
         console.print(Text.assemble((tables.line_name(part), "bold"), f": {heading}, {plots.circumstances(part)}"))
         console.print(block(part, summaries))
         console.print(Text(legend(picked), "dim"))
-        for content in overlap_tables(part):
+        for content in (table for kind in unasked("line") for table in kind.tables(part)):
             console.print()
             console.print(filled(content))
-    for content in placement_tables(picked):
-        console.print()
-        console.print(Text(content.caption, "bold"))
-        console.print(filled(content, details=True))
+    for kind in unasked("campaign"):
+        show_tables(kind.tables(picked), details=getattr(kind, "DETAILS", False))
     console.print()
     for line in beyond(picked):
         console.print(Text(line))
+
+
+def unasked(scope: str) -> list[ModuleType]:
+    """Return the kinds of tables that are printed without their flag, below each line or below all of them."""
+    return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
 
 
 def beyond(picked: Picture) -> Iterator[str]:
@@ -230,7 +233,9 @@ def beyond(picked: Picture) -> Iterator[str]:
     pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.evaluation.pairs]
     for part in pairs:
         name = naming.full(naming.endless(part.cases[0]), part.operation(part.cases[0]))
-        yield say("{name}: measured between {n} pairs of ranks, which --matrix shows", name=name, n=len(part.cases))
+        yield format_text(
+            "{name}: measured between {n} pairs of ranks, which --matrix shows", name=name, n=len(part.cases)
+        )
     for row in tables.failures(picked).rows:
         candidate, what, cases = (cell.text for cell in row)
         yield f"{candidate}: {what} ({cases})"
@@ -238,7 +243,7 @@ def beyond(picked: Picture) -> Iterator[str]:
 
 def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
-    table = plain_table(say("size"), *part.candidates)
+    table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
     for verdict in part.verdicts():
         found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
@@ -248,7 +253,7 @@ def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
 
 def legend(picked: Picture) -> str:
     """Return what the signs of a table mean."""
-    return say("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
+    return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
 
 def plain_table(*titles: str) -> Table:
@@ -280,7 +285,7 @@ def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Te
     """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
     if summary and summary.doubt:
         return Text(f"{whole.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
-    return Text((tables.ended(summary) if summary else "") or say("not run"), "red")
+    return Text((tables.ended(summary) if summary else "") or format_text("not run"), "red")
 
 
 def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
@@ -301,10 +306,8 @@ def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
 
 
-def show_tables(found: Sequence[Content], without: str, *, details: bool = False) -> None:
-    """Print tables of a report; where there are none, say why in one line."""
-    if not found:
-        raise RankbenchError(without)
+def show_tables(found: Iterable[Content], *, details: bool) -> None:
+    """Print tables of a report."""
     for content in found:
         console.print()
         console.print(Text(content.caption, "bold"))
@@ -325,34 +328,6 @@ def filled(content: Content, *, details: bool = False) -> Table:
         below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
         table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))
     return table
-
-
-def single_ranks(picked: Picture) -> pl.DataFrame:
-    """Return one row per case, candidate and rank with all that is known of it."""
-    return picked.evaluation.ranks.filter(
-        pl.col("case").is_in([case.key for case in picked.cases]), pl.col("candidate").is_in(list(picked.candidates))
-    )
-
-
-def figures(picked: Picture) -> pl.DataFrame:
-    """Return one row per case and candidate with all that is known of it."""
-    summaries = by_case_and_candidate(picked)
-    keys = [(verdict, (verdict.case.key, name)) for verdict in picked.verdicts() for name in picked.candidates]
-    return pl.DataFrame([row(verdict, summaries[key]) for verdict, key in keys if key in summaries])
-
-
-def row(verdict: CaseVerdict, summary: Summary) -> dict[str, object]:
-    """Return a row of the CSV."""
-    case: dict[str, object] = msgspec.structs.asdict(verdict.case)
-    memory = msgspec.structs.asdict(verdict.case.memory)
-    return {
-        **case,
-        **memory,
-        "memory": verdict.case.memory.label,
-        "options": " ".join(f"{name}={value}" for name, value in verdict.case.options.items()),
-        **derived.summary_row(summary),
-        "fastest": summary.candidate in verdict.winners,
-    }
 
 
 def by_case_and_candidate(whole: Picture) -> dict[tuple[str, str], Summary]:

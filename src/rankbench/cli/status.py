@@ -17,6 +17,7 @@ from rankbench.campaign import Decision, Progress, returned
 from rankbench.campaign.progress import failures
 from rankbench.cli import columns, console
 from rankbench.cli.run import FAILURES, conclude, counted, spell_blocks, spell_seconds, tell
+from rankbench.language import render
 from rankbench.launch import jobs, schedulers
 from rankbench.launch.script import FOLDER, LOG
 from rankbench.model import LaunchStatus, RankbenchError
@@ -106,7 +107,7 @@ def take_in(opened: Store) -> Decision | None:
             return None
         decision = decided(opened, blocks)
         if decision.stop:
-            returned.end(opened, decision.reason)
+            returned.end(opened, render(decision.reason))
         return decision
     finally:
         opened.unlock()
@@ -183,7 +184,7 @@ def tell_job(opened: Store, decision: Decision | None) -> None:
     job, folder = last_job(opened.folder), opened.folder
     where = asked(job) if job else None
     if decision and decision.stop:
-        tell(f"done: {decision.reason}")
+        tell(f"done: {render(decision.reason)}")
         tell(f"next: rankbench report {folder}")
     elif job and where and where.phase != "ended":
         tell(f"job {job.number} of {schedulers.known()[job.scheduler].title}: {where.reason}")

@@ -12,6 +12,7 @@ import msgspec
 
 from rankbench import files
 from rankbench.exports import Value, values
+from rankbench.language import NOTHING, as_data
 from rankbench.model import Campaign, Record, Verdict
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 TITLE = "campaign, verdict, values and figures of launches in one document"
 SUFFIX = ".json"
+TEXT = {"$ref": "#/$defs/Text"}
+FIELDS = {
+    "description": "Of the template: numbers, strings, lists of them; texts are objects of template, fields, text",
+    "type": "object",
+}
 
 
 class Figure(Record, frozen=True):
@@ -64,7 +70,7 @@ class Export(Record, frozen=True):
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
     with files.placed(path) as beside:
-        beside.write_bytes(msgspec.json.format(msgspec.json.encode(export(measured.evaluation))) + b"\n")
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.evaluation)))) + b"\n")
     yield path
 
 
@@ -83,7 +89,28 @@ def export(evaluation: Evaluation) -> Export:
 def schema() -> str:
     """Return the JSON Schema of the document, as `docs/export.schema.json` has it."""
     told = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
-    return msgspec.json.format(msgspec.json.encode(said(told))).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(said(worded(told)))).decode() + "\n"
+
+
+def worded(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with texts as `language.as_data` writes them."""
+    definitions = {name: one for name, one in schema["$defs"].items() if name != "Text"}
+    for one in definitions.values():
+        own = one.get("properties", {})
+        if own.get("text") == TEXT:
+            one["properties"] = {**own, "text": {"type": "string"}, "template": {"type": "string"}, "fields": FIELDS}
+            one["required"] = [*one["required"], "template", "fields"]
+    return {**schema, "$defs": strings(definitions)}
+
+
+def strings(schema: Any) -> Any:
+    """Return a schema in which texts are strings, whose defaults are empty."""
+    if isinstance(schema, dict):
+        if TEXT in (schema, *schema.get("anyOf", ())):
+            return {"type": "string"}
+        texts = {name: strings(one) for name, one in schema.items()}
+        return {**texts, "default": ""} if schema.get("default") == msgspec.to_builtins(NOTHING) else texts
+    return [strings(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def said(schema: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.exports import write_text
+from rankbench.language import NOTHING, render, say
 from rankbench.model import BROKEN
 from rankbench.report import junit
 from rankbench.verdict.gating import Check
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"
-LOG = "`rankbench show` and the launch's log tell more."
+LOG = say("`rankbench show` and the launch's log tell more.")
 
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
     told = measured.evaluation
-    said = [*told.campaign.notes, *(sentence.text for sentence in told.verdict.conclusion)]
+    said = [*told.campaign.notes, *(render(claim.text) for claim in told.verdict.conclusion)]
     document = junit.junit(list(checks(told)), told.campaign.name, told.campaign.created, said, failure="no figures")
     yield write_text(path, document)
 
@@ -53,7 +54,7 @@ def check(evaluation: Evaluation, case: Case, summary: Summary) -> Check:
         title=title(evaluation, case),
         candidate=summary.candidate,
         outcome=outcome,
-        text="" if outcome == "passed" else summary.doubt or fate(summary, counts=False),
-        advice=LOG if broken else "",
+        text=NOTHING if outcome == "passed" else summary.doubt or fate(summary, counts=False),
+        advice=LOG if broken else NOTHING,
         measured_s=summary.samples * summary.mean_ns / 1e9 if timed else 0.0,
     )

@@ -16,6 +16,7 @@ import msgspec
 
 from rankbench import files, store
 from rankbench.exports import present, values
+from rankbench.language import Text, render
 from rankbench.model import Campaign, Candidate, Case, Comparison, Finding, Launch, Library, Machine, Summary
 from rankbench.verdict.then_and_now import title
 
@@ -241,4 +242,4 @@ def plain(value: object) -> object:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, int):
         return value
-    return str(value) if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return render(value) if isinstance(value, str | Text) else msgspec.json.encode(value).decode()

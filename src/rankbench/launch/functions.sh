@@ -362,7 +362,7 @@ hopeless() {
 # make_together CASES: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
 # `beside` names them as long as nobody has looked what became of them.
 make_together() {
-    local one name function cases alone out those=() page number=0 together code full=false cut_s=0
+    local one name function cases alone out those=() page number=0 visited together code full=false cut_s=0
     for one in "${queued[@]}"; do
         read -r name function cases alone <<<"$one"
         out=$job/launches/$name/1
@@ -382,9 +382,11 @@ make_together() {
     say "${those[*]%% *}, launch 1, in turn"
     printf '%s\n' "${those[@]}" >"$job/beside"
     page=/dev/shm/rankbench-turns-$job_id-$$-$RANDOM$RANDOM-%
+    visited=$(grep '^case ' "$job/cases/$1" | sort -u | wc -l)
     began_ms=$(now_ms)
     for one in "${those[@]}"; do
-        member "${one#* }" "$job/launches/${one% *}/1" --turns "$number/$together:$page" &
+        printf '%s\n' "${those[@]#* }" >"$job/launches/${one% *}/1/beside"
+        member "${one#* }" "$job/launches/${one% *}/1" --turns "$number/$together/$visited:$page" &
         members+=("$!")
         number=$((number + 1))
     done
@@ -410,22 +412,24 @@ member() {
 }
 
 # What became of launches that ran at the same time. One that hung may have taken the others with it, which are made again. One that
-# measured nothing beside the others in two blocks, or did not rest while they had their turns, is alone from now on. Not so if nodes
+# measured nothing beside the others in two blocks, or took most where all took too much while they slept, is alone from now on. Not so if nodes
 # were lost.
 sort_out() {
-    local name function out died=() cut=() one hung=false
+    local name function out died=() cut=() shares=() one hung=false
     [ -e "$job/beside" ] || return 0
     while read -r name function; do
         out=$job/launches/$name/1
         if [ -e "$out/cut" ]; then
             cut+=("$function $out")
         elif [ -e "$out/ending" ] && complete "$out" "$function"; then
-            ! restless "$out" || touch "$job/alone/$function"
+            shares+=("$(rest_share "$out") $function")
         elif [ -e "$out/ending" ]; then
             died+=("$function $out")
             [ ! -e "$out/hung" ] || hung=true
         fi
     done <"$job/beside"
+    one=$(printf '%s\n' "${shares[@]}" | least_restful)
+    [ -z "$one" ] || touch "$job/alone/$one"
     : >"$job/lost"
     [ "${#died[@]}${#cut[@]}" = 00 ] || lost_nodes >"$job/lost"
     for one in "${cut[@]}"; do
@@ -466,12 +470,15 @@ nothing_beside() {
     code=$(sed -nE 's/^\{"exit_code":(-?[0-9]+),.*/\1/p' "$2/ending")
     reason="did not start: exit code $code"
     [ ! -e "$2/hung" ] || reason="no sign of life for $silence_s s"
-    say "$1 measured nothing beside the others: $reason"
+    say "$1 measured nothing beside the others: $reason$(last_words "$2")"
     echo "$block" >>"$job/nothing/$1"
     [ "$(sort -u "$job/nothing/$1" | wc -l)" -ge 2 ] || return 0
     echo "two launches measured nothing beside the others: $reason" >"$job/alone/$1"
     say "$1 is launched alone from now on, because $(cat "$job/alone/$1")"
 }
+
+# last_words FOLDER: the last line that a launch printed, if any, since its folder goes.
+last_words() { sed -n '/[^[:space:]]/h; ${x; /./s/^/; its last line: /p}' "$1/output.log" 2>/dev/null | cut -c 1-500; }
 
 # ended_from_outside FOLDER: whether SIGHUP, SIGINT, SIGKILL or SIGTERM ended the launcher itself, which then says nothing about ranks.
 ended_from_outside() {
@@ -479,10 +486,19 @@ ended_from_outside() {
         ! grep -qiE 'signal:? [0-9]+|srun: error: [^ ]+: tasks? ' "$1/output.log"
 }
 
-# restless FOLDER: whether its ranks took CPU time while others measured: a twentieth of what they waited, if that was 0.1 s.
-restless() {
+# rest_share FOLDER: the CPU time that its processes took while others measured, over what its ranks waited, if that was 0.1 s.
+rest_share() {
     sed -nE 's/^\{"record":"end".*"waited_s":([^,]*),"busy_s":([^,}]*).*/\1 \2/p' "$1/stream.jsonl" |
-        awk '$1 >= 0.1 && $2 > 0.05 * $1 {found = 1} END {exit !found}'
+        awk '{ share = $1 >= 0.1 ? $2 / $1 : 0 } END { printf "%.6f", share }'
+}
+
+# least_restful: of the shares and functions that are read, the function with the largest, if all but the smallest are too much
+# together.
+least_restful() {
+    sort -g | awk -v most="$rest" '
+        NF == 2 && seen++ { sum += $1 }
+        NF == 2 { worst = $2 }
+        END { if (sum > most) print worst }'
 }
 
 # make_turn NAME FUNCTION CASES [alone]: one turn, in several launches where they die on the way. What is done is skipped.

@@ -19,12 +19,14 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import FileIO
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SHARED = "/dev/shm/"  # noqa: S108 - only files that the descendants made there are removed
@@ -35,6 +37,15 @@ TIDY_S = 0.5
 GRACE_S = 2.0
 """Time to end in after SIGTERM, before SIGKILL."""
 PAUSE_S = 0.01
+END = b'{"record":"end"'
+"""How the last line of the core's stream begins: all was measured, and only MPI_Finalize is left."""
+END_S = 5.0
+"""Time without a change that a command has to end in after that line."""
+KEPT_BYTES = 1 << 20
+"""How much of a command's output is kept of its beginning, and of its end."""
+OMISSION = b"\n[rankbench left out %d bytes of output here]\n"
+LINE_BYTES = 65536
+"""More than the last line has."""
 
 
 def main() -> None:
@@ -62,7 +73,7 @@ def keep() -> None:
     step = json.loads(line)
     began = time.monotonic()
     try:
-        child = start(step)
+        child, copying = start(step)
     except (OSError, ValueError) as error:
         answer({"error": refusal(step, error)})
         return
@@ -71,6 +82,7 @@ def keep() -> None:
     end_all(descendants, child)
     child.poll()
     reap()
+    copying.join(GRACE_S)
     answer({"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s})
 
 
@@ -85,8 +97,11 @@ def answer(message: dict[str, Any]) -> None:
         os.write(1, json.dumps(message).encode() + b"\n")
 
 
-def start(step: dict[str, Any]) -> subprocess.Popen[bytes]:
-    """Start the command in a session of its own, its output going to a file. It is killed when this process is."""
+def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], threading.Thread]:
+    """Start the command in a session of its own, and a thread that copies its output to a file.
+
+    The command is killed when this process is.
+    """
     keeper = os.getpid()
 
     def die_with_keeper() -> None:
@@ -94,16 +109,49 @@ def start(step: dict[str, Any]) -> subprocess.Popen[bytes]:
         if os.getppid() != keeper:  # It was killed just before.
             os._exit(1)
 
-    with Path(step["output"]).open("wb") as output:
-        return subprocess.Popen(
+    output = Path(step["output"]).open("wb", buffering=0)  # noqa: SIM115 - the thread closes it
+    source, into = os.pipe()
+    try:
+        child = subprocess.Popen(
             step["arguments"],
             env=os.environ | step["environment"],
             stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdout=into,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             preexec_fn=die_with_keeper,
         )
+    finally:
+        os.close(into)
+    copying = threading.Thread(target=copy, args=(source, output), daemon=True)
+    copying.start()
+    return child, copying
+
+
+def copy(source: int, output: FileIO) -> None:
+    """Copy the beginning and the end of what a pipe brings, and say how much was left out between them.
+
+    A command that prints without end must fill neither disk nor memory. The file's time of change shows that it still
+    prints. A disk that takes no more must not keep the command waiting.
+    """
+    room, omitted, end, touched = KEPT_BYTES, 0, bytearray(), time.monotonic()
+    while data := os.read(source, 1 << 16):
+        with contextlib.suppress(OSError):
+            output.write(data[:room])
+        end += data[room:]
+        room = max(0, room - len(data))
+        if len(end) > 2 * KEPT_BYTES:
+            omitted += len(end) - KEPT_BYTES
+            del end[:-KEPT_BYTES]
+        if time.monotonic() - touched > LOOK_S:
+            touched = time.monotonic()
+            os.utime(output.fileno())
+    if len(end) > KEPT_BYTES and omitted:
+        omitted += len(end) - KEPT_BYTES
+        del end[:-KEPT_BYTES]
+    with contextlib.suppress(OSError), output:
+        output.write((OMISSION % omitted if omitted else b"") + end)
+    os.close(source)
 
 
 def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
@@ -125,9 +173,20 @@ def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float) -> bool:
         now = (facts.st_size, facts.st_mtime_ns) if facts else (0, 0)
         if now != state:
             changed, state = time.monotonic(), now
-        if time.monotonic() - changed > limit_s:
+        still_s = time.monotonic() - changed
+        if still_s > limit_s or (still_s > END_S and is_complete(watch)):
             return True
     return False
+
+
+def is_complete(watch: Path) -> bool:
+    """Return whether the watched file is a stream with all its records."""
+    try:
+        with watch.open("rb") as stream:
+            stream.seek(max(0, watch.stat().st_size - LINE_BYTES))
+            return stream.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(END)
+    except OSError:
+        return False
 
 
 def end_all(found: Callable[[], list[int]], launcher: subprocess.Popen[bytes] | None = None) -> None:

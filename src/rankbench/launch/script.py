@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.launch.schedulers import job_name
-from rankbench.model import RankbenchError
+from rankbench.model import LEAST_REST, REST_PART, RankbenchError
 from rankbench.plan.jobs import NODE
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class Script(NamedTuple):
     remote_shell: str
     silence_s: float
     """A launch whose stream has not grown for so long hangs."""
+    threshold: float
+    """Differences that are worth telling, as a share."""
     speaks_to_mpi: Sequence[str]
     """Beginnings of the environment variables that are kept with each launch."""
 
@@ -125,6 +127,7 @@ def head(script: Script, scheduler: Scheduler) -> list[str]:
         f"campaign={shlex.quote(str(script.campaign))}",
         f"time_s={round(script.job.time_s)}  # of the job; a launch that would not end in it is not begun; 0: no limit",
         f"silence_s={round(script.silence_s)}  # a launch that gives no sign of life for so long is ended",
+        f"rest={max(LEAST_REST, REST_PART * script.threshold):g}  # of a CPU; what all who wait for a turn may take",
         f"nodes_wanted={script.job.nodes}",
         f"speaks_to_mpi={shlex.quote('|'.join(script.speaks_to_mpi))}  # variables that are kept with each launch",
         f"job_id={scheduler.job_id}",

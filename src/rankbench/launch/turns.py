@@ -16,10 +16,13 @@ ON_EACH_HOST = "/dev/shm/rankbench-turns-{}-%"  # noqa: S108 - the core makes it
 
 
 class Turns:
-    """Memory that is shared with the ranks of so many launches, until it is closed; over hosts it is the ranks' own."""
+    """Memory that is shared with the ranks of so many launches, until it is closed; over hosts it is the ranks' own.
 
-    def __init__(self, launches: int, *, over_hosts: bool = False) -> None:
-        self.launches = launches
+    The order of turns is balanced over the visits of so many cases, those that a launch leaves out included.
+    """
+
+    def __init__(self, launches: int, cases: int, *, over_hosts: bool = False) -> None:
+        self.launches, self.cases = launches, cases
         self._file = None
         self._path = ON_EACH_HOST.format(secrets.token_hex(8))
         if not over_hosts:
@@ -29,7 +32,7 @@ class Turns:
 
     def arguments(self, place: int) -> list[str]:
         """Return what the core is told in the launch at a place."""
-        return ["--turns", f"{place}/{self.launches}:{self._path}"]
+        return ["--turns", f"{place}/{self.launches}/{self.cases}:{self._path}"]
 
     def ended(self, place: int) -> None:
         """Let the turns of a launch whose processes have ended be passed over. Over hosts the others notice it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,8 +63,12 @@ def everywhere(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str]
 
 
 def find(search: Search) -> list[Library]:
-    """Return every library in reach, each once and under a name of its own, in the order of the sources."""
-    return list(named(inspection.describe(installation) for installation in distinct(search)))
+    """Return every library in reach, each once and under a name of its own, in the order of the sources.
+
+    Libraries are asked at the same time: nearly all of it is waiting for their compilers and launchers.
+    """
+    with ThreadPoolExecutor() as pool:
+        return list(named(pool.map(inspection.describe, distinct(search))))
 
 
 def install(requirement: str, home: Path) -> Library:

@@ -21,8 +21,11 @@ from rankbench.model.base import (
     Record,
 )
 from rankbench.model.campaigns import Campaign, Imported, Look
+from rankbench.model.columns import Column, Described, Passes, columns_of
 from rankbench.model.launches import (
     BROKEN,
+    LEAST_REST,
+    REST_PART,
     CaseResult,
     CaseStatus,
     Launch,
@@ -33,6 +36,7 @@ from rankbench.model.launches import (
     SourceFact,
     Stream,
     Visit,
+    least_restful,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, State
@@ -52,13 +56,15 @@ from rankbench.model.plans import (
     SuiteSpec,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
-from rankbench.model.verdicts import CaseVerdict, Comparison, Finding, Group, Level, Sentence, Span, Summary, Verdict
+from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Group, Level, Span, Summary, Verdict
 
 __all__ = [
     "ALL_RANKS",
     "BROKEN",
     "FILLED",
     "FORMS",
+    "LEAST_REST",
+    "REST_PART",
     "ROTATING",
     "SITE_MEMORY",
     "THREADS",
@@ -75,10 +81,13 @@ __all__ = [
     "CaseResult",
     "CaseStatus",
     "CaseVerdict",
+    "Claim",
+    "Column",
     "CommandLine",
     "Comparison",
     "Cpu",
     "Datatype",
+    "Described",
     "Description",
     "Exchange",
     "Finding",
@@ -102,6 +111,7 @@ __all__ = [
     "Option",
     "Outcome",
     "Pages",
+    "Passes",
     "Placement",
     "Plan",
     "Quantity",
@@ -110,7 +120,6 @@ __all__ = [
     "Receipt",
     "Record",
     "Sampling",
-    "Sentence",
     "Series",
     "SourceFact",
     "Span",
@@ -123,4 +132,6 @@ __all__ = [
     "Summary",
     "Verdict",
     "Visit",
+    "columns_of",
+    "least_restful",
 ]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from rankbench.model.base import ALL_RANKS, Record
+from rankbench.model.columns import Column, Passes
 from rankbench.model.machines import State
 from rankbench.model.plans import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class CaseStatus(enum.StrEnum):
@@ -88,63 +93,203 @@ class LaunchFacts(Record, frozen=True):
 
 
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One case of one launch with its samples. The arrays of a series run in the order of measurement."""
+    """One case of one launch with its samples. The arrays of a series run in the order of measurement.
+
+    A field with a Column is one of `cases` in the store, and what stands here is all that says so: the reader of the
+    stream, the store and `docs/formats.md` follow from it, or are tested against it.
+    """
 
     case: Case
-    status: CaseStatus
-    reason: str = ""
-    taken: int = 0
-    valid: int = 0
-    late: int = 0
-    overrun: int = 0
-    sync_bound_ns: float = 0.0
-    """Largest bound on the difference between two ranks' synchronised clocks in any sample."""
-    drift_ns: float = 0.0
-    """Largest change of a clock offset between the synchronisation before and the one after the case."""
-    moved: str = ""
-    """Which rank was on another CPU after the case than before: `rank 1 from CPU 0 to CPU 3`."""
-    synchronisations: int = 0
-    """How often clocks were compared for it."""
-    stopped: str = ""
-    """What ended it: `samples`, `tries`, `rse`, `interval` or `time`; empty if it has no samples."""
-    calls: int = 1
-    """Calls between two readings of the clock: a sample is their mean."""
-    cost_ns: float = 0.0
-    """What the start and the clock take of a sample, as measured in the same launch of a call that does nothing.
-
-    0: not known.
-    """
-    hop_ns: float = 0.0
-    """What handing a cache line from one rank to the next of its host took without MPI: the mean of before and after.
-
-    0: not known.
-    """
-    first_window_ns: float = 0.0
-    last_window_ns: float = 0.0
-    """How far apart rounds were planned, at first and in the end; 0: the start plans none."""
-    ranks: int = 0
-    """Ranks that took part; others stayed out."""
-    moved_bytes: int = 0
-    moved_messages: int = 0
-    """Payload and messages of one sample, of all ranks together."""
-    pure_ns: float = 0.0
-    compute_ns: float = 0.0
-    """Of quantity `overlap`: medians of the communication alone and of the computation alone."""
-    growth_bytes: int = 0
-    """Of quantity `memory`: what the first use added, per rank, the most of all ranks."""
-    spread_ns: float = 0.0
-    """How far apart ranks were made to arrive."""
-    first_ns: float = 0.0
-    second_ns: float = 0.0
-    """How long the first two calls of the case took in this launch, before anything was timed; 0: not known."""
-    grid: list[int] = []
-    """Extents of the grid that ranks lay on."""
-    order: list[int] = []
-    """Which rank had which place of it; empty: each its own."""
-    hops: int = 0
-    """Of rings: messages one after the other that brought a round home."""
-    printed: dict[str, float] = {}
-    """What a foreign tool printed beside the value, by its own headings."""
+    status: Annotated[
+        CaseStatus,
+        Column(
+            "`ok`; else `lacking` (the library has no such call), `wrong-data`, `refused` (cannot be run as "
+            "asked), `failed` (MPI returned an error), `crashed`, `hung`, `below-the-last-digit-printed` (a "
+            "foreign tool measured it and printed 0), `not-run` (its turn never came), `not-as-asked` (ranks did "
+            "not sit where the placement says, or left it)"
+        ),
+    ]
+    reason: Annotated[str, Column("why the status is not `ok`, in words")] = ""
+    taken: Annotated[int, Column("samples taken", passes=Passes.SUM)] = 0
+    valid: Annotated[int, Column("of these, samples that count", passes=Passes.SUM)] = 0
+    late: Annotated[int, Column("samples that some rank started too late; they do not count", passes=Passes.SUM)] = 0
+    overrun: Annotated[
+        int,
+        Column(
+            "samples that started in time and lasted longer than their window; they count, unless the start "
+            "discards them",
+            passes=Passes.SUM,
+        ),
+    ] = 0
+    sync_bound_ns: Annotated[
+        float, Column("ns; largest `bound_ns` of its samples; 0 where ranks share a clock", passes=Passes.LARGEST)
+    ] = 0.0
+    drift_ns: Annotated[
+        float, Column("ns; largest change of a clock offset from before the case to after it", passes=Passes.LARGEST)
+    ] = 0.0
+    moved: Annotated[
+        str,
+        Column(
+            "which rank was on another CPU after the case than before, such as `rank 1 from CPU 0 to CPU 3`; "
+            "empty: none",
+            since=4,
+            passes=Passes.OTHER,
+        ),
+    ] = ""
+    synchronisations: Annotated[
+        int, Column("how often clocks were compared for this case", stored="Int32", since=2, passes=Passes.SUM)
+    ] = 0
+    stopped: Annotated[
+        str,
+        Column(
+            "what ended it: `samples` (as many as wanted), `tries`, `rse`, `interval`, `time`; empty without samples",
+            since=2,
+            passes=Passes.OTHER,
+        ),
+    ] = ""
+    calls: Annotated[
+        int,
+        Column("calls between two readings of the clock; a sample is their mean", stored="Int32", since=6, earlier=1),
+    ] = 1
+    cost_ns: Annotated[
+        float,
+        Column(
+            "what the start and the clock's readings take of a sample, measured in the same launch on a call that "
+            "does nothing; 0: not known",
+            since=6,
+            earlier=0.0,
+            passes=Passes.LARGEST,
+        ),
+    ] = 0.0
+    hop_ns: Annotated[
+        float,
+        Column(
+            "what handing a cache line from one rank to the next of its host took without MPI, the mean of just "
+            "before and just after; 0: not known",
+            since=8,
+            earlier=0.0,
+            passes=Passes.OTHER,
+            streamed=False,
+        ),
+    ] = 0.0
+    position: int = -1
+    after: int = -1
+    """Of the first visit: see `Visit`. They are columns of samples."""
+    first_window_ns: Annotated[
+        float, Column("how far apart rounds were planned at first; 0: the start plans none", since=6, earlier=0.0)
+    ] = 0.0
+    last_window_ns: Annotated[float, Column("and in the end", since=6, earlier=0.0, passes=Passes.LARGEST)] = 0.0
+    estimate_ns: Annotated[
+        float,
+        Column(
+            "what a sample is when nothing delays the call, as the core last estimated it to set "
+            "windows and tolerance; of several visits the largest; 0: not known",
+            since=12,
+            earlier=0.0,
+            passes=Passes.LARGEST,
+        ),
+    ] = 0.0
+    tolerance_ns: Annotated[
+        float,
+        Column(
+            "how much later than planned a rank may begin a round that counts, as last set; of several visits the "
+            "largest; 0: the start allows none",
+            since=12,
+            earlier=0.0,
+            passes=Passes.LARGEST,
+        ),
+    ] = 0.0
+    ranks: Annotated[
+        int,
+        Column(
+            "ranks that took part; the others stayed out, as all but two do in a ping-pong. 0 if it never began",
+            stored="Int32",
+            since=3,
+            renamed="active_ranks",
+        ),
+    ] = 0
+    moved_bytes: Annotated[int, Column("payload that one sample moves, of all ranks together", since=3)] = 0
+    moved_messages: Annotated[int, Column("messages of one sample, of all ranks together", since=3)] = 0
+    pure_ns: Annotated[
+        float,
+        Column(
+            "ns; with `quantity=overlap` the median time of the communication alone, else 0",
+            since=3,
+            earlier=0.0,
+            passes=Passes.MEAN,
+        ),
+    ] = 0.0
+    compute_ns: Annotated[
+        float,
+        Column(
+            "ns; with `quantity=overlap` the median time of the computation alone, else 0",
+            since=3,
+            earlier=0.0,
+            passes=Passes.MEAN,
+        ),
+    ] = 0.0
+    growth_bytes: Annotated[
+        int,
+        Column(
+            "with `quantity=memory` what the first use added to a process, the most of all ranks; else 0",
+            since=3,
+            earlier=0,
+        ),
+    ] = 0
+    spread_ns: Annotated[
+        float,
+        Column(
+            "ns; how far apart ranks were made to arrive, 0 where they came together",
+            since=3,
+            earlier=0.0,
+            passes=Passes.MEAN,
+        ),
+    ] = 0.0
+    first_ns: Annotated[
+        float,
+        Column(
+            "how long the very first call of the case took in this launch, before anything was timed: from a "
+            "barrier of the core's own messages on, the longest of all ranks' local times, of the whole call (of "
+            "a ping-pong the round trip); 0: not known. Rows of a launch stand in the order of measurement, and "
+            "only the first of an operation and form saw a first call of these",
+            since=10,
+            earlier=0.0,
+            passes=Passes.OPENING,
+        ),
+    ] = 0.0
+    second_ns: Annotated[
+        float, Column("and the second call, timed alike; 0: not known", since=10, earlier=0.0, passes=Passes.OPENING)
+    ] = 0.0
+    grid: Annotated[
+        list[int], Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none", since=4, earlier="")
+    ] = []
+    order: Annotated[
+        list[int],
+        Column(
+            "numbers of the ranks at each place of it, divided by commas, where the library gave them other "
+            "places than their own; else empty",
+            since=4,
+            earlier="",
+        ),
+    ] = []
+    hops: Annotated[
+        int,
+        Column(
+            "of rings: messages one after the other that brought a round home; else 0",
+            stored="Int32",
+            since=4,
+            earlier=0,
+        ),
+    ] = 0
+    printed: Annotated[
+        dict[str, float],
+        Column(
+            "of a foreign tool: all that it printed in this row, as a JSON object by its own headings; else empty",
+            since=5,
+            earlier="",
+            streamed=False,
+        ),
+    ] = {}
     series: list[Series] = []
 
     @property
@@ -161,6 +306,10 @@ class Visit(msgspec.Struct, frozen=True):
     """How many it took; of a visit that counts for nothing, 0."""
     hop_ns: float = 0.0
     """What handing a cache line to the next rank of its host took, mean of just before and just after; 0: not known."""
+    position: int = -1
+    """Of its turn among those of the launches that ran together, from 0; -1: it ran alone, or that is not known."""
+    after: int = -1
+    """The place among these launches of the one that measured just before; -1: none."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,9 +366,18 @@ class LaunchStatus(enum.StrEnum):
     """The launcher or the core would not start, or what started was not what was asked for."""
 
 
-RESTLESS, LEAST_WAITED_S = 0.05, 0.1
-"""Share of a CPU that a rank which waits for its turn may use; one with a thread that never rests uses all of it. Of a
-shorter time that all ranks together waited nothing is concluded."""
+REST_PART, LEAST_REST, LEAST_WAITED_S = 0.1, 0.001, 0.1
+"""Share of the practical threshold, and at least this share of a CPU, that all who sleep may take from the launch that
+measures. Of a shorter time that all ranks of a launch waited nothing is concluded."""
+
+
+def least_restful(shares: Mapping[str, float], threshold: float) -> str:
+    """Return which candidate of launches in turn takes most CPU time while it sleeps, if all take too much; else none.
+
+    The launch that suffers most is that which takes least itself.
+    """
+    others = sum(shares.values()) - min(shares.values(), default=0.0)
+    return max(shares, key=shares.__getitem__) if others > max(LEAST_REST, REST_PART * threshold) else ""
 
 
 class Launch(Record, frozen=True):
@@ -258,15 +416,17 @@ class Launch(Record, frozen=True):
     """Where a job script left it, below the campaign's folder."""
     together: int = 1
     """How many launches ran at the same time and measured in turn, this one included."""
+    beside: list[str] = []
+    """The candidates of these launches, by their places; empty: it ran alone, or that is not known."""
     waited_s: float = 0.0
     busy_s: float = 0.0
-    """What its ranks waited for their turns, and what CPU time their processes used meanwhile, all together."""
+    """What its ranks waited for their turns, and what CPU time their processes and launchers used meanwhile, of all."""
     alone: str = ""
     """Why it took no turns with others though the plan asks for it: launches of its candidate measured nothing so."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
 
     @property
-    def restless(self) -> bool:
-        """Return whether its processes disturbed the launches whose turn it was."""
-        return self.waited_s >= LEAST_WAITED_S and self.busy_s > RESTLESS * self.waited_s
+    def rest_share(self) -> float:
+        """Return the share of each rank's CPU that its processes took from the launches whose turn it was."""
+        return self.busy_s / self.waited_s if self.waited_s >= LEAST_WAITED_S else 0.0

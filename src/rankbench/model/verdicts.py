@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from rankbench.language import NOTHING, Text, Words
 from rankbench.model.base import Record
 from rankbench.model.plans import Case
 
@@ -71,7 +72,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Launches that do not count, since too few of their rounds do."""
     all_late: int = 0
     """Launches without figures since no round began in time on all ranks; `failures` has them as `refused`."""
-    doubt: str = ""
+    doubt: Words = NOTHING
     """Why the case is not judged for this candidate, though it has figures."""
     moved_bytes: int = 0
     moved_messages: int = 0
@@ -86,7 +87,7 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Launches in which the case ended otherwise, by status."""
     elsewhere: str = ""
     """Where ranks sat that were asked to sit elsewhere, in the first launch that was not as asked."""
-    warnings: list[str] = []
+    warnings: list[Words] = []
 
     @property
     def left_out(self) -> int:
@@ -188,15 +189,32 @@ class CaseVerdict(Record, frozen=True):
     winners_by_level: dict[str, list[str]] = {}
     """Winners while cores were near and while they were far; one level only where the other was not met often enough,
     and empty where there are no levels."""
+    outcome_by_level: dict[str, Outcome] = {}
+    """What is known at each of these levels: `faster`, `equivalent` or `undecided`."""
     margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
-    failures: dict[str, str] = {}
+    failures: dict[str, Words] = {}
     """Why a candidate has no figure, by candidate."""
 
     @property
     def decided(self) -> bool:
-        """There is one winner, or several that are equivalent."""
+        """There is one winner, or several that are equivalent: the same ones at all levels."""
         return self.outcome in {"faster", "equivalent"}
+
+    @property
+    def decided_at(self) -> list[str]:
+        """Levels of the reference at which there is one winner, or several that are equivalent."""
+        return [level for level, outcome in self.outcome_by_level.items() if outcome != "undecided"]
+
+    @property
+    def answered(self) -> bool:
+        """The winners are known: the same ones at all levels, or at each level its own."""
+        return self.decided or 0 < len(self.outcome_by_level) == len(self.decided_at)
+
+    @property
+    def differs(self) -> bool:
+        """At one level something else is known than at the other: other winners, or more."""
+        return self.outcome == "depends" or (self.outcome == "undecided" and bool(self.decided_at))
 
     @property
     def sign(self) -> str:
@@ -219,9 +237,9 @@ class Finding(Record, frozen=True):
     """Something worth telling. `kind` is the finding's file name; `cases` are keys of the cases it rests on."""
 
     kind: str
-    title: str
-    text: str
-    advice: str
+    title: Text
+    text: Text
+    advice: Text
     cases: list[str]
     severity: Literal["note", "warning", "failure"]
     plot: str = "curves"
@@ -235,9 +253,9 @@ class Group(Record, frozen=True):
 
     lines: list[str]
     """Keys as `naming.line_key` gives them, with the placement; the representative first."""
-    title: str
+    title: Text
     """Names the representative and how many are like it."""
-    text: str
+    text: Text
     """What they have in common: who wins where, and how curves run."""
     cases: list[str]
     """Keys of the cases of the representative."""
@@ -245,19 +263,21 @@ class Group(Record, frozen=True):
     """What the text says about who is fastest where, of the representative."""
 
 
-class Sentence(Record, frozen=True):
-    """One sentence of the conclusion with the keys of the cases that are its evidence."""
+class Claim(Record, frozen=True):
+    """One sentence or more of the conclusion with the keys of the cases that are its evidence."""
 
-    text: str
+    text: Text
     cases: list[str]
     brief: bool = False
     """It belongs to the short answer that the terminal shows."""
+    outcome: Outcome | None = None
+    """The outcome that all its cases share, where the claim is about that."""
 
 
 class Verdict(Record, frozen=True):
     """The answer to a campaign's question."""
 
-    conclusion: list[Sentence]
+    conclusion: list[Claim]
     cases: list[CaseVerdict]
     summaries: list[Summary]
     comparisons: list[Comparison]

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rankbench.model import FORMS, Calls
+from rankbench.plan import estimators
 
 if TYPE_CHECKING:
     from rankbench.model import Form
@@ -21,7 +22,7 @@ UNTIL_HELP = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
-ESTIMATOR_HELP = '"median", "min", "mean", "trimmed-mean" or a percentile from "p1" to "p99"'
+ESTIMATOR_HELP = estimators.help_text()
 CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
@@ -98,9 +99,8 @@ def alignment(raw: object) -> int:
 
 
 def estimator(raw: object) -> str:
-    """Return the name of an estimator: `median`, `trimmed-mean`, `p90`."""
-    if not re.fullmatch(r"median|min|mean|trimmed-mean|p[1-9]\d?", str(raw)):
-        raise ValueError(raw)
+    """Return the name of an estimator, such as `median` or `p90`, of which a unit of `plan/estimators` is one."""
+    estimators.unit_of(str(raw))
     return str(raw)
 
 

@@ -16,11 +16,10 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-import altair as alt
 import polars as pl
 
 from rankbench import plots, units
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import Site
@@ -29,10 +28,14 @@ from rankbench.verdict import measures, naming, scales
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    import altair as alt
+
     from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
     from rankbench.verdict.evaluation import Evaluation
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.scales import Standing
+else:
+    alt = units.lazily("altair")  # Terminals show figures and circumstances, and draw nothing.
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -262,28 +265,28 @@ def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
     summaries = [summary for _, summary in picture.summaries()]
     launches = sorted({summary.launches for summary in summaries})
     names = " or ".join(dict.fromkeys(case.start for case in picture.cases))
-    where = say("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(picture, case)}")
-    setting = f"{where}, {start or say('start: {names}', names=names)}"
+    where = format_text("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(picture, case)}")
+    setting = f"{where}, {start or format_text('start: {names}', names=names)}"
     if not launches:
-        return say("{setting}, no launch that counts", setting=setting)
+        return format_text("{setting}, no launch that counts", setting=setting)
     coverage = min(summary.coverage for summary in summaries)
     return f"{setting}, {each(launches, picture.campaign.plan.estimator)}, {interval or covered(picture, coverage)}"
 
 
 def each(launches: Sequence[int], estimator: str = "median") -> str:
     """Return how many launches figures are of, in rising order, and by what of each if not by its median."""
-    several = say("{least} to {most} launches", least=launches[0], most=launches[-1])
-    counted = several if len(launches) > 1 else say("{n:count launch}", n=launches[0])
+    several = format_text("{least} to {most} launches", least=launches[0], most=launches[-1])
+    counted = several if len(launches) > 1 else format_text("{n:count launch}", n=launches[0])
     if estimator == "median":
-        return say("{launches} each", launches=counted)
-    return say("{launches} each by its {estimator}", launches=counted, estimator=estimator)
+        return format_text("{launches} each", launches=counted)
+    return format_text("{launches} each by its {estimator}", launches=counted, estimator=estimator)
 
 
 def covered(picture: Picture, coverage: float) -> str:
     """Return how sure intervals are at least, or why there are none."""
     if not coverage:
         return uncovered(picture)
-    return say("intervals of {percent:.3g} % or more", percent=100 * coverage)
+    return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
 
 
 def crowd(picture: Picture, case: Case) -> str:
@@ -296,8 +299,8 @@ def uncovered(picture: Picture) -> str:
     """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
     planned = picture.campaign.plan
     if planned.estimator != TRIMMED:
-        return say("too few for intervals")
-    return say(
+        return format_text("too few for intervals")
+    return format_text(
         "with MPIPerf's {confidence:.0%} interval of the samples within it, not of the next launch",
         confidence=planned.confidence,
     )
@@ -368,7 +371,7 @@ def log_axis(heading: str, label: str) -> alt.Axis:
 
 def time_axis(heading: str = "") -> alt.Axis:
     """Return an axis of nanoseconds, labelled in ns, µs, ms and s."""
-    return log_axis(heading or say("time"), TIME_LABEL)
+    return log_axis(heading or format_text("time"), TIME_LABEL)
 
 
 def value_axis(measure: Measure, heading: str = "") -> alt.Axis:
@@ -385,7 +388,9 @@ def size_x(sizes: list[int]) -> alt.X:
     """Return the axis of message sizes, with a tick at every measured one."""
     values = sorted({size_position(size, sizes) for size in sizes})
     label = SIZE_LABEL if 0 not in sizes else f"datum.value === {values[0]} ? '0 B' : {SIZE_LABEL}"
-    axis = alt.Axis(title=say("message size"), values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4)
+    axis = alt.Axis(
+        title=format_text("message size"), values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4
+    )
     return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
 
 
@@ -442,7 +447,7 @@ def figures(summary: Summary, measure: Measure) -> Row:
 def launch_x() -> alt.X:
     """Return the axis of launches."""
     scale, axis = alt.Scale(nice=False, zero=False, padding=12), alt.Axis(tickMinStep=1, grid=False)
-    return alt.X("launch:Q", title=say("launch, in order of time"), scale=scale, axis=axis)
+    return alt.X("launch:Q", title=format_text("launch, in order of time"), scale=scale, axis=axis)
 
 
 def over_launches(candidates: Sequence[str], y: alt.Y, told: str, spelling: str = "") -> list[alt.Chart]:
@@ -608,7 +613,8 @@ class Sketch:
             for ones in in_panels.values():
                 value = {"value": rounded(low * math.exp(-step * (depth + 1.3)))}
                 marks = [
-                    {**self.row(one, campaign), **value, "fate": one.fate, "words": "", "side": ""} for one in ones
+                    {**self.row(one, campaign), **value, "fate": render(one.fate), "words": "", "side": ""}
+                    for one in ones
                 ]
                 end, words = self.said(ones)
                 marks[end] |= {"words": words, "side": "right" if end else "left"} if words else {}
@@ -631,13 +637,13 @@ class Sketch:
         """Return what may be said of some failures, the fullest first: places that always fail before the others."""
         always = [one for one in failed if not one.counts]
         told = always or failed
-        fate = told[0].word if len({one.word for one in told}) == 1 else say("failed")
+        fate = render(told[0].word) if len({one.word for one in told}) == 1 else format_text("failed")
         onward = self.at(failed[-1]) == self.panels.values[-1] and len(always) > 1 and not failed[-1].counts
         words = [fate]
         if onward:
-            words.insert(0, say(self.onward, fate=fate, first=f"{self.at(always[0]):g}"))
+            words.insert(0, format_text(self.onward, fate=fate, first=f"{self.at(always[0]):g}"))
         if len(told) < len(failed):
-            words.insert(0, say("{words}, elsewhere at times", words=words[0]))
+            words.insert(0, format_text("{words}, elsewhere at times", words=words[0]))
         return words
 
 
@@ -673,7 +679,7 @@ def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], 
     }
     return Chart(
         nodes_form(panels, series, unmoved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
-        say("{case}: {what} by nodes", case=picture.name(picture.cases[0]), what=first.heading),
+        format_text("{case}: {what} by nodes", case=picture.name(picture.cases[0]), what=first.heading),
         everywhere(picture, [one.summary for one in own if one.counts]),
         {name: rows for name, rows in sets.items() if rows},
     )
@@ -682,7 +688,7 @@ def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], 
 @functools.lru_cache
 def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
     """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
-    x = panels.axis(say("nodes"), [f"{value:g}" for value in panels.values])
+    x = panels.axis(format_text("nodes"), [f"{value:g}" for value in panels.values])
     told = ("candidate", "place", "typical", "interval", "launches", "samples")
     scale = alt.Scale(type="log", nice=False, padding=12)
     grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])
@@ -716,13 +722,13 @@ def everywhere(picture: Picture, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
     coverage = min(summary.coverage for summary in summaries)
-    interval = covered(picture, coverage) if coverage else say("too few for intervals")
-    return f"{say('start: {names}', names=picture.cases[0].start)}, {each(launches)}, {interval}"
+    interval = covered(picture, coverage) if coverage else format_text("too few for intervals")
+    return f"{format_text('start: {names}', names=picture.cases[0].start)}, {each(launches)}, {interval}"
 
 
 def heading(measure: Measure) -> str:
     """Return what the axis of one operation shows."""
-    own = {"time": say("time per call"), "latency": say("latency (half a round trip)")}
+    own = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
     return own.get(measure.name, measure.heading)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 from rankbench.quantities import format_whole
 
@@ -54,7 +54,7 @@ def chart(picture: Picture) -> Chart | None:
         "typical": [typical(summary, high, measure) for summary in summaries.values()],
     }
     total = format_whole(sum(summary.samples for summary in summaries.values()))
-    title = say("{case}: all {total} samples and every launch", case=picture.name(case), total=total)
+    title = format_text("{case}: all {total} samples and every launch", case=picture.name(case), total=total)
     return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), datasets)
 
 
@@ -101,7 +101,7 @@ def hill(candidate: str, shares: NDArray[np.float64]) -> Row:
 def typical(summary: Summary, edge: float, measure: Measure) -> Row:
     """Return the typical value with its interval, and in words what lies beyond the right edge."""
     values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
-    beyond = say("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
+    beyond = format_text("up to {most} →", most=measure.text(summary.max_ns)) if summary.max_ns > edge else ""
     told = {name: plots.rounded(value) for name, value in values.items()}
     return {"candidate": summary.candidate, **told, "beyond": beyond}
 
@@ -169,7 +169,7 @@ def hills(names: list[str], measure: Measure) -> alt.Chart:
             x=alt.X("first:Q", scale=TIME, axis=plots.value_axis(measure)),
             x2="last:Q",
             y2="top:Q",
-            tooltip=[*plots.tooltips("candidate"), alt.Tooltip("shown:N", title=say("share of samples"))],
+            tooltip=[*plots.tooltips("candidate"), alt.Tooltip("shown:N", title=format_text("share of samples"))],
         )
     )
     return chart

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
 
@@ -34,11 +34,11 @@ def chart(picture: Picture) -> Chart | None:
         return None
     ratios = [row["ratio"] for row in rows]
     scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
-    y = alt.Y("ratio:Q", scale=scale, axis=plots.log_axis(say("time / typical time"), "datum.label + '×'"))
+    y = alt.Y("ratio:Q", scale=scale, axis=plots.log_axis(format_text("time / typical time"), "datum.label + '×'"))
     return Chart(
         plots.form(plots.over_launches(picture.candidates, y, "speed"), 220),
-        say("How fast the machine was during each launch"),
-        say("1 is each candidate's typical time; mean over {count} cases", count=len(timed.cases)),
+        format_text("How fast the machine was during each launch"),
+        format_text("1 is each candidate's typical time; mean over {count} cases", count=len(timed.cases)),
         {"launches": rows},
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart, bars
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def chart(picture: Picture) -> Chart | None:
         if len(sizes) > 1
         else bars.form(picture.candidates, measure)
     )
-    title = say("{name}: {heading}, mean and extremes", name=name, heading=plots.heading(measure))
-    return Chart(form, title, plots.circumstances(picture, say("bars: smallest to largest")), {"points": rows})
+    title = format_text("{name}: {heading}, mean and extremes", name=name, heading=plots.heading(measure))
+    return Chart(form, title, plots.circumstances(picture, format_text("bars: smallest to largest")), {"points": rows})
 
 
 def points(picture: Picture, sizes: list[int]) -> list[Row]:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.plots import Chart
 from rankbench.quantities import format_whole
 from rankbench.statistics.modes import clock_step
@@ -142,17 +142,17 @@ def chart(picture: Picture) -> Chart | None:
             datasets[name] += rows
     total = format_whole(sum(len(panel.times) for panel in panels))
     bins = told_bins(sorted({axis.width for axis in axes}))
-    title = say("{case}: histogram of {total} samples, {bins}", case=picture.name(case), total=total, bins=bins)
+    title = format_text("{case}: histogram of {total} samples, {bins}", case=picture.name(case), total=total, bins=bins)
     if len(panels) > MOST_ROWS:
-        title = say("{title}, {n} rows are left out", title=title, n=len(panels) - MOST_ROWS)
+        title = format_text("{title}, {n} rows are left out", title=title, n=len(panels) - MOST_ROWS)
     return Chart(form(picture.candidates, len(shown)), title, plots.circumstances(picture), datasets)
 
 
 def told_bins(widths: Sequence[float]) -> str:
     """Return how wide bins are; widths are in rising order."""
     if len(widths) == 1:
-        return say("bins of {width} ns", width=f"{widths[0]:g}")
-    return say("bins of {least} to {most} ns", least=f"{widths[0]:g}", most=f"{widths[-1]:g}")
+        return format_text("bins of {width} ns", width=f"{widths[0]:g}")
+    return format_text("bins of {least} to {most} ns", least=f"{widths[0]:g}", most=f"{widths[-1]:g}")
 
 
 # --- what is drawn ----------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def rings(picture: Picture) -> list[Panel]:
         times = samples.filter(pl.col("candidate") == name, pl.col("series") == edge)["time_ns"].to_numpy()
         if len(times) and times.min() > 0:
             modes = evaluation.ring_modes.get((case.key, name, str(edge)), [])
-            told = say("{name}, ring of rank {rank}", name=name, rank=edge)
+            told = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
             found.append(Panel(name, told, times, modes, None))
     return found
 
@@ -295,7 +295,7 @@ def bars(panel: Panel, axis: Axis, edges: Values, counts: NDArray[np.int64], hei
             "y": row,
             "top": rounded(tops[at]),
             "count": int(counts[at]),
-            "bin": say("{low:time} to {high:time}", low=float(edges[at]), high=float(edges[at + 1])),
+            "bin": format_text("{low:time} to {high:time}", low=float(edges[at]), high=float(edges[at + 1])),
         }
 
 
@@ -323,24 +323,24 @@ def marked(panel: Panel, axis: Axis, row: int) -> Iterator[Row]:
         return
     for number, one in enumerate(panel.modes, 1):
         place = float(axis.place(np.array([np.clip(one.mode.location_ns, axis.low, axis.high)]))[0])
-        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "told": one.told}
+        yield {"x": rounded(place), "y": row + MARKS, "label": str(number), "told": render(one.text)}
 
 
 def words(panel: Panel) -> str:
     """Return whose row it is, and what is known of its tail."""
-    said = say(
+    said = format_text(
         "{name}: {middle:time} in the middle, slowest {slowest:time}",
         name=panel.name,
         middle=float(np.median(panel.times)),
         slowest=float(panel.times.max()),
     )
-    return f"{said}; {panel.tail.told}" if panel.tail and panel.tail.fits else said
+    return f"{said}; {render(panel.tail.text)}" if panel.tail and panel.tail.fits else said
 
 
 def mode_words(panel: Panel) -> str:
     """Return the modes in words, where there are several; of many, the heaviest."""
-    told = [one.told.replace(say(" of samples"), "") for one in panel.modes[1:MOST_MODES]]
-    main = [say("main at {place:time}", place=panel.modes[0].mode.location_ns)] if told else []
+    told = [render(one.text).replace(" of samples", "") for one in panel.modes[1:MOST_MODES]]
+    main = [format_text("main at {place:time}", place=panel.modes[0].mode.location_ns)] if told else []
     return "; ".join(main + told) + (" …" if len(panel.modes) > MOST_MODES else "")
 
 
@@ -373,9 +373,9 @@ def form(candidates: tuple[str, ...], rows: int) -> Row:
     def axis(title: str) -> alt.Axis:
         return alt.Axis(labels=False, ticks=False, domain=False, grid=False, title=title)
 
-    x = alt.X("x:Q", scale=alt.Scale(domain=[LEFT, 1.0], nice=False), axis=axis(say("time")))
+    x = alt.X("x:Q", scale=alt.Scale(domain=[LEFT, 1.0], nice=False), axis=axis(format_text("time")))
     heights = alt.Scale(domain=[-0.17, rows - 0.05], nice=False, zero=False)
-    y = alt.Y("y:Q", scale=heights, axis=axis(say("samples in a bin")))
+    y = alt.Y("y:Q", scale=heights, axis=axis(format_text("samples in a bin")))
     muted = "#888888"
 
     def layer(dataset: str) -> alt.Chart:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def chart(picture: Picture) -> Chart | None:
     if not rows:
         return None
     measure = picture.measure(case).of_samples
-    title = say("{case}: launches in order of time", case=picture.name(case))
+    title = format_text("{case}: launches in order of time", case=picture.name(case))
     return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), {"launches": rows})
 
 
@@ -37,5 +37,5 @@ def chart(picture: Picture) -> Chart | None:
 def form(candidates: tuple[str, ...], measure: Measure) -> Row:
     """Return a thin line and a point per launch for each candidate."""
     scale = alt.Scale(type="log", nice=False, padding=12)
-    y = alt.Y("figure_ns:Q", scale=scale, axis=plots.value_axis(measure, say("figure of a launch")))
+    y = alt.Y("figure_ns:Q", scale=scale, axis=plots.value_axis(measure, format_text("figure of a launch")))
     return plots.form(plots.over_launches(candidates, y, "figure", plots.spelt(measure.kind, "figure_ns")), 200)

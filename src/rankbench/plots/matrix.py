@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.plots import Chart
 from rankbench.statistics.places import CACHES, HOST
 from rankbench.verdict import maps, naming
@@ -119,7 +119,7 @@ def chart(picture: Picture) -> Chart | None:
     frame = frame_of(picture, shown)
     return Chart(
         form(frame, shades(measure, [one.typical_ns for _, one in figures])),
-        say(
+        format_text(
             "{case}: {what} between pairs of ranks",
             case=naming.full(naming.endless(case), operation),
             what=measure.heading,
@@ -146,8 +146,8 @@ def order_told(frame: Frame) -> str:
     """Return in what order ranks stand, if it is not that of the machine."""
     if frame.places.disputed:
         who = maps.ranks_named(frame.places.disputed)
-        return say("; ranks in their own order, since launches placed {who} differently", who=who)
-    return "" if frame.levels else say("; ranks in their own order")
+        return format_text("; ranks in their own order, since launches placed {who} differently", who=who)
+    return "" if frame.levels else format_text("; ranks in their own order")
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------
@@ -177,10 +177,12 @@ def cell(picture: Picture, case: Case, summary: Summary, own: Map, pair: tuple[i
     measure = picture.measure(case)
     return {
         "key": case.key,
-        "pair": say("from {first} to {second}", first=first, second=second),
-        "seats": say("{low} to {high}", low=own.places.seat(first), high=own.places.seat(second)),
-        "share": own.between(pair) or say("not known"),
-        "group": say("{n} of {all}", n=own.group[pair], all=len(own.groups)) if pair in own.group else say("not known"),
+        "pair": format_text("from {first} to {second}", first=first, second=second),
+        "seats": format_text("{low} to {high}", low=own.places.seat(first), high=own.places.seat(second)),
+        "share": render(own.between(pair)) or format_text("not known"),
+        "group": format_text("{n} of {all}", n=own.group[pair], all=len(own.groups))
+        if pair in own.group
+        else format_text("not known"),
         "odd": pair in own.odd,
         "value": plots.rounded(measure.value(summary.typical_ns)),
         "text": measure.text(summary.typical_ns),
@@ -197,7 +199,7 @@ def words(frame: Frame) -> Iterator[Row]:
     for name in frame.candidates:
         top = frame.top(name)
         yield word(name, -frame.margin, top - frame.above + HEAD / 2, "head")
-        yield word(say("from ↓ to →"), -4 / frame.usual_width, top - LABELS / 2, "right")
+        yield word(format_text("from ↓ to →"), -4 / frame.usual_width, top - LABELS / 2, "right")
         for number in labelled(frame, frame.usual_width, LETTER * len(str(max(frame.ranks))) + 6):
             yield word(str(frame.ranks[number]), number + 0.5, top - LABELS / 2, "middle")
         for number in labelled(frame, height, 11):
@@ -234,7 +236,7 @@ def label(frame: Frame, depth: int, first: int, room: float) -> str:
     level = frame.levels[depth]
     host, number = level.units[frame.ranks[first]]
     kind = level.kinds[0]
-    names = [host] if kind == HOST else [kind] if kind in CACHES else [f"{say(kind)} {number}", str(number)]
+    names = [host] if kind == HOST else [kind] if kind in CACHES else [f"{format_text(kind)} {number}", str(number)]
     return next((name for name in names if LETTER * len(name) <= room - 4), "")
 
 

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart, Panels
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def chart(picture: Picture) -> Chart | None:
     rows = [row(picture, case, one, side.x(at[case.size_bytes], shown.index(one.candidate))) for case, one in figures]
     return Chart(
         form(tuple(names), side, tuple(labels(picture, sizes)), measure),
-        say("{line}: {what} by placement", line=picture.line(), what=measure.heading),
+        format_text("{line}: {what} by placement", line=picture.line(), what=measure.heading),
         plots.everywhere(picture, [summary for _, summary in figures]),
         {"points": rows, "heads": side.rows()},
     )
@@ -89,5 +89,5 @@ def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure
     """Return a panel per candidate with a line, its interval and its points for each placement."""
     series = plots.Series("placement", names, plots.PLACE_COLOURS)
     told = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
-    layers = plots.panelled(panels, panels.axis(say("message size"), words), series, measure, told)
+    layers = plots.panelled(panels, panels.axis(format_text("message size"), words), series, measure, told)
     return plots.form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def chart(picture: Picture) -> Chart | None:
     if not kept:
         rows = [share(picture, one) for one in found]
         chosen = shares(picture.candidates, case.ranks)
-        title = say("{case}: how often each rank was the last", case=name)
+        title = format_text("{case}: how often each rank was the last", case=name)
     else:
         rows = [times(picture, one) for one in kept]
         chosen = spans(picture.candidates, case.ranks, heading(picture))
-        title = say("{case}: from beginning to end of each rank", case=name)
+        title = format_text("{case}: from beginning to end of each rank", case=name)
     return Chart(chosen, title, plots.circumstances(picture), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
 
 
@@ -58,7 +58,7 @@ def place(picture: Picture, one: Row) -> Row:
     """Return whose rank it is and where it stands: candidates beside each other."""
     count = len(picture.candidates)
     beside = (picture.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
-    last = say("{share:.0%} of {n} samples", share=one["last"], n=one["samples"])
+    last = format_text("{share:.0%} of {n} samples", share=one["last"], n=one["samples"])
     return {"candidate": one["candidate"], "rank": one["rank"], "place": one["rank"] + beside, "last": last}
 
 
@@ -73,15 +73,17 @@ def times(picture: Picture, one: Row) -> Row:
     return {
         **place(picture, one),
         **{name: plots.rounded(value) for name, value in known.items()},
-        "began": say("{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]),
-        "ended": say("after {end:time}, 90 % within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
+        "began": format_text(
+            "{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
+        ),
+        "ended": format_text("after {end:time}, 90 % within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
     }
 
 
 def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
     """Return the ranks to the right, candidates beside each other."""
     step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
-    axis = alt.Axis(title=say("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
+    axis = alt.Axis(title=format_text("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
     return alt.Chart(plots.data("ranks")).encode(
         x=alt.X("place:Q", scale=alt.Scale(domain=[-BESIDE, ranks - 1 + BESIDE], nice=False), axis=axis),
         color=plots.colour(candidates),
@@ -92,7 +94,7 @@ def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
 def heading(picture: Picture) -> str:
     """Return what times are counted from."""
     common = picture.campaign.scheduled(picture.cases[0])
-    return say("after the common start") if common else say("after its own beginning")
+    return format_text("after the common start") if common else format_text("after its own beginning")
 
 
 @functools.lru_cache
@@ -109,7 +111,9 @@ def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
 @functools.lru_cache
 def shares(candidates: tuple[str, ...], ranks: int) -> Row:
     """Draw the share of samples in which a rank was the last."""
-    y = alt.Y("share:Q", axis=alt.Axis(title=say("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0))
+    y = alt.Y(
+        "share:Q", axis=alt.Axis(title=format_text("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0)
+    )
     point = beside(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
     even = alt.Chart(plots.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")
     return plots.form([even, point.encode(y=y, shape=plots.shape(candidates))], HEIGHT)

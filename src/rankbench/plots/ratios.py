@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots, statistics
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio, format_size
 
@@ -41,7 +41,7 @@ def chart(picture: Picture) -> Chart | None:
     return Chart(
         form(picture.candidates, tuple(sizes), memory=memory, strip=picture.campaign.plan.threshold > 0),
         heading(picture.line(), base, memory=memory),
-        plots.circumstances(picture, say("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
+        plots.circumstances(picture, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
         {"ratios": rows, "one": [threshold(picture)]},
     )
 
@@ -49,8 +49,8 @@ def chart(picture: Picture) -> Chart | None:
 def heading(line: str, base: str, *, memory: bool) -> str:
     """Return what is held against what."""
     if memory:
-        return say("{line}: memory relative to {base}", line=line, base=base)
-    return say("{line}: time relative to {base}", line=line, base=base)
+        return format_text("{line}: memory relative to {base}", line=line, base=base)
+    return format_text("{line}: time relative to {base}", line=line, base=base)
 
 
 def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
@@ -67,7 +67,7 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
         "high": plots.rounded(high),
         "different": comparison.different,
         "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
-        "interval": say("{low:ratio} to {high:ratio}", low=low, high=high) if known else say("unknown"),
+        "interval": format_text("{low:ratio} to {high:ratio}", low=low, high=high) if known else format_text("unknown"),
         "blocks": str(comparison.blocks),
         "adjusted p": f"{comparison.p_adjusted:.2g}",
     }
@@ -91,7 +91,11 @@ def form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool, s
 def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) -> list[alt.Chart]:
     """Return line, interval and point of every candidate; hollow points are not distinguishable from the base."""
     base = candidates[0]
-    title = say("memory / memory of {base}", base=base) if memory else say("time / time of {base}", base=base)
+    title = (
+        format_text("memory / memory of {base}", base=base)
+        if memory
+        else format_text("time / time of {base}", base=base)
+    )
     axis = plots.log_axis(title, "datum.label + '×'")
     y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
     chart = alt.Chart(plots.data("ratios")).encode(

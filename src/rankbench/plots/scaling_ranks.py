@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart, Panels, Series, Sketch
 from rankbench.statistics.placements import placeless
 from rankbench.verdict import scales
@@ -54,7 +54,7 @@ def chart(picture: Picture) -> Chart | None:
     foot = sketch.foot(own, points, picture.campaign)
     return Chart(
         form(panels, tuple(dict.fromkeys(each.values())), plots.unmoved(measure), failed=bool(foot)),
-        say("{case}: {what} by ranks", case=picture.name(picture.cases[0]), what=measure.heading),
+        format_text("{case}: {what} by ranks", case=picture.name(picture.cases[0]), what=measure.heading),
         plots.everywhere(picture, [one.summary for one in own if one.counts]),
         {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
     )
@@ -65,8 +65,8 @@ def series_name(picture: Picture, place: Site, *, alone: bool) -> str:
     if not alone:
         return scales.ranks_name(place.ranks_per_node, picture.campaign)
     if scales.remark(place, picture.campaign):
-        return say("{n:count node}, more ranks than cores", n=place.nodes)
-    return say("{n:count node}", n=place.nodes)
+        return format_text("{n:count node}, more ranks than cores", n=place.nodes)
+    return format_text("{n:count node}", n=place.nodes)
 
 
 def folded(name: str, letters: int) -> str:
@@ -81,7 +81,7 @@ def folded(name: str, letters: int) -> str:
 @functools.lru_cache
 def form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bool) -> Row:
     """Return the form, with layers for failures where there are any."""
-    x = panels.axis(say("ranks of all nodes"), labels(panels.values))
+    x = panels.axis(format_text("ranks of all nodes"), labels(panels.values))
     series = Series("series", names, plots.PLACE_COLOURS, 15 + 15 * panels.lines)
     told = ("candidate", "place", "typical", "interval", "launches", "samples")
     layers = [*plots.panelled(panels, x, series, measure, told), *(plots.at_the_foot(x, series) if failed else ())]

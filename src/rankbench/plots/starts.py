@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 from rankbench.quantities import format_time
 
@@ -45,8 +45,8 @@ def chart(picture: Picture) -> Chart | None:
         return None
     return Chart(
         form(picture.candidates, tuple(one.start for one in alike)),
-        say("{case}: time by start", case=picture.name(case)),
-        plots.circumstances(dataclasses.replace(picture, cases=alike), start=say("{n} starts", n=len(alike))),
+        format_text("{case}: time by start", case=picture.name(case)),
+        plots.circumstances(dataclasses.replace(picture, cases=alike), start=format_text("{n} starts", n=len(alike))),
         {"points": rows},
     )
 
@@ -59,7 +59,7 @@ def row(case: Case, summary: Summary, measure: Measure) -> Row:
         **{name: plots.rounded(value) for name, value in values.items()},
         "start": case.start,
         "judged": not summary.doubt,
-        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else say("not known"),
+        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else format_text("not known"),
     }
 
 
@@ -73,7 +73,7 @@ def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
         color=plots.colour(candidates),
     )
     interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
-        x=alt.X("low:Q", scale=scale, axis=plots.time_axis(say("time per call"))), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, axis=plots.time_axis(format_text("time per call"))), x2="high:Q"
     )
     point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
         x=alt.X("value:Q", scale=scale),

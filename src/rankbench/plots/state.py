@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 from rankbench.quantities import format_time
 from rankbench.statistics import states
@@ -36,7 +36,7 @@ def chart(picture: Picture) -> Chart | None:
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
         plots.form(layers(picture.candidates, scale), 200),
-        say("State of the machine during each launch, measured without MPI"),
+        format_text("State of the machine during each launch, measured without MPI"),
         subtitle(known),
         {"launches": [row(picture, one) for one in known]},
     )
@@ -47,8 +47,8 @@ def subtitle(known: list[Met]) -> str:
     pairs = {pair for one in known for pair in one.level}
     ((one, two),) = pairs if len(pairs) == 1 else [(0, 0)]
     if len(pairs) > 1:
-        return say("geometric mean over {n} pairs of CPUs", n=len(pairs))
-    return say("between CPUs {one} and {two}", one=one, two=two)
+        return format_text("geometric mean over {n} pairs of CPUs", n=len(pairs))
+    return format_text("between CPUs {one} and {two}", one=one, two=two)
 
 
 def ends_of(one: Met) -> tuple[float, float]:
@@ -80,7 +80,7 @@ def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
         color=plots.colour(candidates),
         tooltip=plots.tooltips("candidate", "launch", "block", "before", "after"),
     )
-    axis = plots.time_axis(say("exchange of a cache line"))
+    axis = plots.time_axis(format_text("exchange of a cache line"))
     bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
     points = base.mark_point(size=45, opacity=1).encode(
         y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
 from rankbench.verdict import naming
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 TITLE = "Winner map"
 HELP = (
-    "Letter and colour: the fastest candidate, or where memory was measured the one that needs least. Figure and "
-    "strength of colour: how many times as long the next one takes, or as much it needs. Grey: several, the "
-    "letters named or all of them; = where they are surely alike, ~ where it is not known, / where it depends on "
-    "whether cores are near or far. !: no figure counts."
+    "Letter and colour: the fastest candidate, or the one that needs least memory. Number and strength of colour: how "
+    "many times the next one needs. Grey: several candidates, = equivalent, ~ not distinguishable; A/B: A while cores "
+    "are near, B while they are far. !: no value counts."
 )
 SCOPE = "placement"
 SHARED = "tied"
@@ -56,8 +55,8 @@ def shown(picture: Picture) -> list[CaseVerdict]:
 def headings(picture: Picture, verdicts: list[CaseVerdict]) -> tuple[str, str]:
     """Return title and subtitle of a map."""
     memory = any(verdict.case.quantity == "memory" for verdict in verdicts)
-    fastest = say("Fastest candidate by operation and message size")
-    title = say("Best candidate by operation and message size") if memory else fastest
+    fastest = format_text("Fastest candidate by operation and message size")
+    title = format_text("Best candidate by operation and message size") if memory else fastest
     return title, plots.circumstances(dataclasses.replace(picture, cases=[verdict.case for verdict in verdicts]))
 
 
@@ -84,7 +83,7 @@ def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: l
     labels = alt.Axis(labelExpr=parts, labelLimit=0, labelOffset=middle, grid=False, domain=False, ticks=False)
     gaps = alt.Scale(paddingInner=0.05)
     base = alt.Chart(plots.data("cells")).encode(
-        x=alt.X("size:N", sort=sizes, title=say("message size"), scale=gaps, axis=bare),
+        x=alt.X("size:N", sort=sizes, title=format_text("message size"), scale=gaps, axis=bare),
         y=alt.Y("line:N", sort=lines, title=None, scale=gaps, axis=labels),
         tooltip=plots.tooltips("case", "winner", "margin"),
     )
@@ -112,7 +111,7 @@ def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
     """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
     fills = [*picture.candidates, SHARED]
     labels = {name: f"{letters[name]}  {name}" for name in picture.candidates}
-    labels[SHARED] = f"=  {say('alike')}, ~  {say('not known')}"
+    labels[SHARED] = format_text("=  equivalent, ~  not distinguishable, A/B  near/far")
     words = f"{json.dumps(labels)}[datum.value]"
     legend = alt.Legend(orient="top", labelExpr=words, symbolOpacity=1, columns=plots.columns(labels.values()))
     scale = alt.Scale(domain=fills, range=[*plots.cycle(plots.COLOURS, len(fills) - 1), "#b8b8b8"])
@@ -123,17 +122,13 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     """Return one cell: where it stands, what fills it, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
-    depends = verdict.outcome == "depends"
-    told = verdict.margin > 1 and not depends
-    all_of_them = len(winners) > 1 and not told
-    mark = (
-        "/" if depends else verdict.sign if all_of_them else verdict.sign.join(letters[name] for name in winners) or "!"
-    )
-    joined = naming.by_level(verdict) if depends else f" {verdict.sign} ".join(winners)
-    winner = joined or say("none: no candidate has a figure that counts")
+    told = verdict.margin > 1 and not verdict.differs
+    mark = by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not told)
+    joined = naming.by_level(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
+    winner = joined or format_text("none: no candidate has a figure that counts")
     operation = picture.operation(case)
     name = picture.name(case)
-    margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 and not depends else ""
+    margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 and not verdict.differs else ""
     return {
         "key": case.key,
         "case": name,
@@ -148,6 +143,21 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
         "margin": margin,
         "said": f"{name}: {winner} {margin}".rstrip(),
     }
+
+
+def letters_of(winners: list[str], sign: str, letters: dict[str, str], *, whole: bool) -> str:
+    """Return `O~I`; the sign alone where these are several winners and `whole` says that they are all candidates."""
+    return sign if whole and len(winners) > 1 else sign.join(letters[name] for name in winners) or "!"
+
+
+def by_level(verdict: CaseVerdict, letters: dict[str, str]) -> str:
+    """Return `O/I`: the winners while cores are near, and while they are far."""
+    ranked = len(verdict.ranking)
+    signs = {level: "=" if outcome == "equivalent" else "~" for level, outcome in verdict.outcome_by_level.items()}
+    return "/".join(
+        letters_of(names, signs[level], letters, whole=len(names) == ranked)
+        for level, names in verdict.winners_by_level.items()
+    )
 
 
 def strength(margin: float) -> float:

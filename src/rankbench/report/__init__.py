@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from rankbench.report.derived import csv_frames, frames
-from rankbench.report.figures import FORMATS, write_figures
-from rankbench.report.page import html, write_html
-from rankbench.report.text import latex, markdown
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankbench.report.derived import csv_frames, frames
+    from rankbench.report.figures import FORMATS, write_figures
+    from rankbench.report.page import html, write_html
+    from rankbench.report.text import latex, markdown
 
 __all__ = ["FORMATS", "csv_frames", "frames", "html", "latex", "markdown", "write_figures", "write_html"]
+MODULES = {
+    "FORMATS": "figures",
+    "csv_frames": "derived",
+    "frames": "derived",
+    "html": "page",
+    "latex": "text",
+    "markdown": "text",
+    "write_figures": "figures",
+    "write_html": "page",
+}
+"""Where each way of handing over is. Terminals need none of what pages and pictures are made with, which is large."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
+from rankbench.language import render
+
 if TYPE_CHECKING:
     from rankbench.model import Comparison, Summary
     from rankbench.verdict.evaluation import Evaluation
@@ -68,4 +70,5 @@ def summary_row(summary: Summary) -> dict[str, object]:
     """Return a summary whose failures and warnings are one text each."""
     failures = ", ".join(f"{status} in {count}" for status, count in sorted(summary.failures.items()))
     row: dict[str, object] = msgspec.structs.asdict(summary)
-    return {**row, "failures": failures, "warnings": "; ".join(summary.warnings)}
+    warnings = "; ".join(map(render, summary.warnings))
+    return {**row, "doubt": render(summary.doubt), "failures": failures, "warnings": warnings}

@@ -9,7 +9,7 @@ import vl_convert
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
-from rankbench.report.start_tables import smallest_cases
+from rankbench.report.tables import smallest_cases
 from rankbench.verdict import naming
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.report.tables import Cell, Table
 
 if TYPE_CHECKING:
@@ -23,8 +23,13 @@ def meanings(whole: Picture) -> Table:
         for one in whole.campaign.operations
         if one.foreign
     ]
-    columns = [say("benchmark"), say("as the core's"), say("what its number is"), say("data")]
-    return Table(say("What the numbers of other programs mean"), columns, rows)
+    columns = [
+        format_text("benchmark"),
+        format_text("as the core's"),
+        format_text("what its number is"),
+        format_text("data"),
+    ]
+    return Table(format_text("What the numbers of other programs mean"), columns, rows)
 
 
 def files(whole: Picture) -> Table:
@@ -38,5 +43,5 @@ def files(whole: Picture) -> Table:
         ]
         for one in whole.campaign.imported
     ]
-    columns = [say("file"), say("printed by"), say("tells of itself"), say("found")]
-    return Table(say("Files that were imported"), columns, rows)
+    columns = [format_text("file"), format_text("printed by"), format_text("tells of itself"), format_text("found")]
+    return Table(format_text("Files that were imported"), columns, rows)

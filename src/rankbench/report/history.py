@@ -10,10 +10,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import altair as alt
+import polars as pl
 import vl_convert
 
 from rankbench import plots, units
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.model import RankbenchError
 from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
@@ -51,7 +52,7 @@ ALL_FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
 def heading(told: History) -> str:
     """Return what it is the history of."""
     first, last = told.pasts[0], told.pasts[-1]
-    return say(
+    return format_text(
         "{n} campaigns, {first} ({begun}) to {last} ({ended})",
         n=len(told.pasts),
         first=first.name,
@@ -83,16 +84,26 @@ def bars(told: History, one: Series) -> str:
 
 
 def lines(told: History) -> list[str]:
-    """Return a line for each change, the newest first, those of one campaign by size."""
-    found = [(one, turn) for one in told.series for turn in one.turns]
-    found.sort(key=lambda pair: (-pair[1].campaign, -abs(math.log(pair[1].ratio))))
-    return [line(one, turn) for one, turn in found]
+    """Return a line for each change: regressions by what they cost, then improvements by what they save."""
+    return [line(one, turn) for one, turn in told.changes]
+
+
+def csv(told: History) -> str:
+    """Return the changes in the same order as comma-separated values."""
+    columns = ("case", "candidate", "since", "campaign", "ratio", "low", "high", "p_adjusted", "cost_ns", "share")
+    rows = [
+        (one.case, one.candidate, turn.since, turn.name, *(getattr(turn, name) for name in columns[4:]))
+        for one, turn in told.changes
+    ]
+    texts = dict.fromkeys(columns[:4], pl.String)
+    schema = {name: texts.get(name, pl.Float64) for name in columns}
+    return pl.DataFrame(rows, schema, orient="row").write_csv()
 
 
 def machine(told: History) -> list[str]:
     """Return a line for each change that all cases and candidates share: `the machine: 1.20× slower since ...`."""
     return [
-        say(
+        format_text(
             "the machine: all cases and candidates {factor} {way} since {date} (campaign {name}), not counted above",
             factor=format_ratio(max(step.ratio, 1 / step.ratio)),
             way="slower" if step.ratio > 1 else "faster",
@@ -104,15 +115,18 @@ def machine(told: History) -> list[str]:
 
 
 def line(one: Series, turn: Turn) -> str:
-    """Return `allreduce 8 B, openmpi: 1.31× slower since 2026-03-02 (campaign nightly-17: openmpi 5.0.10 → 5.0.11)`."""
-    return say(
-        "{case}, {candidate}: {change} since {date} (campaign {name}: {why})",
+    """Return `allreduce 8 B, openmpi: 1.31× slower, +5 % of its time, since 2026-03-02 (campaign night-17: ...)`."""
+    return format_text(
+        "{case}, {candidate}: {change} since {date} (campaign {name}: {why})"
+        if one.memory
+        else "{case}, {candidate}: {change}, {share:+.2g} % of its time, since {date} (campaign {name}: {why})",
         case=one.title,
         candidate=one.candidate,
         change=size(one, turn),
+        share=turn.share * 100,
         date=turn.since,
         name=turn.name,
-        why=", ".join(turn.reasons) or say("its record has nothing new"),
+        why=", ".join(map(render, turn.reasons)) or format_text("its record has nothing new"),
     )
 
 
@@ -121,19 +135,22 @@ def size(one: Series, turn: Turn) -> str:
     above = turn.ratio > 1
     factor = format_ratio(turn.ratio if above else 1 / turn.ratio) + MARK * turn.explained
     if one.memory:
-        return say("{factor} more memory", factor=factor) if above else say("{factor} less memory", factor=factor)
-    return say("{factor} slower", factor=factor) if above else say("{factor} faster", factor=factor)
+        return (
+            format_text("{factor} more memory", factor=factor)
+            if above
+            else format_text("{factor} less memory", factor=factor)
+        )
+    return format_text("{factor} slower", factor=factor) if above else format_text("{factor} faster", factor=factor)
 
 
 # --- charts -----------------------------------------------------------------------------------------------------------
 
 
 def charts(told: History) -> Iterator[tuple[str, Chart]]:
-    """Yield the chart of each case that changed, of all where none did, each with the key of its case."""
-    changed = {one.case for one in told.series if one.turns}
-    for key in dict.fromkeys(one.case for one in told.series):
-        if key in changed or not changed:
-            yield key, chart(told, [one for one in told.series if one.case == key])
+    """Yield the chart of each case that changed, in their order, of all where none did, each with its case's key."""
+    changed = [one.series.case for one in told.changes]
+    for key in dict.fromkeys(changed or [one.case for one in told.series]):
+        yield key, chart(told, [one for one in told.series if one.case == key])
 
 
 def write(folder: Path, told: History, formats: Iterable[str]) -> list[Path]:
@@ -162,7 +179,7 @@ def chart(told: History, series: Sequence[Series]) -> Chart:
         form(
             [one.candidate for one in series], measure, told.pasts, 1 + max((row["line"] for row in marks), default=-1)
         ),
-        say("{case}: {what} over {n} campaigns", case=series[0].title, what=plain(measure), n=len(told.pasts)),
+        format_text("{case}: {what} over {n} campaigns", case=series[0].title, what=plain(measure), n=len(told.pasts)),
         subtitle(told.estimator, launches),
         {
             "points": [row(told, one, place, measure) for one in series for place in range(len(one.points))],
@@ -174,8 +191,8 @@ def chart(told: History, series: Sequence[Series]) -> Chart:
 
 def subtitle(estimator: str, launches: Sequence[int]) -> str:
     """Return what the figures are; numbers of launches are in rising order."""
-    several = say("{least} to {most}", least=launches[0], most=launches[-1])
-    return say(
+    several = format_text("{least} to {most}", least=launches[0], most=launches[-1])
+    return format_text(
         "{estimator} of each launch, median over {several} launches of a campaign, with its interval",
         estimator=estimator,
         several=str(launches[0]) if len(launches) == 1 else several,
@@ -184,7 +201,7 @@ def subtitle(estimator: str, launches: Sequence[int]) -> str:
 
 def plain(measure: Measure) -> str:
     """Return what is drawn, in words."""
-    return say("time per call") if measure.name == "time" else measure.heading
+    return format_text("time per call") if measure.name == "time" else measure.heading
 
 
 def row(told: History, one: Series, place: int, measure: Measure) -> Row:
@@ -231,7 +248,7 @@ def changes(told: History, series: Sequence[Series]) -> list[Row]:
             found.setdefault(turn.campaign, []).append(f"{one.candidate} {size(one, turn)}")
     for place, words in found.items():
         reasons = dict.fromkeys(
-            why for one in series for turn in one.turns if turn.campaign == place for why in turn.reasons
+            render(why) for one in series for turn in one.turns if turn.campaign == place for why in turn.reasons
         )
         words += list(reasons)[:2]
     return stacked([Words(place, tuple(words), len(told.pasts)) for place, words in sorted(found.items())])
@@ -295,7 +312,7 @@ def axis(pasts: Sequence[Past]) -> alt.X:
     """Return the axis of campaigns, each one step, by their dates."""
     words = {str(place + 1): past.date for place, past in enumerate(pasts)}
     spelt = alt.Axis(
-        title=say("campaign, in order of time"),
+        title=format_text("campaign, in order of time"),
         values=list(range(1, len(pasts) + 1)),
         labelExpr=f"{words}[datum.value] || ''",
         labelOverlap="parity",

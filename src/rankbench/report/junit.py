@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from rankbench.language import render
 from rankbench.verdict.gating import counts
 
 if TYPE_CHECKING:
@@ -49,11 +50,12 @@ def add(suite: ElementTree.Element, check: Check, kind: str) -> None:
     """Add one test case: what failed or was skipped says why, and what to do."""
     attributes = {"classname": clean(check.candidate), "name": clean(check.title), "time": seconds(check.measured_s)}
     case = ElementTree.SubElement(suite, "testcase", attributes)
+    text, advice = render(check.text), render(check.advice)
     if check.outcome == "failed":
-        failure = ElementTree.SubElement(case, "failure", {"message": clean(check.text), "type": kind})
-        failure.text = clean(f"{check.text}\n{check.advice}".rstrip())
+        failure = ElementTree.SubElement(case, "failure", {"message": clean(text), "type": kind})
+        failure.text = clean(f"{text}\n{advice}".rstrip())
     elif check.outcome == "skipped":
-        told = f"{check.text}. {check.advice}" if check.advice else check.text
+        told = f"{text}. {advice}" if advice else text
         ElementTree.SubElement(case, "skipped", {"message": clean(told)})
 
 

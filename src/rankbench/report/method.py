@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import format_text
+from rankbench.plan import estimators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,27 +22,27 @@ def paragraphs(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 
 def _measured(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-    blocks = say(
+    blocks = format_text(
         "One launch is one mpiexec. A block launches every candidate once, in an order drawn from a recorded seed. "
         "There were {n}.",
-        n=say("{n:count block}", n=evaluation.verdict.blocks),
+        n=format_text("{n:count block}", n=evaluation.verdict.blocks),
     )
-    yield say("Launches"), f"{blocks} {_turns(evaluation)}"
+    yield format_text("Launches"), f"{blocks} {_turns(evaluation)}"
     starts = [f"{start.name}: {start.help}" for start in evaluation.campaign.starts]
-    ready = say(
+    ready = format_text(
         "Samples for which a rank was late are discarded. How ranks begin together: {how}.", how="; ".join(starts)
     )
-    yield say("Samples"), f"{_samples(evaluation)} {ready}" if starts else _samples(evaluation)
+    yield format_text("Samples"), f"{_samples(evaluation)} {ready}" if starts else _samples(evaluation)
     yield (
-        say("Certainty of starts"),
-        say(
+        format_text("Certainty of starts"),
+        format_text(
             "The time includes how far apart ranks began. Clocks of ranks may disagree: where that is more than 5 % of "
             "the time of a call, the figure is shown with a question mark and not compared."
         ),
     )
     yield (
-        say("State of the machine"),
-        say(
+        format_text("State of the machine"),
+        format_text(
             "It is measured without MPI before and after every launch, and reported. No launch is left out because of "
             "it."
         ),
@@ -52,16 +53,16 @@ def _turns(evaluation: Evaluation) -> str:
     """Return whether launches of a block ran at the same time."""
     together = {one.together > 1 for one in evaluation.launches}
     if together == {True}:
-        return say(
+        return format_text(
             "The launches of a block are started together and take turns case by case: while one measures, the others "
             "sleep."
         )
     if together == {True, False}:
-        return say(
+        return format_text(
             "The launches of a block are started together and take turns case by case, where that was possible; the "
             "others ran alone, one after the other."
         )
-    return say("Each launch ran alone: the launches of a block followed each other.")
+    return format_text("Each launch ran alone: the launches of a block followed each other.")
 
 
 def _samples(evaluation: Evaluation) -> str:
@@ -69,8 +70,8 @@ def _samples(evaluation: Evaluation) -> str:
     counted = evaluation.cases if "calls" in evaluation.cases.columns else pl.DataFrame({"calls": [1]})
     most = counted["calls"].max() or 1
     if most == 1:
-        return say("Every sample is one timed call.")
-    return say(
+        return format_text("Every sample is one timed call.")
+    return format_text(
         "A sample is one timed call, or, where a call is short beside a reading of the clock, the mean of several: of "
         "up to {n} here.",
         n=most,
@@ -79,22 +80,22 @@ def _samples(evaluation: Evaluation) -> str:
 
 def _judged(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     plan = evaluation.campaign.plan
-    trimmed = say(" (the mean of what is left when a quarter of the samples is dropped at each end, as in MPIPerf)")
+    meaning = getattr(estimators.unit_of(plan.estimator), "MEANING", None)
     yield (
-        say("Typical value"),
-        say(
+        format_text("Typical value"),
+        format_text(
             "The median over launches of each launch's {estimator}{meaning}. Its interval covers the median with a "
             "probability of {percent:g} % or more: it goes from one launch's figure to another's, so that only some "
             "probabilities are possible; each table gives its own. The launch is the unit of replication, since "
             "samples of one launch resemble each other.",
             estimator=plan.estimator,
-            meaning=trimmed if plan.estimator == "trimmed-mean" else "",
+            meaning=meaning or "",
             percent=100 * plan.confidence,
         ),
     )
     yield (
-        say("Comparison"),
-        say(
+        format_text("Comparison"),
+        format_text(
             "Candidates are compared by the ratio of their times, paired within blocks. There are three outcomes. One "
             "is faster: the test is whether the ratio is beyond {percent:g} %, with p-values adjusted over all "
             "comparisons (Benjamini and Hochberg) and for interim looks. They are equivalent (=): the interval of the "

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.report.tables import Cell, Table, figure, outcome_legend
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankbench.model import CaseVerdict
+    from rankbench.model.verdicts import Outcome
     from rankbench.plots import Picture
 
 ROWS = 16
@@ -26,16 +29,30 @@ def overview(whole: Picture) -> Table:
             for name in picked.candidates
         )
         rows.append([Cell(whole.evaluation.evidence.full_title(verdict.case), case=verdict.case.key), *cells])
-    caption = say("* fastest, {outcomes}", outcomes=outcome_legend(picked))
+    caption = format_text("* fastest, {outcomes}", outcomes=outcome_legend(picked))
+    if any(verdict.differs for verdict in verdicts[:ROWS]):
+        caption = format_text("{caption}; two signs: cores near/far", caption=caption)
     if len(verdicts) > ROWS:
-        caption = say(
+        caption = format_text(
             "{caption}; {n:count more case|more cases}: rankbench show", caption=caption, n=len(verdicts) - ROWS
         )
-    return Table(caption, [say("case"), *picked.candidates], rows)
+    return Table(caption, [format_text("case"), *picked.candidates], rows)
 
 
 def marked(verdict: CaseVerdict, name: str, cell: Cell) -> Cell:
-    """Return a figure with the sign of its outcome behind it."""
-    wins = name in verdict.winners and len(verdict.ranking) > 1
-    sign = "*" if len(verdict.winners) == 1 else verdict.sign
-    return Cell(f"{cell.text} {sign if wins else ' '}", cell.detail, cell.best, cell.case)
+    """Return a figure with the sign of its outcome behind it: of near and of far cores where these differ."""
+    sign = " "
+    if len(verdict.ranking) > 1 and name in verdict.winners:
+        if verdict.differs:
+            outcomes, fronts = verdict.outcome_by_level, verdict.winners_by_level
+            sign = "/".join(_sign(name, fronts[level], outcomes[level]) for level in fronts)
+        else:
+            sign = _sign(name, verdict.winners, verdict.outcome)
+    return Cell(f"{cell.text} {sign}", cell.detail, cell.best, cell.case)
+
+
+def _sign(name: str, winners: Sequence[str], outcome: Outcome) -> str:
+    """Return the sign of a candidate, a dash where it is no winner."""
+    if name not in winners:
+        return "–"
+    return "*" if len(winners) == 1 else "=" if outcome == "equivalent" else "~"

@@ -7,7 +7,6 @@ of them when it comes into view.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -16,31 +15,18 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from rankbench import files, plots, units
-from rankbench.language import say
+from rankbench.language import Text, format_text, render
 from rankbench.plots import winner_map
 from rankbench.quantities import format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables
 from rankbench.report.figures import SHOWN, alike, evidence
-from rankbench.report.first_call_tables import MEANING as OF_FIRST_CALLS
-from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
-from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
 from rankbench.report.method import paragraphs
-from rankbench.report.mpiperf_tables import mpiperf_tables, wanted
-from rankbench.report.overlap_tables import MEANING, overlap_tables
-from rankbench.report.placement_tables import MEANING as BY_PLACE
-from rankbench.report.placement_tables import placement_tables, several
-from rankbench.report.rank_tables import rank_tables
-from rankbench.report.ring_tables import MEANING as OF_RINGS
-from rankbench.report.ring_tables import ring_tables
-from rankbench.report.scaling_tables import MEANING as BY_NODES
-from rankbench.report.scaling_tables import middle, operations, scaling_tables
-from rankbench.report.start_tables import smallest_cases, start_tables
 from rankbench.verdict import naming
-from rankbench.verdict.starts import read_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+    from types import ModuleType
 
     from rankbench.plots import Picture
     from rankbench.report.tables import Table
@@ -51,6 +37,8 @@ SCRIPTS = ("data.js", "charts.js", "map.js", "tables.js", "filters.js", "page.js
 THEME = plots.theme("var(--ink)", "var(--muted)", "var(--grid)")
 """Charts take the page's own colours, so that a switch of the theme or a print needs no drawing."""
 DRAWN_FROM_THE_BOOK = "winner_map"
+MAIN = "results"
+"""The kind of table whose tables are one for each line of cases."""
 NEAR = 300
 """Cases that are shown with histogram and single ranks; of more, those that are evidence."""
 
@@ -72,7 +60,11 @@ def html(evaluation: Evaluation) -> str:
 def templates() -> jinja2.Environment:
     """Return the templates beside this file, which are compiled once."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("rankbench.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.PackageLoader("rankbench.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: render(value) if isinstance(value, Text) else value,
     )
     environment.globals |= {"say": said}
     return environment
@@ -87,7 +79,7 @@ def engine() -> str:
 def said(template: str, **fields: object) -> Markup:
     """Return what a template that may hold markup says; texts in its fields hold none."""
     plain = {name: escape(value) if isinstance(value, str) else value for name, value in fields.items()}
-    return Markup(say(template, **plain))  # noqa: S704 - templates are our own
+    return Markup(format_text(template, **plain))  # noqa: S704 - templates are our own
 
 
 def contents(evaluation: Evaluation) -> dict[str, Any]:
@@ -95,18 +87,9 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
     campaign = evaluation.campaign
     whole = plots.picture(evaluation)
     names = tables.case_names(whole)
-    usual = dataclasses.replace(whole, cases=[case for case in whole.cases if whole.own_start(case)])
-    shown: dict[str, list[Table]] = {
-        "results": tables.results(whole, launches=True),
-        "overlap": overlap_tables(whole),
-        "placed": placement_tables(whole),
-        "scaled": scaling_tables(whole),
-        "matrices": matrix_tables(whole),
-        "rings": ring_tables(whole),
-        "first_calls": first_call_tables(whole),
-        "begun": start_tables(whole),
-        "single": rank_tables(usual),
-    }
+    kinds = tables.kinds()
+    shown = {name: tables.made_for("page", kind, whole) for name, kind in kinds.items()}
+    sections = [section(name, kinds[name], whole, found) for name, found in shown.items() if found]
     near = evidence(evaluation)[:NEAR] if len(whole.cases) > NEAR else None
     forms, charts = packing.charts(plots.charts(whole, near=near, less=[DRAWN_FROM_THE_BOOK]))
     numbers = {case.key: number for number, case in enumerate(whole.cases)}
@@ -119,37 +102,26 @@ def contents(evaluation: Evaluation) -> dict[str, Any]:
         "figures": key_figures(whole),
         "alarms": false_alarms(whole),
         "method": paragraphs(evaluation),
-        "outcome_legend": tables.outcome_legend(whole),
         "names": names,
         "legend": legend(whole),
         "scopes": scopes(whole),
         "maps": maps(whole),
         "lines": {key: line_of(part) for key, part in whole.parts("line")},
-        "overlap_meaning": MEANING,
-        "places": [key for key, part in whole.plain().parts("places") if several(part)],
-        "by_place": BY_PLACE,
-        "scales": scale_sizes(whole),
-        "over_nodes": evaluation.over_nodes,
-        "by_nodes": BY_NODES,
-        "pairs": [key for key, part in whole.parts("matrix") if part.cases[0].key in evaluation.pairs],
-        "near": matrix_sentences(whole),
-        "of_rings": OF_RINGS,
-        "of_first_calls": OF_FIRST_CALLS,
-        "slow_first_calls": first_call_sentences(whole),
         "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots).items()},
-        "tables": shown,
-        "rests": rests(whole, shown, numbers),
+        "sections": sections,
+        "main": MAIN,
+        "drawn": {*charts},
+        "rests": rests(whole, sections, numbers),
+        "rests_of_tables": rests_of_tables(shown, numbers),
         "few_near": near is not None,
         "failures": tables.failures(whole),
-        "begun": begun(whole),
         "broken": [launch for launch in evaluation.launches if launch.status != "ok"],
         "provenance": [
             foreign_tables.files(whole),
             tables.libraries(whole),
-            tables.ranks(whole),
+            tables.seats(whole),
             tables.clocks(whole),
             foreign_tables.meanings(whole),
-            *(mpiperf_tables(whole) if wanted(whole) else []),
         ],
         "control": tables.control(whole),
         "foreign": any(one.foreign for one in campaign.operations),
@@ -201,41 +173,40 @@ def scopes(whole: Picture) -> dict[str, Any]:
     return {f"{plot} {case}": key_of(plot, case) for plot, case in first}
 
 
-def rests(whole: Picture, shown: dict[str, list[Table]], numbers: dict[str, int]) -> dict[str, Any]:
-    """Return the numbers of the cases that tables and figures are made of, by which the page sifts them."""
-
-    def told(keys: Iterable[str]) -> str:
-        return " ".join(str(numbers[key]) for key in keys if key in numbers)
-
-    figures = {
-        scope: {key: told(case.key for case in part.cases) for key, part in whole.parts(scope)}
-        for scope in ("places", "scale", "matrix")
-    }
-    single = {key: told([key]) for key in numbers}
-    tables_of = {kind: [told(one.cases) for one in found] for kind, found in shown.items() if kind != "results"}
-    return {**figures, **tables_of, "case": single}
-
-
-def scale_sizes(whole: Picture) -> dict[str, dict[str, str]]:
-    """Return the keys of the charts of scaling by operation and by size, and which of them is `shown` first."""
-    found: dict[str, dict[str, str]] = {}
-    for sizes in operations(whole):
-        cases = [next(iter(one.values())) for one in sizes]
-        shown = next(iter(middle(sizes).values()))
-        name = naming.line(cases[0], whole.operation(cases[0]))
-        keys = {whole.size(case): plots.SCOPES["scale"](case) for case in cases}
-        found[name] = {"shown": plots.SCOPES["scale"](shown), **keys}
-    return found
-
-
-def begun(whole: Picture) -> dict[str, Any]:
-    """Return what is told of starts where cases were measured with several."""
-    names = {name for effect in whole.evaluation.starts for name in (effect.ratio.base, effect.ratio.other)}
+def section(name: str, kind: ModuleType, whole: Picture, found: list[Table]) -> dict[str, Any]:
+    """Return what the page shows of a kind of table that it has."""
     return {
-        "said": list(read_out(whole.campaign, whole.evaluation.starts, whole.verdict.summaries)),
-        "starts": [start for start in whole.campaign.starts if start.name in names],
-        "figures": smallest_cases(whole),
+        "name": name,
+        "anchor": getattr(kind, "ANCHOR", kind.FLAG),
+        "title": kind.TITLE,
+        "short": getattr(kind, "SHORT", kind.TITLE),
+        "folded": getattr(kind, "FOLDED", False),
+        "blocks": kind.body(whole) if hasattr(kind, "body") else [],
+        "tables": [(table, kind.note(table) if hasattr(kind, "note") else "") for table in found],
     }
+
+
+def rests(whole: Picture, sections: list[dict[str, Any]], numbers: dict[str, int]) -> dict[str, dict[str, str]]:
+    """Return the numbers of the cases that charts of sections are made of, by plot and key, for the page's filters."""
+    known = units.modules(plots)
+    blocks = [block for part in sections for block in part["blocks"]]
+    names = {block.plot for block in blocks if isinstance(block, tables.Charts)}
+    names |= {name for block in blocks if isinstance(block, tables.Sizes) for name in block.plots}
+    by_scope = {
+        scope: {key: numbered((case.key for case in part.cases), numbers) for key, part in whole.parts(scope)}
+        for scope in {known[name].SCOPE for name in names}
+    }
+    return {name: by_scope[known[name].SCOPE] for name in names}
+
+
+def rests_of_tables(shown: dict[str, list[Table]], numbers: dict[str, int]) -> dict[str, list[str]]:
+    """Return the same of tables, by kind. The main tables are filtered by their lines."""
+    return {kind: [numbered(one.cases, numbers) for one in found] for kind, found in shown.items() if kind != MAIN}
+
+
+def numbered(keys: Iterable[str], numbers: dict[str, int]) -> str:
+    """Return the numbers of cases, as the page reads them."""
+    return " ".join(str(numbers[key]) for key in keys if key in numbers)
 
 
 def key_figures(whole: Picture) -> dict[str, str]:
@@ -247,16 +218,16 @@ def key_figures(whole: Picture) -> dict[str, str]:
     # A case that failed may have had late starts and no sample at all.
     discarded = sum(max(0, summary.discarded - summary.late) for summary in verdict.summaries)
     overran = {
-        say("overran their window, discarded"): discarded,
-        say("overran their window, kept"): overrun - discarded,
+        format_text("overran their window, discarded"): discarded,
+        format_text("overran their window, kept"): overrun - discarded,
     }
     return {
-        say("candidates"): str(len(whole.candidates)),
-        say("cases"): format_whole(len(whole.cases)),
-        say("launches"): format_whole(len(whole.launches)),
-        say("samples"): format_whole(samples),
-        say("A/A false alarms"): false_alarms(whole) if verdict.control else say("no control"),
-        **({} if whole.campaign.imported else {say("late starts discarded"): format_whole(late)}),
+        format_text("candidates"): str(len(whole.candidates)),
+        format_text("cases"): format_whole(len(whole.cases)),
+        format_text("launches"): format_whole(len(whole.launches)),
+        format_text("samples"): format_whole(samples),
+        format_text("A/A false alarms"): false_alarms(whole) if verdict.control else format_text("no control"),
+        **({} if whole.campaign.imported else {format_text("late starts discarded"): format_whole(late)}),
         **{fate: format_whole(count) for fate, count in overran.items() if count},
         **saved(whole),
     }
@@ -271,14 +242,14 @@ def saved(whole: Picture) -> dict[str, str]:
     all_of_it = len(campaign.cases) * len(campaign.candidates) * campaign.plan.stop.blocks_max
     if made >= all_of_it:
         return {}
-    title = say("less measured than in {n} full blocks", n=campaign.plan.stop.blocks_max)
+    title = format_text("less measured than in {n} full blocks", n=campaign.plan.stop.blocks_max)
     return {title: f"{1 - made / all_of_it:.0%}"}
 
 
 def false_alarms(whole: Picture) -> str:
     """Return how many of the A/A comparisons were false alarms."""
     control = whole.verdict.control
-    return say("{n} of {all}", n=sum(comparison.different for comparison in control), all=len(control))
+    return format_text("{n} of {all}", n=sum(comparison.different for comparison in control), all=len(control))
 
 
 # --- the book of all cases --------------------------------------------------------------------------------------------

@@ -6,19 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.report import foreign_tables, tables
 from rankbench.report.figures import alike
-from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
-from rankbench.report.matrix_tables import matrix_sentences, matrix_tables
-from rankbench.report.mpiperf_tables import mpiperf_tables, wanted
-from rankbench.report.overlap_tables import overlap_tables
-from rankbench.report.placement_tables import placement_tables
-from rankbench.report.ring_tables import ring_tables
-from rankbench.report.scaling_tables import scaling_tables
-from rankbench.report.start_tables import start_tables
 from rankbench.verdict import naming
-from rankbench.verdict.starts import read_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,17 +34,16 @@ def markdown(evaluation: Evaluation) -> str:
     """Return verdict, findings, tables, failures and what starts do as Markdown."""
     whole = plots.picture(evaluation)
     verdict = evaluation.verdict
-    parts = [f"# {evaluation.campaign.plan.question}", " ".join(sentence.text for sentence in verdict.conclusion)]
-    parts += [f"**{finding.title}** {finding.text} *{finding.advice}*" for finding in verdict.findings]
-    parts += list(groups(whole))
-    parts += [markdown_table(table) for table in [*figures(whole, launches=True), tables.failures(whole)] if table.rows]
+    parts = [f"# {evaluation.campaign.plan.question}", " ".join(render(claim.text) for claim in verdict.conclusion)]
     parts += [
-        markdown_table(table) for table in (foreign_tables.meanings(whole), foreign_tables.files(whole)) if table.rows
+        f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*" for finding in verdict.findings
     ]
-    parts += [markdown_table(table) for table in mpiperf_tables(whole)] if wanted(whole) else []
-    parts += [*matrix_sentences(whole), *first_call_sentences(whole)]
-    parts += [one.text for one in read_out(evaluation.campaign, evaluation.starts, verdict.summaries)]
-    parts += [markdown_table(table) for table in start_tables(whole)]
+    parts += list(groups(whole))
+    for kind in tables.kinds().values():
+        parts += [markdown_table(table) for table in tables.made_for("text", kind, whole) if table.rows]
+        parts += kind.sentences(whole) if hasattr(kind, "sentences") else []
+    facts = (tables.failures(whole), foreign_tables.meanings(whole), foreign_tables.files(whole))
+    parts += [markdown_table(table) for table in facts if table.rows]
     return "\n\n".join(parts) + "\n"
 
 
@@ -62,20 +52,7 @@ def groups(whole: Picture) -> Iterator[str]:
     names = {key: tables.line_name(part) for key, part in whole.parts("line")}
     for group in alike(whole.verdict):
         members = naming.joined(names[line] for line in group.lines[1:])
-        yield f"**{group.title}** {group.text} {say('Like it: {members}.', members=members)}"
-
-
-def figures(whole: Picture, *, launches: bool = False) -> list[Table]:
-    """Return all tables of figures; those of lines with the range of launches, for which papers are too narrow."""
-    parts = (
-        overlap_tables,
-        placement_tables,
-        scaling_tables,
-        matrix_tables,
-        ring_tables,
-        first_call_tables,
-    )
-    return [*tables.results(whole, launches=launches), *(table for part in parts for table in part(whole))]
+        yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
 
 
 def markdown_table(table: Table) -> str:
@@ -92,9 +69,10 @@ def markdown_cell(cell: Cell) -> str:
 
 
 def latex(evaluation: Evaluation) -> str:
-    """Return one booktabs table per line; the document needs `\\usepackage{booktabs}`."""
+    """Return the tables of figures for booktabs; the document needs `\\usepackage{booktabs}`."""
     whole = plots.picture(evaluation)
-    return "\n\n".join(map(latex_table, figures(whole))) + "\n"
+    found = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, whole))
+    return "\n\n".join(map(latex_table, found)) + "\n"
 
 
 def latex_table(table: Table) -> str:

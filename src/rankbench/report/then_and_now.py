@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rankbench import plots
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
@@ -29,7 +29,7 @@ WHY = {"name": "the same name", "family": "the same family", "request": "as aske
 
 def heading(told: ThenAndNow) -> str:
     """Return what is held against what."""
-    return say(
+    return format_text(
         "{new} ({new_date}) over {old} ({old_date}): times of unpaired launches",
         new=told.new,
         new_date=told.new_created[:10],
@@ -40,7 +40,7 @@ def heading(told: ThenAndNow) -> str:
 
 def explanation(told: ThenAndNow) -> str:
     """Return how the table is to be read."""
-    return say(
+    return format_text(
         "A ratio above 1: slower now; {same}: no change above {percent:g} % can be told.",
         same=SAME,
         percent=told.threshold * 100,
@@ -49,7 +49,7 @@ def explanation(told: ThenAndNow) -> str:
 
 def matched(match: Match) -> str:
     """Return who is held against whom, and why."""
-    return say("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
+    return format_text("{new} against {old} ({why})", new=match.new, old=match.old, why=WHY[match.by])
 
 
 def table(held: Held) -> Table:
@@ -69,24 +69,24 @@ def judged(change: Change) -> tuple[str, str, str]:
     if math.isinf(change.high):
         return ratio, "", ""
     p = f"{change.p_adjusted:.3f}" if change.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, between(change.low, change.high), p
+    return ratio, render(between(change.low, change.high)), p
 
 
 def lines(told: ThenAndNow) -> Iterator[str]:
     """Yield who was matched with whom, what must be known, and at last what was found."""
     yield from circumstances(told)
-    yield from told.sentences
+    yield from map(render, told.sentences)
 
 
 def circumstances(told: ThenAndNow) -> Iterator[str]:
     """Yield who was matched with whom, and what must be known."""
-    yield say("Matched: {pairs}.", pairs="; ".join(map(matched, told.matches)) or say("nobody"))
+    yield format_text("Matched: {pairs}.", pairs="; ".join(map(matched, told.matches)) or format_text("nobody"))
     yield from map(remark, told.remarks)
 
 
 def remark(one: Remark) -> str:
     """Return a remark with what to do about it."""
-    return f"{one.text} {one.advice}".rstrip()
+    return f"{render(one.text)} {render(one.advice)}".rstrip()
 
 
 def markdown(held: Held) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from pathlib import Path  # noqa: TC003 - msgspec resolves the annotations at run time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Union, cast
 
 import msgspec
 
@@ -17,6 +17,7 @@ from rankbench.model import (
     CaseStatus,
     LaunchFacts,
     Memory,
+    Passes,
     RankbenchError,
     RankFact,
     Sampling,
@@ -24,6 +25,7 @@ from rankbench.model import (
     SourceFact,
     Stream,
     Visit,
+    columns_of,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Plan
 
-FORMAT = 8
+FORMAT = 9
+COLUMNS = columns_of(CaseResult)
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
 
@@ -71,39 +74,25 @@ class _Rank(Line, frozen=True, kw_only=True, tag="rank"):
 class _Begin(Line, frozen=True, kw_only=True, tag="begin"):
     case: int
     hop_ns: float = 0.0
+    position: int = -1
+    after: int = -1
 
 
-class _CaseLine(Line, frozen=True, kw_only=True, tag="case"):
+class _CaseLine(Line, frozen=True, kw_only=True):
+    """What the reader itself looks at of a case's record; the columns are added by `_case_line`."""
+
     case: int
-    status: CaseStatus
-    reason: str
-    taken: int
-    valid: int
-    late: int
-    overrun: int
-    sync_bound_ns: float
-    drift_ns: float
-    moved: str
-    synchronisations: int
-    stopped: str
-    calls: int
-    cost_ns: float
-    first_window_ns: float
-    last_window_ns: float
-    ranks: int
-    moved_bytes: int
-    moved_messages: int
-    pure_ns: float
-    compute_ns: float
-    growth_bytes: int
-    spread_ns: float
-    # Formats before 8 had neither; they are refused by their number, not as damaged.
-    first_ns: float = 0.0
-    second_ns: float = 0.0
-    grid: list[int]
-    order: list[int]
-    hops: int
-    series: list[Series]
+
+
+def _case_line() -> type[_CaseLine]:
+    """Return the record of a case with all that the core writes into it: the columns of `CaseResult`, and the series.
+
+    All are required: a stream of another format is refused by its number.
+    """
+    fields = [(field, column.kind) for field, column in COLUMNS.items() if column.column.streamed]
+    fields.append(("series", list[Series]))
+    made = msgspec.defstruct("_CaseRecord", fields, bases=(_CaseLine,), tag="case", frozen=True, kw_only=True)
+    return cast("type[_CaseLine]", made)
 
 
 class _End(Line, frozen=True, kw_only=True, tag="end"):
@@ -115,7 +104,7 @@ class _End(Line, frozen=True, kw_only=True, tag="end"):
 
 Head = _Launch | _Rank | _End
 """The records of every stream, whatever it tells of."""
-_decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Head | _Begin | _CaseLine)
+_decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Union[Head, _Begin, _case_line()])  # noqa: UP007 - a class made here is no type to mypy
 
 
 def asked(cases: Sequence[Case], plan: Plan, once: Container[str] = ()) -> list[Case]:
@@ -229,13 +218,18 @@ def _facts(path: Path, line: _Launch) -> LaunchFacts:
     return LaunchFacts(**{name: getattr(line, name) for name in LaunchFacts.__struct_fields__})
 
 
-def _result(path: Path, line: _CaseLine, cases: Sequence[Case], hops: Sequence[float]) -> CaseResult:
+def _result(path: Path, line: _CaseLine, cases: Sequence[Case], begin: _Begin, hops: Sequence[float]) -> CaseResult:
     if not 0 <= line.case < len(cases):
         raise RankbenchError(f"{path}: has a case {line.case}, but its job has only {len(cases)} cases")
-    values = {
-        name: getattr(line, name) for name in CaseResult.__struct_fields__ if name not in {"case", "hop_ns", "printed"}
-    }
-    return CaseResult(case=cases[line.case], hop_ns=_mean_of_known(hops), **values)
+    values = {name: getattr(line, name) for name, column in COLUMNS.items() if column.column.streamed}
+    return CaseResult(
+        case=cases[line.case],
+        hop_ns=_mean_of_known(hops),
+        position=begin.position,
+        after=begin.after,
+        series=line.series,  # type: ignore[attr-defined]  # _case_line adds it
+        **values,
+    )
 
 
 def read(path: Path, cases: Sequence[Case]) -> Stream:
@@ -257,7 +251,7 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     found: dict[str, list[CaseResult]] = {}
     around = _around(lines)
     for line in ended:
-        result = _result(path, line, cases, around[line.case])
+        result = _result(path, line, cases, *around[line.case])
         found.setdefault(result.case.key, []).append(result)
     return Stream(
         facts=next((_facts(path, line) for line in lines if isinstance(line, _Launch)), None),
@@ -275,11 +269,11 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
     )
 
 
-def _around(lines: Sequence[Line]) -> dict[int, list[float]]:
-    """Return, by case, what a hop took just before it and, before the next one, just after it."""
+def _around(lines: Sequence[Line]) -> dict[int, tuple[_Begin, list[float]]]:
+    """Return, by case, how it began, and what a hop took just before it and, before the next one, just after it."""
     marks = [line for line in lines if isinstance(line, _Begin | _End)]
     return {
-        line.case: [line.hop_ns, *(after.hop_ns for after in marks[place : place + 1])]
+        line.case: (line, [line.hop_ns, *(after.hop_ns for after in marks[place : place + 1])])
         for place, line in enumerate(marks, 1)
         if isinstance(line, _Begin)
     }
@@ -303,14 +297,23 @@ def together(parts: Sequence[CaseResult]) -> CaseResult:
     if ended:
         return ended
     series = [_joined(parts, place) for place in range(len(first.series))]
-    sums = {name: sum(getattr(part, name) for part in counting) for name in SUMS}
-    most = {name: max((getattr(part, name) for part in counting), key=abs) for name in EXTREMES}
-    means = {name: sum(getattr(part, name) for part in counting) / len(counting) for name in MEANS}
-    calls = {name: getattr(parts[0], name) for name in FIRST_CALLS}
-    means["hop_ns"] = _mean_of_known(part.hop_ns for part in counting)
-    moved = "; ".join(dict.fromkeys(part.moved for part in counting if part.moved))
-    stopped = ", ".join(dict.fromkeys(part.stopped for part in counting if part.stopped))
-    return msgspec.structs.replace(first, series=series, moved=moved, stopped=stopped, **sums, **most, **means, **calls)
+    joined = {name: _value(column.column.passes, name, counting, parts[0]) for name, column in COLUMNS.items()}
+    joined["hop_ns"] = _mean_of_known(part.hop_ns for part in counting)
+    joined["moved"] = "; ".join(dict.fromkeys(part.moved for part in counting if part.moved))
+    joined["stopped"] = ", ".join(dict.fromkeys(part.stopped for part in counting if part.stopped))
+    return msgspec.structs.replace(first, series=series, **joined)
+
+
+def _value(passes: Passes, name: str, counting: Sequence[CaseResult], opening: CaseResult) -> Any:
+    """Return what a case's row holds of what its passes measured; of OTHER the first, for the caller to replace."""
+    values = [getattr(part, name) for part in counting]
+    if passes is Passes.OPENING:
+        return getattr(opening, name)
+    if passes is Passes.SUM:
+        return sum(values)
+    if passes is Passes.MEAN:
+        return sum(values) / len(values)
+    return max(values, key=abs) if passes is Passes.LARGEST else values[0]
 
 
 NONE_IN_TIME = "no round began in time"
@@ -319,13 +322,6 @@ NONE_IN_TIME = "no round began in time"
 
 def _came_too_late(part: CaseResult) -> bool:
     return part.status == CaseStatus.REFUSED and part.reason.startswith(NONE_IN_TIME)
-
-
-SUMS = ("taken", "valid", "late", "overrun", "synchronisations")
-EXTREMES = ("sync_bound_ns", "drift_ns", "cost_ns", "last_window_ns")
-FIRST_CALLS = ("first_ns", "second_ns")
-"""Times of calls of which only those of the first pass are the first ones."""
-MEANS = ("pure_ns", "compute_ns", "spread_ns")
 
 
 def _joined(parts: Sequence[CaseResult], place: int) -> Series:
@@ -339,7 +335,8 @@ def _joined(parts: Sequence[CaseResult], place: int) -> Series:
         for name in ("late", "overrun")
     }
     visits = [
-        Visit(sum(len(series.time_ns) for series in some), part.hop_ns) for part, some in zip(parts, own, strict=True)
+        Visit(sum(len(series.time_ns) for series in some), part.hop_ns, part.position, part.after)
+        for part, some in zip(parts, own, strict=True)
     ]
     return Series(rank=counting[0].rank, visits=visits, **lists, **places)
 

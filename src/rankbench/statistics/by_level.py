@@ -14,23 +14,38 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import polars as pl
-import scipy
 
 from rankbench.model import Comparison, Level
 from rankbench.model.verdicts import LEVEL_FIELDS
-from rankbench.statistics.pairing import visit_logs
+from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.looks import Penalty
+from rankbench.statistics.pairing import paired_logs, visit_logs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from rankbench.statistics.references import Levels
-
-    Numbers = NDArray[np.float64]
 
 FEWEST_BLOCKS = 3
 """Fewer pairs than this are never called different, whatever they show."""
+
+
+def paired(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
+    """Return one row per case, or per case and level, with the log ratios other / base of its blocks.
+
+    Columns: case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all levels),
+    base and other.
+    """
+    found = paired_logs(figures, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
+    if levels and "visit_ns" in figures.columns:
+        at_levels = logs(figures, base, other, levels)
+        found = pl.concat([found.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
+    return (
+        found.with_columns(after=pl.col("block").n_unique().over("case"))
+        .group_by("case", "level", maintain_order=True)
+        .agg(pl.col("log").alias("logs"), pl.col("block").alias("blocks"), pl.col("share", "after").first())
+        .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"))
+    )
 
 
 def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
@@ -58,26 +73,28 @@ def logs(figures: pl.DataFrame, base: str, other: str, levels: Mapping[str, Leve
     )
 
 
-def combined(found: Sequence[Comparison], table: pl.DataFrame, confidence: float, priced: Numbers) -> list[Comparison]:
+def combined(
+    found: Sequence[Comparison], table: pl.DataFrame, confidence: float, looks: Sequence[int]
+) -> list[Comparison]:
     """Return one comparison per pair and case: as it is, or of its levels.
 
     Args:
         found: a comparison for each row of the table.
         table: with case, base, other, level, the level's share of the visits, and the blocks of all levels, `after`.
         confidence: of the intervals.
-        priced: by what factor the p-value of each row counts more because of interim looks.
+        looks: numbers of blocks after which the campaign may end.
     """
-    rows = zip(found, table.iter_rows(named=True), priced.tolist(), strict=True)
+    rows = zip(found, table.iter_rows(named=True), strict=True)
     whole: list[Comparison] = []
     for _, group in groupby(rows, key=lambda row: (row[1]["base"], row[1]["other"], row[1]["case"])):
         parts = list(group)
-        comparison, row, factor = parts[0]
+        comparison, row = parts[0]
         if not row["level"]:
             whole.append(comparison)
             continue
-        levels = [_level(one, its["level"], its["share"]) for one, its, _ in parts]
+        levels = [_level(one, its["level"], its["share"]) for one, its in parts]
         blocks = msgspec.structs.replace(comparison, blocks=row["after"])
-        whole.append(_combination(blocks, levels, (1 - confidence) / factor / 2))
+        whole.append(_combination(blocks, levels, confidence, Penalty(tuple(looks), row["after"])))
     return whole
 
 
@@ -86,7 +103,7 @@ def _level(one: Comparison, name: str, share: float) -> Level:
     return Level(name=name, share=share, blocks=one.blocks, enough=one.blocks >= FEWEST_BLOCKS, **values)
 
 
-def _combination(one: Comparison, levels: list[Level], tail: float) -> Comparison:
+def _combination(one: Comparison, levels: list[Level], confidence: float, penalty: Penalty) -> Comparison:
     """Return a comparison whose values are the mean of its levels' by their shares of the visits.
 
     Degrees of freedom are those of Welch and Satterthwaite.
@@ -98,13 +115,13 @@ def _combination(one: Comparison, levels: list[Level], tail: float) -> Compariso
     degrees = float(squares.sum() ** 2 / (squares**2 / [level.degrees for level in known]).sum())
     error = math.sqrt(squares.sum())
     bounded = all(level.high < math.inf for level in known)
-    half = float(scipy.stats.t.isf(tail, degrees)) * error if bounded else math.inf
+    (found,) = decide([Estimate(log, error, degrees if bounded else 0.0)], 0.0, confidence, penalty=penalty)
     return msgspec.structs.replace(
         one,
-        ratio=math.exp(log),
-        low=math.exp(log - half),
+        ratio=found.ratio,
+        low=found.low,
         # Of two infinities min takes the first: the record's default, which JSON leaves out.
-        high=min(math.inf, float(np.exp(log + half))),
+        high=min(math.inf, found.high),
         error=error,
         degrees=degrees,
         p_value=max(level.p_value for level in known),

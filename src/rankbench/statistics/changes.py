@@ -26,9 +26,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
 
-from rankbench.statistics import FALSE_DISCOVERIES, FINEST_SPREAD, LEVEL
+from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics.decision import FALSE_DISCOVERIES, adjusted, half_width, p_beyond
 from rankbench.statistics.moderation import FEWEST_MODERATED
 
 if TYPE_CHECKING:
@@ -94,13 +94,13 @@ def _found(series: Sequence[Levels], threshold: float, confidence: float, correl
     scans = [_scan(one.logs, _expected(one), correlation) for one in series]
     if not scans:
         return []
-    adjusted = scipy.stats.false_discovery_control([one.p_value for one in scans])
-    bar = FALSE_DISCOVERIES * float(np.mean(adjusted <= FALSE_DISCOVERIES))
+    p_values = adjusted(np.array([one.p_value for one in scans]))
+    bar = FALSE_DISCOVERIES * float(np.mean(p_values <= FALSE_DISCOVERIES))
     return [
         _steps(one, bar, float(p_adjusted), threshold, confidence, correlation)
         if p_adjusted <= FALSE_DISCOVERIES
         else []
-        for one, p_adjusted in zip(series, adjusted, strict=True)
+        for one, p_adjusted in zip(series, p_values, strict=True)
     ]
 
 
@@ -115,7 +115,7 @@ def _steps(
         small = np.abs(levels.differences) <= math.log1p(threshold)
         places = len(one.logs) - 2 * SHORTEST + 1
         if places * levels.p_values[weakest] <= bar and not small.any():
-            half = scipy.stats.t.isf((1 - confidence) / 2, levels.degrees) * levels.errors
+            half = half_width(levels.errors, levels.degrees, 1 - confidence)
             ends = np.exp([levels.differences, levels.differences - half, levels.differences + half]).T.tolist()
             return [Step(at, ratio, low, high, p_adjusted) for at, (ratio, low, high) in zip(cuts, ends, strict=True)]
         cuts.pop(int(np.argmin(np.abs(levels.differences))) if small.any() else weakest)
@@ -160,7 +160,7 @@ def _scan(logs: Logs, expected: float, correlation: float) -> _Scan:
     sizes = _sizes(logs, expected)
     most = int(np.argmax(sizes))
     size = sizes[most] / math.sqrt(_inflation(correlation))
-    p_value = min(1.0, len(first) * 2 * float(scipy.stats.t.sf(size, len(logs) - 2)))
+    p_value = min(1.0, len(first) * float(p_beyond(np.asarray(size), 1.0, len(logs) - 2, 0.0)))
     return _Scan(int(first[most]), int(end[most]), p_value)
 
 
@@ -267,4 +267,4 @@ class _Parts(NamedTuple):
         differences = np.diff([part.mean() for part in parts])
         shares = [1 / len(left) + 1 / len(right) for left, right in itertools.pairwise(parts)]
         errors = np.sqrt(variance * np.array(shares) * _inflation(correlation))
-        return cls(differences, errors, degrees, 2 * scipy.stats.t.sf(np.abs(differences) / errors, degrees))
+        return cls(differences, errors, degrees, p_beyond(differences, errors, degrees, 0.0))

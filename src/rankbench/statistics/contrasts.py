@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
-from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL
+from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, correlation
+from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderated
 
 if TYPE_CHECKING:
@@ -77,14 +77,25 @@ def within_launches(figures: pl.DataFrame, claims: Sequence[Claim]) -> pl.DataFr
 
 
 def judged(logs: pl.DataFrame, keys: Sequence[str], confidence: float = LEVEL) -> list[Contrast]:
-    """Judge the logarithms `log` of all launches with the same keys against their `margin`, ordered by the keys."""
+    """Judge the logarithms `log` of all launches with the same keys against their `margin`, ordered by the keys.
+
+    Where there is a `block` and successive ones are significantly correlated, errors are larger (`correlation`).
+    """
     log = pl.col("log")
+    repeated = correlation.pooled(_by_block(logs, keys)) if "block" in logs.columns else None
     table = logs.group_by(keys).agg(
         log.len().alias("blocks"), log.mean(), log.std().alias("spread"), pl.col("margin").first()
     )
     table = table.sort(keys)
     count, mean, spread, margin = (table[name].to_numpy() for name in ("blocks", "log", "spread", "margin"))
-    return contrasts(list(table.select(keys).iter_rows()), count, mean, spread, margin, confidence)
+    wide = spread * (repeated.widening if repeated else 1.0)
+    return contrasts(list(table.select(keys).iter_rows()), count, mean, wide, margin, confidence)
+
+
+def _by_block(logs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return a row per keys with the mean logarithms of its blocks, as `correlation.pooled` wants them."""
+    means = logs.group_by(*keys, "block", maintain_order=True).agg(pl.col("log").mean())
+    return means.group_by(keys, maintain_order=True).agg(logs="log", blocks="block")
 
 
 def contrasts(
@@ -99,9 +110,9 @@ def contrasts(
 ) -> list[Contrast]:
     """Return the contrasts with these means and standard deviations of logarithms over so many launches.
 
-    The p-value is Student's, one-sided, of a ratio that is not beyond its margin; they are adjusted over all of the
-    call (Benjamini and Hochberg, 1995). The interval is two-sided and of the ratio itself. The scatter of each is
-    moderated by that of all others (`moderated`), if wanted: of five launches alone it is hardly known.
+    Each is decided one-sided against its margin at 1 %, all of the call in one family (`decision`). The interval is
+    two-sided and of the ratio itself. The scatter of each is moderated by that of all others (`moderated`), if wanted:
+    of five launches alone it is hardly known.
     """
     count, mean = np.asarray(blocks), np.asarray(log, dtype=np.float64)
     if not len(count):
@@ -110,12 +121,9 @@ def contrasts(
     own = np.maximum(np.nan_to_num(np.asarray(spread, dtype=np.float64)), FINEST_SPREAD)
     scatter, degrees = moderated(own, np.where(enough, count - 1, 1), enough & moderate)
     error = scatter / np.sqrt(np.maximum(count, 2))
-    p_value = np.where(enough, scipy.stats.t.sf((mean - np.asarray(margin)) / error, degrees), 1.0)
-    adjusted = scipy.stats.false_discovery_control(p_value)
-    half = np.where(enough, scipy.stats.t.isf((1 - confidence) / 2, degrees) * error, np.inf)
-    with np.errstate(over="ignore"):
-        rows = zip(keys, count, np.exp(mean), np.exp(mean - half), np.exp(mean + half), adjusted, strict=True)
-        return [
-            Contrast(key, int(n), float(ratio), float(low), float(high), float(p), bool(p <= SURE))
-            for key, n, ratio, low, high, p in rows
-        ]
+    estimates = list(map(Estimate, mean, error, np.where(enough, degrees, 0.0)))
+    decisions = decide(estimates, np.expm1(margin), confidence, level=SURE, family="fdr", one_sided=True)
+    return [
+        Contrast(key, int(n), one.ratio, one.low, one.high, one.p_adjusted, one.different)
+        for key, n, one in zip(keys, count, decisions, strict=True)
+    ]

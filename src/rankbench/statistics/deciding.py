@@ -16,11 +16,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
 
+from rankbench.statistics import distributions
 from rankbench.statistics.by_level import FEWEST_BLOCKS
-from rankbench.statistics.looks import price
-from rankbench.statistics.threshold import log_beyond
+from rankbench.statistics.decision import FALSE_DISCOVERIES, half_width, log_beyond
+from rankbench.statistics.looks import Penalty
 from rankbench.statistics.trimming import SHARE
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 SLIGHT = 0.1
 """With less chance than this of being decided a comparison is given up."""
-FALSE_DISCOVERIES = 0.05
 KEPT = 1 - 2 * SHARE
 """Degrees of freedom that one more block brings."""
 
@@ -164,8 +163,9 @@ def chance(comparisons: Sequence[Comparison], outlook: Outlook) -> Values:
     different, alike = bounds(now, outlook.looks[-1], penalties(comparisons), outlook)
     drift = now.scatter * np.sqrt(np.maximum(1 / now.blocks - 1 / last, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        beyond = scipy.stats.norm.sf((different - log) / drift) + scipy.stats.norm.cdf((-different - log) / drift)
-        within = scipy.stats.norm.cdf((alike - log) / drift) - scipy.stats.norm.cdf((-alike - log) / drift)
+        above = distributions.normal_sf((different - log) / drift)
+        beyond = above + distributions.normal_cdf((-different - log) / drift)
+        within = distributions.normal_cdf((alike - log) / drift) - distributions.normal_cdf((-alike - log) / drift)
     decided = beyond + np.where(alike > 0, within, 0.0)
     return np.where(known(comparisons), decided, 1.0)
 
@@ -224,8 +224,8 @@ def penalties(comparisons: Sequence[Comparison]) -> Values:
 def bounds(now: Trend, look: int, penalty: Values, outlook: Outlook) -> tuple[Values, Values]:
     """Return the log ratios from which on, and up to which, two differ and are alike at a look."""
     blocks = now.share * look
-    error, priced = now.scatter / np.sqrt(blocks), price(outlook.looks, np.full_like(blocks, look))
+    error, spent = now.scatter / np.sqrt(blocks), Penalty(tuple(outlook.looks), look)
     degrees = np.maximum(now.degrees + KEPT * (blocks - now.blocks), 1)
-    level = FALSE_DISCOVERIES / priced / penalty
-    half = scipy.stats.t.isf((1 - outlook.confidence) / priced / 2, degrees) * error
+    level = spent.nominal(FALSE_DISCOVERIES / penalty)
+    half = half_width(error, degrees, spent.nominal(1 - outlook.confidence))
     return log_beyond(level, error, degrees, outlook.worth), outlook.worth - half

@@ -1,7 +1,6 @@
 """What one launch's samples come to: the figure that an estimator makes of them, and how well they began together.
 
-An estimator is named as in a plan: `median`, `min`, `mean`, `trimmed-mean`, or a percentile such as `p90`. The trimmed
-mean is MPIPerf's: the mean of what is left when the smallest and the largest quarter are dropped, whole samples only.
+An estimator is named as in a plan; each is a unit of `plan/estimators`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ import math
 from typing import TYPE_CHECKING
 
 import polars as pl
-import scipy
 
+from rankbench.plan import estimators
+from rankbench.statistics.decision import half_width
 from rankbench.statistics.medians import TIED, grouped_median
 from rankbench.statistics.parts import by_launch
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 LAUNCH = ["case", "candidate", "block", "launch"]
-VISITS = ["visit", "visit_ns", "visit_hop_ns"]
-MIDDLES = {"median", "mean", "trimmed-mean"}
-"""Of a visit's few samples these say the same as of all; the smallest or a high percentile do not."""
+VISITS = ["visit", "visit_ns", "visit_hop_ns", "visit_position", "visit_after"]
 FEWEST, LEAST_SHARE = 10, 0.1
 """A launch's figure counts if so many of its rounds do, of few rounds half, and so large a share of many."""
 START_BOUND = 0.05
@@ -29,14 +27,15 @@ START_BOUND = 0.05
 COST_SHARE = 0.05
 """What measuring may take of a time before that is said: ratios look nearer to 1 than they are by as much."""
 TRIMMED = "trimmed-mean"
-QUARTER = 4
+"""The estimator by which a report also has MPIPerf's own tables and intervals."""
 
 
 def launch_figures(samples: pl.LazyFrame, estimator: str = "median", by_ranks: Collection[str] = ()) -> pl.DataFrame:
     """Return one row per case, candidate, block and launch, made of the samples that are not discarded.
 
-    `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, with MIDDLES only, are lists: the
-    launch's visits of the case, the figure of each, and what a hop took then. `skew_ns` and `skew_p90_ns` tell how far
+    `figure_ns` is what the estimator makes of them, `middle_ns` their median. VISITS, where the estimator is a MIDDLE,
+    are lists: the launch's visits of the case, the figure of each, what a hop took then, and which turn it was.
+    `skew_ns` and `skew_p90_ns` tell how far
     apart ranks began, as measured; `bound_ns` and `error_ns`, medians, how far their clocks may have differed at most,
     and likely did;
     `uncertain` whether the latter is too much to judge the figure. That matters where times are counted from a `common`
@@ -53,7 +52,7 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
     plain = (
         valid.group_by(LAUNCH)
         .agg(
-            estimate(estimator).alias("figure_ns"),
+            estimators.figure(time, estimator).alias("figure_ns"),
             time.median().alias("middle_ns"),
             pl.col("skew_ns").median(),
             pl.col("skew_ns").quantile(0.9, "linear").alias("skew_p90_ns"),
@@ -67,7 +66,7 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
         .collect()
     )
     finer = _finer(plain, valid, LAUNCH) if estimator == "median" else plain
-    if estimator in MIDDLES:
+    if estimators.unit_of(estimator).MIDDLE:
         finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left")
     return finer.drop("tied", "valid", "rounds")
 
@@ -76,25 +75,13 @@ def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:
     """Return for every launch its visits of a case, less those of half the usual samples, and each one's figure."""
     key, time = [*LAUNCH, "visit"], pl.col("time_ns")
     tied = (time == time.median()).mean().alias("tied")
-    hop = pl.col("visit_hop_ns").first()
-    plain = valid.group_by(key).agg(estimate(estimator).alias("figure_ns"), tied, hop, pl.len()).collect()
+    around = pl.col("visit_hop_ns", "visit_position", "visit_after").first()
+    plain = (
+        valid.group_by(key).agg(estimators.figure(time, estimator).alias("figure_ns"), tied, around, pl.len()).collect()
+    )
     plain = plain.filter(2 * pl.col("len") >= pl.col("len").median().over(LAUNCH))
     finer = _finer(plain, valid, key) if estimator == "median" else plain
     return finer.sort(key).rename({"figure_ns": "visit_ns"}).group_by(LAUNCH, maintain_order=True).agg(VISITS)
-
-
-def estimate(estimator: str) -> pl.Expr:
-    """Return the expression for an estimator's figure of the times of a group; percentiles are interpolated."""
-    time = pl.col("time_ns")
-    if estimator.startswith("p"):
-        return time.quantile(int(estimator[1:]) / 100, "linear")
-    return {"median": time.median(), "min": time.min(), "mean": time.mean(), TRIMMED: kept(time).mean()}[estimator]
-
-
-def kept(time: pl.Expr) -> pl.Expr:
-    """Return the times of a group that are left when a quarter is dropped at each end, rounded down as MPIPerf does."""
-    dropped = pl.len() // QUARTER
-    return time.sort().slice(dropped, pl.len() - 2 * dropped)
 
 
 def students_half(spread_ns: float, count: int, confidence: float) -> float:
@@ -104,11 +91,7 @@ def students_half(spread_ns: float, count: int, confidence: float) -> float:
     from a normal distribution. They are not: they were chosen by their size, and resemble each other within a launch.
     So it is narrower than its confidence says, even for this launch; METHOD.md tells by how much.
     """
-    return (
-        float(scipy.stats.t.isf((1 - confidence) / 2, count - 1) * spread_ns / math.sqrt(count))
-        if count > 1
-        else math.nan
-    )
+    return float(half_width(spread_ns / math.sqrt(count), count - 1, 1 - confidence)) if count > 1 else math.nan
 
 
 def _finer(plain: pl.DataFrame, valid: pl.LazyFrame, key: list[str]) -> pl.DataFrame:

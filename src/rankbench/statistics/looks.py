@@ -1,51 +1,90 @@
-"""What looking at figures more than once costs. Pure: numbers of blocks in, factors out.
+"""What looking at figures more than once costs. Pure: numbers of blocks in, levels and p-values out.
 
 A campaign that may end at several looks has several chances to be misled. It may spend, until each look, a share of the
 5 % that it may err which grows with the 1.5th power of the blocks (Kim and DeMets, Biometrika 74, 1987): little while
 launches are few, and only for looks that are made. How small a p-value must be at each look follows from that: looks
 share their launches, so that being misled at one makes it likely at the next, and less is paid than by adding chances
 up (the recursion of Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132, 1969).
+
+The price depends on the level: the smaller it is, the less does passing at one look make passing at another likely. So
+the p-value of a look is turned into that of the whole campaign: the level at which it would be just small enough there
+(the repeated p-value; Jennison and Turnbull, Group Sequential Methods, 2000, chapter 9).
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import ArrayLike, NDArray
 
-    from numpy.typing import NDArray
+    Values = NDArray[np.float64]
 
 LEVEL = 0.05
 POWER = 1.5
 POINTS = 401
 """Of the grid on which densities are carried from look to look."""
+GRID = np.array([1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.01, LEVEL, 0.2, 0.5])
+"""Levels for which the price is computed; it is interpolated between them, on logarithmic axes."""
 
 
-def price(looks: Sequence[int], blocks: NDArray[Any]) -> NDArray[np.float64]:
-    """Return by what factor p-values are multiplied after so many blocks; 1 where a campaign looks once.
+class Penalty(NamedTuple):
+    """For looks at a campaign that may end after each of them; blocks after which it is seen now."""
+
+    looks: tuple[int, ...] = ()
+    """Numbers of blocks, rising; with fewer than two nothing is to be paid."""
+    blocks: Any = 0
+    """A number, or an array of one for each value that is to be adjusted.
 
     What ended before the last look pays what was asked there: blocks beyond the last look but one count as the last's.
     """
-    if len(looks) < 2:
-        return np.ones(len(blocks))
-    at = np.searchsorted(looks[:-1], blocks, side="left")
-    return LEVEL / levels(tuple(looks))[at]
+
+    def nominal(self, level: Any) -> Values:
+        """Return the two-sided p-value that is small enough now, if all looks together err in this level."""
+        wanted = np.log(np.asarray(level, dtype=np.float64))
+        return np.asarray(np.exp(wanted - self._interpolated(wanted, np.log(GRID))), dtype=np.float64)
+
+    def p_value(self, value: ArrayLike) -> Values:
+        """Return the p-value that all looks together give to one of now: the inverse of `nominal`."""
+        with np.errstate(divide="ignore"):
+            own = np.log(np.asarray(value, dtype=np.float64))
+        return np.asarray(np.minimum(np.exp(own + self._interpolated(own, None)), 1.0), dtype=np.float64)
+
+    def _interpolated(self, at: Values, nodes: Values | None) -> Values:
+        """Return the logarithm of the factor between both; `nodes` are those of the level, else of the p-value."""
+        if len(self.looks) < 2:
+            return np.zeros_like(at)
+        at, look = np.broadcast_arrays(at, np.searchsorted(self.looks[:-1], self.blocks, side="left"))
+        found = np.zeros(at.shape)
+        for number in np.unique(look):
+            factors = _factors(self.looks)[number]
+            own = np.log(GRID) - factors if nodes is None else nodes
+            found = np.where(look == number, np.interp(at, own, factors), found)
+        return found
+
+
+ONE_LOOK = Penalty()
 
 
 @cache
-def levels(looks: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the two-sided p-value that is small enough at each look, if looks together err in 5 %.
+def _factors(looks: tuple[int, ...]) -> Values:
+    """Return, by look and level of the grid, the logarithm of the level over the p-value that is small enough."""
+    return np.asarray(np.log(GRID) - np.log([levels(looks, float(level)) for level in GRID]).T, dtype=np.float64)
+
+
+@cache
+def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
+    """Return the two-sided p-value that is small enough at each look, if looks together err in this level.
 
     The sum over blocks is a random walk, with variance 1 at the last look. Its density is followed from look to look,
     less what has passed beyond the bound; each bound is where what is still to be spent passes.
     """
     times = np.array(looks) / looks[-1]
-    spent = LEVEL * times**POWER
+    spent = level * times**POWER
     found: list[float] = []
     points, density = np.zeros(1), np.ones(1)
     before = 0.0
@@ -53,15 +92,16 @@ def levels(looks: tuple[int, ...]) -> NDArray[np.float64]:
         step = np.sqrt(time - (times[number - 1] if number else 0.0))
         due = (spent[number] - before) / 2
         bound = scipy.optimize.brentq(_missing, 0.0, 10.0 * np.sqrt(time), args=(points, density, step, due))
-        found.append(2 * float(scipy.stats.norm.sf(bound / np.sqrt(time))))
+        found.append(2 * float(scipy.special.ndtr(-bound / np.sqrt(time))))
         grid = np.linspace(-bound, bound, POINTS)
         weights = np.full(POINTS, grid[1] - grid[0])
         weights[[0, -1]] /= 2
-        density = weights * (scipy.stats.norm.pdf((grid[:, None] - points) / step) / step @ density)
+        steps = np.exp(-(((grid[:, None] - points) / step) ** 2) / 2) / (step * np.sqrt(2 * np.pi))
+        density = weights * (steps @ density)
         points, before = grid, spent[number]
     return np.array(found)
 
 
-def _missing(bound: float, points: NDArray[np.float64], density: NDArray[np.float64], step: float, due: float) -> float:
+def _missing(bound: float, points: Values, density: Values, step: float, due: float) -> float:
     """Return by how much the chance to pass a bound on one side, after one more step, is more than is due."""
-    return float(density @ scipy.stats.norm.sf((bound - points) / step)) - due
+    return float(density @ scipy.special.ndtr((points - bound) / step)) - due

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from rankbench.statistics import distributions
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -52,16 +54,17 @@ def _heavier(spread: Numbers, own: Numbers, drawn: Numbers, degrees: Numbers) ->
 
     Where most comparisons are quiet and a few noisy, no single prior fits: a noisy one whose few launches agree by
     chance would pass for a quiet one. The prior is then estimated without a form (by maximum likelihood on a grid, as
-    Ignatiadis and Sen, Annals of Statistics 53, 2025). The tail of each comparison is that of the normal
-    distributions that its scatter allows; it is expressed as that of Student's t by two of its quantiles.
+    Ignatiadis and Sen, Empirical partially Bayes multiple testing and compound chi-square decisions, Annals of
+    Statistics 53, 2025). The tail of each comparison is that of the normal distributions that its scatter allows. Ours,
+    and not in that article: it is expressed as Student's t by two of its quantiles, and the heavier tail counts.
     """
     variances, weights = _mixture(spread, own)
     ordinary, strict = (_quantile(variances, weights, level) for level in (ORDINARY, STRICT))
     table = np.geomspace(0.5, 2 * MOST_DEGREES, 200)
-    ratios = scipy.stats.t.isf(STRICT / 2, table) / scipy.stats.t.isf(ORDINARY / 2, table)
+    ratios = distributions.t_isf(STRICT / 2, table) / distributions.t_isf(ORDINARY / 2, table)
     mixed = np.interp(-strict / ordinary, -ratios, table)
-    heavier = strict > drawn * scipy.stats.t.isf(STRICT / 2, degrees)
-    scatter = ordinary / scipy.stats.t.isf(ORDINARY / 2, mixed)
+    heavier = strict > drawn * distributions.t_isf(STRICT / 2, degrees)
+    scatter = ordinary / distributions.t_isf(ORDINARY / 2, mixed)
     return np.where(heavier, scatter, drawn), np.where(heavier, mixed, degrees)
 
 

@@ -25,7 +25,8 @@ import numpy as np
 import polars as pl
 import scipy
 
-from rankbench.language import say
+from rankbench.language import Text, say
+from rankbench.statistics import distributions
 from rankbench.statistics.parts import by_launch
 
 if TYPE_CHECKING:
@@ -56,12 +57,13 @@ ENOUGH = 300
 """Samples that are looked at where hardly any are independent."""
 MOST_OF_IT = 0.8
 LEAST_DEPENDENCE = 0.1
+ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 class Mode(NamedTuple):
     """One hump."""
 
-    name: str
+    name: Text
     """For people: `main`, or `second at 2.0×, 3.0 % of samples`."""
     location_ns: float
     share: float
@@ -83,10 +85,10 @@ class Pattern(NamedTuple):
     """Of even ones the distance, of bursts their mean length, in samples."""
 
     @property
-    def told(self) -> str:
+    def text(self) -> Text:
         """Return it in words: `every 64th sample`, `in bursts of 14.0`, `scattered`."""
         if self.kind == "even":
-            return _every(int(self.number))
+            return say("every {n:ordinal} sample", n=int(self.number))
         return {
             "bursts": say("in bursts of {n:.1f}", n=self.number),
             "scattered": say("scattered"),
@@ -112,10 +114,10 @@ class Repeated(NamedTuple):
         return self.seen >= 2 and 2 * self.seen >= self.launches and self.pattern.kind not in {"whole", "stays"}
 
     @property
-    def told(self) -> str:
+    def text(self) -> Text:
         """Return it in words: `second at 2.0×, 3 % of samples, in 5 of 5 launches, scattered`."""
         seen = [say("in {seen} of {n:count launch}", seen=self.seen, n=self.launches)] if self.launches > 1 else []
-        return ", ".join([self.mode.name, *seen, self.pattern.told])
+        return say("{parts:,}", parts=[self.mode.name, *seen, self.pattern.text])
 
 
 def modes_of_launches(launches: Sequence[Values]) -> list[Repeated]:
@@ -194,7 +196,7 @@ def dependence(times: Values) -> float:
     if len(times) < FEWEST:
         return 1.0
     part = times[: 1 << 16]
-    ranks = scipy.stats.rankdata(part)
+    ranks = distributions.ranks(part)
     seen = [ranks, *((ranks > share * len(part)).astype(float) for share in (0.9, 0.97))]
     return max(_integrated(values) for values in seen)
 
@@ -203,7 +205,8 @@ def _integrated(values: Values) -> float:
     """Return 1 + 2 times the sum of autocorrelations up to five times itself (Sokal's window), if that is proved."""
     count = len(values)
     centred = values - values.mean()
-    power = np.abs(np.fft.rfft(centred, 2 * count)) ** 2
+    # Zeros behind the samples keep lags of up to half of them from wrapping around; a power of two is fast.
+    power = np.abs(np.fft.rfft(centred, 1 << math.ceil(math.log2(1.5 * count)))) ** 2
     covariance = np.fft.irfft(power)[: count // 2]
     if covariance[0] <= 0:
         return 1.0
@@ -448,25 +451,22 @@ def _named(humps: list[_Hump], depths: list[float], count: int) -> list[Mode]:
     return found
 
 
-def _further(order: int, ratio: float, share: float) -> str:
+def _further(order: int, ratio: float, share: float) -> Text:
     """Return the name of a mode that is not the main one."""
-    ordinals = (
-        *(say("second"), say("third"), say("fourth"), say("fifth")),
-        *(say("sixth"), say("seventh"), say("eighth"), say("ninth")),
+    which = ORDINALS[min(order, len(ORDINALS)) - 1]
+    digits, of_share = 2 if 0.5 < ratio < 1.5 else 1 if ratio < 9.95 else 0, 0 if share >= 0.0995 else 1
+    return say(
+        f"{{which}} at {{ratio:.{digits}f}}×, {{percent:.{of_share}f}} % of samples",
+        which=which,
+        ratio=ratio,
+        percent=100 * share,
     )
-    which = ordinals[min(order, len(ordinals)) - 1]
-    return say("{which} at {ratio}, {share} of samples", which=which, ratio=ratio_text(ratio), share=share_text(share))
 
 
 def ratio_text(ratio: float) -> str:
     """Return `2.0×`, `1.15×`, `38×`."""
     digits = 2 if 0.5 < ratio < 1.5 else 1 if ratio < 9.95 else 0
     return f"{ratio:.{digits}f}×"
-
-
-def share_text(share: float) -> str:
-    """Return `3.1 %`, `0.6 %`, `48 %`."""
-    return f"{100 * share:.{0 if share >= 0.0995 else 1}f} %"
 
 
 # --- over launches --------------------------------------------------------------------------------------------------
@@ -511,14 +511,4 @@ def _dispersed(members: Sequence[NDArray[np.bool_]]) -> bool:
             counts = member[: stretches * length].reshape(stretches, length).sum(axis=1)
             squares += float(((counts - counts.mean()) ** 2).sum() / (length * share * (1 - share)))
             degrees += stretches - 1
-    return degrees > 0 and squares > 1.5 * degrees and bool(scipy.stats.chi2.sf(squares, degrees) < 0.001)
-
-
-def _every(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-    return {
-        "st": say("every {n}st sample", n=number),
-        "nd": say("every {n}nd sample", n=number),
-        "rd": say("every {n}rd sample", n=number),
-        "th": say("every {n}th sample", n=number),
-    }[ending]
+    return degrees > 0 and squares > 1.5 * degrees and bool(distributions.chi2_sf(squares, degrees) < 0.001)

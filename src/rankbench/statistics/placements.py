@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 import polars as pl
-import scipy
 
 from rankbench.statistics import FEWEST_BLOCKS, LEVEL, compare, states
+from rankbench.statistics.decision import half_width
 from rankbench.statistics.places import HOST, seat
 from rankbench.statistics.shapes import JUMP, excesses
 
@@ -212,4 +212,4 @@ def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
     """Return whether a logarithm is beyond that of a jump, and its interval over blocks above nothing."""
     mean = float(excess.mean())
     error = float(excess.std(ddof=1)) / math.sqrt(len(excess))
-    return mean > math.log(JUMP) and mean > scipy.stats.t.isf((1 - LEVEL) / 2 / tries, len(excess) - 1) * error
+    return mean > math.log(JUMP) and mean > float(half_width(error, len(excess) - 1, (1 - LEVEL) / tries))

@@ -11,7 +11,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import Text, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,15 +54,11 @@ class Level:
         return len(set(self.units.values())) < len(self.units)
 
     @property
-    def name(self) -> str:
+    def name(self) -> Text:
         """Return what pairs have in common that share this and nothing smaller: `within one socket and L3`."""
         if self.kinds == (HOST,):
             return say("across {parts}", parts=plural(self.within)) if self.within else say("within one host")
-        return (
-            say("on one core")
-            if self.kinds == (CORE,)
-            else say("within one {kinds:and}", kinds=map(called, self.kinds))
-        )
+        return say("on one core") if self.kinds == (CORE,) else say("within one {kinds:and}", kinds=self.kinds)
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ class Places:
         common = (number for number, one in enumerate(self.levels) if one.units[first] == one.units[second])
         return max(common, default=NOWHERE)
 
-    def name(self, level: int) -> str:
+    def name(self, level: int) -> Text:
         """Return what pairs of a level have in common."""
         if level != NOWHERE:
             return self.levels[level].name
@@ -90,7 +86,7 @@ class Places:
     def seat(self, rank: int) -> str:
         """Return where a rank sat, in words."""
         one = self.seats.get(rank)
-        return f"{one.host} CPU {one.cpu}" if one and rank not in self.disputed else say("not known")
+        return f"{one.host} CPU {one.cpu}" if one and rank not in self.disputed else "not known"
 
 
 def places(launches: Iterable[Launch], machine: Machine) -> Places:
@@ -147,13 +143,6 @@ def shape(units: Mapping[int, Unit]) -> list[int]:
     return [seen.setdefault(unit, len(seen)) for unit in units.values()]
 
 
-def called(kind: str) -> str:
-    """Return what one part of a kind is called; caches have their names."""
-    names = {HOST: say("host"), SOCKET: say("socket"), NUMA: say("NUMA node"), CORE: say("core")}
-    return names.get(kind, kind)
-
-
 def plural(kind: str) -> str:
     """Return `sockets`, `L3 caches`."""
-    names = {HOST: say("hosts"), SOCKET: say("sockets"), NUMA: say("NUMA nodes"), CORE: say("cores")}
-    return names.get(kind) or say("{name} caches", name=kind)
+    return f"{kind} caches" if kind in CACHES else f"{kind}s"

@@ -11,13 +11,12 @@ values keeps the error small.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
 
 from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.moderation import moderated
 
 if TYPE_CHECKING:
@@ -54,7 +53,9 @@ def predictions(past: Sequence[Logs], new: Logs, threshold: float, confidence: f
     scatter, degrees = moderated(spread, counts - 1, np.ones(len(past), dtype=np.bool_))
     error = scatter * np.sqrt(1 + 1 / counts)
     log = new - np.array([one.mean() for one in past])
-    p_values = scipy.stats.t.sf((log - math.log1p(threshold)) / error, degrees)
-    half = scipy.stats.t.isf((1 - confidence) / 2, degrees) * error
-    columns = (np.exp(log), np.exp(log - half), np.exp(log + half), scipy.stats.false_discovery_control(p_values))
-    return [Prediction(int(count), *map(float, row)) for count, *row in zip(counts, *columns, strict=True)]
+    estimates = list(map(Estimate, log, error, degrees))
+    decisions = decide(estimates, threshold, confidence, family="fdr", one_sided=True)
+    return [
+        Prediction(int(count), one.ratio, one.low, one.high, one.p_adjusted)
+        for count, one in zip(counts, decisions, strict=True)
+    ]

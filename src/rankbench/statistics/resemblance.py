@@ -10,12 +10,12 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
 
 from rankbench.statistics import FINEST_SPREAD
+from rankbench.statistics.decision import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -148,7 +148,7 @@ def _grid(profiles: Sequence[Profile], tries: int) -> _Grid:
         own = np.log2(one.sizes)
         known = (at >= own[0]) & (at <= own[-1])
         # What lies between two sizes of a line is no figure of its own.
-        width = float(scipy.stats.t.isf(chance / 2, one.degrees)) * np.sqrt(known.sum() / len(own))
+        width = float(half_width(1.0, one.degrees, chance)) * np.sqrt(known.sum() / len(own))
         right = np.clip(np.searchsorted(own, at), 0, len(own) - 1)
         left = np.where(own[right] == at, right, np.maximum(right - 1, 0))
         ratios = np.array([np.interp(at, own, row) for row in one.ratios])
@@ -201,13 +201,38 @@ def grouped(far: Numbers) -> list[list[int]]:
     """
     if len(far) < 2:
         return [[place] for place in range(len(far))]
-    hierarchy = scipy.cluster.hierarchy
-    labels = hierarchy.fcluster(hierarchy.complete(scipy.spatial.distance.squareform(far)), 1.0, "distance")
-    groups: dict[int, list[int]] = {}
-    for place, label in enumerate(labels):
-        groups.setdefault(int(label), []).append(place)
-    found = [_medoid_first(far, group) for group in groups.values()]
+    groups: list[list[int]] = [[place] for place in range(len(far))]
+    for kept, joined, apart in _merges(far):
+        if apart <= 1:
+            groups[kept] += groups[joined]
+            groups[joined] = []
+    found = [_medoid_first(far, group) for group in map(sorted, groups) if group]
     return sorted(found, key=lambda group: (-len(group), min(group)))
+
+
+def _merges(far: Numbers) -> Iterator[tuple[int, int, float]]:
+    """Yield each merge of complete linkage: the cluster that stays, the one that joins it, how far apart they are.
+
+    Chains of nearest neighbours (Murtagh, The Computer Journal 26, 1983) end at two that are each other's. The nearest
+    of equals is the one before in the chain, then the first. A cluster's height never falls: merges may come in any
+    order of heights, but those of a cluster come before those it takes part in.
+    """
+    apart = far.astype(np.float64)
+    np.fill_diagonal(apart, np.inf)
+    gone, chain = np.zeros(len(far), dtype=bool), [0]
+    for _ in range(len(far) - 1):
+        chain = chain or [int(np.argmin(gone))]
+        while True:
+            row = apart[chain[-1]]
+            near = int(np.argmin(row))
+            if len(chain) > 1 and row[chain[-2]] <= row[near]:
+                break
+            chain.append(near)
+        joined, kept = sorted((chain.pop(), chain.pop()))
+        yield kept, joined, float(apart[kept, joined])
+        apart[kept] = apart[:, kept] = np.maximum(apart[kept], apart[joined])
+        apart[joined] = apart[:, joined] = apart[kept, kept] = np.inf
+        gone[joined] = True
 
 
 def _medoid_first(far: Numbers, group: list[int]) -> list[int]:

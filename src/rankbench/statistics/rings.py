@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 import polars as pl
-import scipy
 
-from rankbench.language import say
+from rankbench.language import Text, say
+from rankbench.statistics.decision import half_width
 from rankbench.statistics.estimators import LAUNCH, launch_figures
 from rankbench.statistics.modes import modes_by_launch
 from rankbench.statistics.parts import by_case
@@ -57,7 +57,7 @@ class HopCost(NamedTuple):
     between_nodes: bool
 
     @property
-    def basis(self) -> str:
+    def basis(self) -> Text:
         """Return in words what the figure rests on."""
         return say(
             "line through {hops:and} hops"
@@ -65,7 +65,7 @@ class HopCost(NamedTuple):
             else "difference between {hops:and} hops"
             if len(self.hops) == 2
             else "round of {hops:and} hops, divided by them",
-            hops=list(map(str, self.hops)),
+            hops=self.hops,
         )
 
 
@@ -221,7 +221,7 @@ def _half(slopes: Sequence[float], confidence: float) -> float:
     """Return half of Student's interval of the mean; of one value it is not a number."""
     if len(slopes) < 2:
         return float("nan")
-    return float(scipy.stats.t.isf((1 - confidence) / 2, len(slopes) - 1) * np.std(slopes, ddof=1) / len(slopes) ** 0.5)
+    return float(half_width(np.std(slopes, ddof=1) / len(slopes) ** 0.5, len(slopes) - 1, 1 - confidence))
 
 
 def ring_modes(rank_samples: pl.LazyFrame, cases: pl.DataFrame) -> dict[tuple[str, ...], list[Repeated]]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-import scipy
 
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import CaseStatus, Summary
-from rankbench.statistics import estimators
+from rankbench.plan.estimators import kept
+from rankbench.statistics import distributions, estimators
 from rankbench.statistics.parts import by_case
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[
     """
     ordered = np.sort(values)
     count = len(ordered)
-    outside = max(int(scipy.stats.binom.ppf((1 - level) / 2, count, 0.5)) - 1, -1)
+    outside = max(distributions.heads_ppf((1 - level) / 2, count) - 1, -1)
     while outside + 1 < count / 2 - 1 and _coverage(count, outside + 1) >= level:
         outside += 1
     rank = max(outside, 0)
@@ -100,7 +100,7 @@ def median_interval(values: NDArray[np.float64], level: float = LEVEL) -> tuple[
 
 def _coverage(count: int, rank: int) -> float:
     """Return the chance that the median lies between the order statistics `rank` from either end."""
-    return float(1 - 2 * scipy.stats.binom.cdf(rank, count, 0.5)) if count > 1 else 0.0
+    return float(1 - 2 * distributions.heads_cdf(rank, count)) if count > 1 else 0.0
 
 
 def _launches(figures: pl.DataFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.DataFrame:
@@ -156,7 +156,7 @@ def _discarded(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
 def _pooled(samples: pl.LazyFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
     """Return what is taken over all samples of the launches that are told."""
     time = pl.col("time_ns")
-    left = estimators.kept(time)
+    left = kept(time)
     rate = pl.col("case").first().is_in(list(per_second))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
     valid = samples.filter(~pl.col("discarded")).join(told.lazy(), on=estimators.LAUNCH, how="semi")
@@ -192,7 +192,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         moved_messages=row["moved_messages"] or 0,
         uncertain=row["uncertain"] or 0,
         few=row["few"] or 0,
-        doubt=_doubt(row) if row["doubted"] else "",
+        doubt=_doubt(row) if row["doubted"] else NOTHING,
         all_late=row["all_late"],
         failures={one["status"]: one["count"] for one in row["failures"]},
         elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
@@ -216,7 +216,7 @@ def _figures(row: dict[str, Any], values: NDArray[np.float64], confidence: float
     return told | {"typical_ns": float(np.median(values)), "low_ns": low, "high_ns": high, "coverage": coverage}
 
 
-def _doubt(row: dict[str, Any]) -> str:
+def _doubt(row: dict[str, Any]) -> Text:
     if not row["uncertain"]:
         return say("too few of its rounds count: {n} of {all}", n=row["samples"], all=row["rounds"])
     error, bound, middle = row["error_ns"], row["bound_ns"], row["middle_ns"]
@@ -233,9 +233,9 @@ def _doubt(row: dict[str, Any]) -> str:
     )
 
 
-def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[str]:
+def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], confidence: float) -> list[Words]:
     typical, skew, bound = figures["typical_ns"], figures.get("skew_ns", 0.0), row["sync_bound_ns"] or 0.0
-    said = []
+    said: list[Words] = []
     if figures["coverage"] < confidence:
         said.append(
             say(
@@ -285,7 +285,7 @@ def _warnings(row: dict[str, Any], launches: int, figures: dict[str, float], con
     return said
 
 
-def _hidden(row: dict[str, Any]) -> list[str]:
+def _hidden(row: dict[str, Any]) -> list[Text]:
     """Return in words that slow rounds are among those that do not count more often than among the others."""
     slow, discarded = row["slow_discarded"] or 0, row["discarded"] or 0
     if slow < FEW_SLOW or discarded == row["rounds"]:

@@ -12,13 +12,15 @@ is the limit, describes them no better than chance allows (del Castillo and Puig
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
 
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, say
+from rankbench.statistics import distributions
 from rankbench.statistics.modes import clock_step, dependence
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class Tail(NamedTuple):
     over_exponential: float
     over_lognormal: float
     """How much better than another tail it describes the samples, in standard deviations; below 0: worse."""
-    reason: str
+    reason: Text
     """Why it is not believed; empty where it fits."""
 
     @property
@@ -77,7 +79,7 @@ class Tail(NamedTuple):
         return not self.reason
 
     @property
-    def told(self) -> str:
+    def text(self) -> Text:
         """Return it in words."""
         if not self.fits:
             return say("no Pareto tail: {reason}", reason=self.reason)
@@ -95,7 +97,7 @@ class Spread(NamedTuple):
     """A standard deviation, or why there is none."""
 
     value_ns: float | None
-    reason: str = ""
+    reason: Text = NOTHING
 
 
 def fit_tail(times_ns: Values, seed: int = 0, draws: int = DRAWS) -> Tail | None:
@@ -132,7 +134,7 @@ def fit_tail(times_ns: Values, seed: int = 0, draws: int = DRAWS) -> Tail | None
 
 def interval(alpha: float, count: float) -> tuple[float, float]:
     """Return the 95 % interval of alpha, exact for a tail whose beginning is known: count / estimate is a gamma's."""
-    low, high = scipy.stats.chi2.ppf((0.025, 0.975), 2 * (count - 1)) / (2 * (count - 1))
+    low, high = distributions.chi2_ppf((0.025, 0.975), 2 * (count - 1)) / (2 * (count - 1))
     return alpha * float(low), alpha * float(high)
 
 
@@ -168,20 +170,42 @@ def _best(ordered: Values) -> tuple[int, float, float]:
     """Return the number of samples of the tail nearest to its fit, its alpha and its distance."""
     logs = np.log(ordered[::-1])
     sums = np.cumsum(logs)
-    fewest = max(FEWEST, len(ordered) // 50)
-    counts = np.unique(np.geomspace(fewest, len(ordered) // 2, BEGINNINGS).astype(int)).tolist()
-    fits = [(*_fit(logs[:count], float(sums[count - 1])), count) for count in counts]
+    fits = [(*_fit(logs[:count], float(sums[count - 1])), count) for count in _beginnings(len(ordered))]
     distance, alpha, count = min(fits)
     return count, alpha, distance
+
+
+def _is_farther(ordered: Values, distance: float, count: int) -> bool:
+    """Return whether the nearest tail is so far from its fit, trying those of about `count` samples first."""
+    logs = np.log(ordered[::-1])
+    sums = np.cumsum(logs)
+    tried = sorted(_beginnings(len(ordered)), key=lambda one: abs(one - count))
+    return all(_fit(logs[:one], float(sums[one - 1]))[0] >= distance for one in tried)
+
+
+@functools.lru_cache
+def _beginnings(samples: int) -> list[int]:
+    """Return the numbers of samples that a tail of so many is tried with."""
+    fewest = max(FEWEST, samples // 50)
+    return list(np.unique(np.geomspace(fewest, samples // 2, BEGINNINGS).astype(int)).tolist())
+
+
+@functools.lru_cache(maxsize=2 * BEGINNINGS)
+def _shares(count: int) -> Values:
+    """Return the shares of samples above each of so many, and above none."""
+    return np.arange(count + 1) / count
 
 
 def _fit(logs: Values, total: float) -> tuple[float, float]:
     """Return the distance and alpha of a tail, of which the logarithms are given from the largest down."""
     count = len(logs)
     alpha = (count - 1) / max(total - count * logs[-1], 1e-12)
-    beyond = np.exp(-alpha * (logs - logs[-1]))
-    above = np.arange(count + 1) / count
-    return float(np.maximum(above[1:] - beyond, beyond - above[:-1]).max()), float(alpha)
+    beyond = logs - logs[-1]
+    beyond *= -alpha
+    np.exp(beyond, out=beyond)
+    above = _shares(count)
+    distance = max(np.maximum.reduce(above[1:] - beyond), np.maximum.reduce(beyond - above[:-1]))
+    return float(distance), float(alpha)
 
 
 def _goodness(
@@ -194,14 +218,14 @@ def _goodness(
         drawn = int(random.binomial(len(ordered), count / len(ordered)))
         tail = begins * random.random(drawn) ** (-1 / alpha)
         below = random.choice(body, len(ordered) - drawn)
-        farther += _best(np.sort(np.concatenate([below, tail])))[2] >= distance
+        farther += _is_farther(np.sort(np.concatenate([below, tail])), distance, count)
     return farther / draws
 
 
 # --- against other tails --------------------------------------------------------------------------------------------
 
 
-def _shape_reason(tail: Values, over_exponential: float, curve: float) -> str:
+def _shape_reason(tail: Values, over_exponential: float, curve: float) -> Text:
     reach = float(tail[-1] / tail[0])
     if reach < LEAST_REACH:
         return say("it reaches only {reach:.1f} times as far as where it begins", reach=reach)
@@ -209,7 +233,7 @@ def _shape_reason(tail: Values, over_exponential: float, curve: float) -> str:
         return say("an exponential tail does as well")
     if curve > CURVED:
         return say("a lognormal tail does better")
-    return ""
+    return NOTHING
 
 
 def _vuong(gain: Values) -> float:
@@ -232,14 +256,20 @@ def _exponential(tail: Values) -> Values:
 def _lognormal(tail: Values) -> Values:
     """Return the same by the likeliest lognormal distribution cut off at the first sample."""
     logs = np.log(tail) - math.log(tail[0])
+    count, mean, variance = len(logs), float(logs.mean()), float(logs.var())
 
-    def density(of: Values) -> Values:
-        middle, width = of[0], min(max(of[1], -NARROWEST), NARROWEST)
-        apart, beyond = (logs - middle) * math.exp(-width), scipy.stats.norm.logsf(-middle * math.exp(-width))
-        return np.asarray(-0.5 * apart**2 - width - 0.5 * math.log(2 * math.pi) - beyond)
+    def bounded(width: float) -> float:
+        return min(max(width, -NARROWEST), NARROWEST)
 
-    start = np.array([0.0, math.log(max(float(np.sqrt(np.mean(logs**2))), 1e-9))])
-    found = scipy.optimize.minimize(
-        lambda of: -float(density(of).sum()), start, method="Nelder-Mead", options={"maxiter": 200}
-    )
-    return density(found.x) - np.log(tail)
+    def unlikely(of: Values) -> float:
+        """Return less the sum of the logarithms of densities, of which mean and variance of `logs` tell all."""
+        middle, width = float(of[0]), bounded(float(of[1]))
+        apart = 0.5 * (variance + (mean - middle) ** 2) * math.exp(-2 * width)
+        return count * (apart + width + float(distributions.normal_log_sf(-middle * math.exp(-width))))
+
+    start = np.array([0.0, math.log(max(math.sqrt(variance + mean**2), 1e-9))])
+    found = scipy.optimize.minimize(unlikely, start, method="Nelder-Mead", options={"maxiter": 200})
+    middle, width = float(found.x[0]), bounded(float(found.x[1]))
+    apart, beyond = (logs - middle) * math.exp(-width), distributions.normal_log_sf(-middle * math.exp(-width))
+    density = -0.5 * apart**2 - width - 0.5 * math.log(2 * math.pi) - beyond
+    return np.asarray(density - np.log(tail))

@@ -8,18 +8,20 @@ an interval tells what more launches would do, not what another day would.
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
-from rankbench.statistics import FALSE_DISCOVERIES, FINEST_SPREAD, LEVEL
-from rankbench.statistics.threshold import p_beyond
+from rankbench.statistics import FINEST_SPREAD, LEVEL
+from rankbench.statistics.decision import Estimate, decide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankbench.statistics.decision import Decision
 
 FEWEST_LAUNCHES = 3
 """With fewer launches on either side nothing is called different."""
@@ -50,12 +52,13 @@ def compare_unpaired(
     pairs: Sequence[tuple[str, str]],
     threshold: float,
     confidence: float = LEVEL,
+    wanted: Callable[[tuple[str, str, str]], bool] = lambda _key: True,
 ) -> list[Unpaired]:
     """Compare what two campaigns' launches come to, for pairs of a candidate then and one now, in every common case.
 
-    Two are called different if the ratio is certainly beyond the practical threshold: its p-value (`threshold`),
+    Two are called different if the ratio is certainly beyond the practical threshold: its p-value (`decision`),
     adjusted (Benjamini and Hochberg, 1995), is at most 5 %, with three launches or more on either side. Figures below
-    the clock's step are left out.
+    the clock's step are left out, and so is what is not `wanted`, by case, base and other.
     """
     order = pl.DataFrame(
         [(base, other, place) for place, (base, other) in enumerate(pairs)],
@@ -68,14 +71,13 @@ def compare_unpaired(
         .join(_sides(now, "other"), on=["case", "other"], suffix="_now")
         .sort("place", maintain_order=True)
     )
+    table = table.filter([wanted(key) for key in table.select("case", "base", "other").iter_rows()])
     if table.is_empty():
         return []
-    estimates = _welch(table, threshold, confidence)
-    adjusted = scipy.stats.false_discovery_control(estimates["p_value"].to_numpy())
-    return [
-        _unpaired(row, float(p_adjusted))
-        for row, p_adjusted in zip(estimates.iter_rows(named=True), adjusted, strict=True)
-    ]
+    counts = np.stack([table["count"].to_numpy(), table["count_now"].to_numpy()])
+    enough = counts.min(axis=0) >= FEWEST_LAUNCHES
+    decisions = decide(_welch(table, counts), threshold, confidence, family="fdr", enough=enough)
+    return [_unpaired(row, one) for row, one in zip(table.iter_rows(named=True), decisions, strict=True)]
 
 
 def _sides(figures: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -93,36 +95,27 @@ def _sides(figures: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def _welch(table: pl.DataFrame, threshold: float, confidence: float) -> pl.DataFrame:
-    counts = np.stack([table["count"].to_numpy(), table["count_now"].to_numpy()])
+def _welch(table: pl.DataFrame, counts: NDArray[np.int64]) -> list[Estimate]:
+    """Return the log ratio of each row, now over then; where one side has one launch there is no error."""
     variances = np.stack([table["variance"].to_numpy(), table["variance_now"].to_numpy()])
     errors = np.maximum(np.nan_to_num(variances.astype(np.float64)), FINEST_SPREAD**2) / counts
-    enough = counts.min(axis=0) >= 2
     degrees = errors.sum(axis=0) ** 2 / (errors**2 / np.maximum(counts - 1, 1)).sum(axis=0)
-    error = np.sqrt(errors.sum(axis=0))
+    known = np.where(counts.min(axis=0) >= 2, degrees, 0.0)
     mean = table["mean_now"].to_numpy() - table["mean"].to_numpy()
-    p_value = np.where(enough, p_beyond(mean, error, degrees, math.log1p(threshold)), 1.0)
-    half = np.where(enough, scipy.stats.t.isf((1 - confidence) / 2, degrees) * error, np.inf)
-    return table.with_columns(
-        pl.Series("ratio", np.exp(mean)),
-        pl.Series("p_value", p_value),
-        pl.Series("low", np.exp(mean - half)),
-        pl.Series("high", np.exp(mean + half)),
-    )
+    return list(map(Estimate, mean, np.sqrt(errors.sum(axis=0)), known))
 
 
-def _unpaired(row: dict[str, object], p_adjusted: float) -> Unpaired:
-    ratio, launches = float(row["ratio"]), (int(row["count"]), int(row["count_now"]))  # type: ignore[arg-type, call-overload]
+def _unpaired(row: dict[str, Any], found: Decision) -> Unpaired:
     return Unpaired(
-        case=str(row["case"]),
-        base=str(row["base"]),
-        other=str(row["other"]),
-        launches=launches,
-        typical_ns=(float(row["typical_ns"]), float(row["typical_ns_now"])),  # type: ignore[arg-type]
-        ratio=ratio,
-        low=float(row["low"]),  # type: ignore[arg-type]
-        high=float(row["high"]),  # type: ignore[arg-type]
-        p_value=float(row["p_value"]),  # type: ignore[arg-type]
-        p_adjusted=p_adjusted,
-        different=min(launches) >= FEWEST_LAUNCHES and p_adjusted <= FALSE_DISCOVERIES,
+        case=row["case"],
+        base=row["base"],
+        other=row["other"],
+        launches=(row["count"], row["count_now"]),
+        typical_ns=(row["typical_ns"], row["typical_ns_now"]),
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        p_adjusted=found.p_adjusted,
+        different=found.different,
     )

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from rankbench import files
-from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit
+from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 10
+FORMAT = 12
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
 """In a campaign's folder, what is written by those who hold its lock."""
 ELSEWHERE = "choose another folder with --results"
@@ -52,42 +52,15 @@ _CASE_OF_LAUNCH = {
     "memory": pl.String,
     "options": pl.String,
 }
-CASE_COLUMNS = _CASE_OF_LAUNCH | {
-    "status": pl.String,
-    "reason": pl.String,
-    "taken": pl.Int64,
-    "valid": pl.Int64,
-    "late": pl.Int64,
-    "overrun": pl.Int64,
-    "sync_bound_ns": pl.Float64,
-    "drift_ns": pl.Float64,
-    "moved": pl.String,
-    "synchronisations": pl.Int32,
-    "stopped": pl.String,
-    "calls": pl.Int32,
-    "cost_ns": pl.Float64,
-    "hop_ns": pl.Float64,
-    "first_window_ns": pl.Float64,
-    "last_window_ns": pl.Float64,
-    "active_ranks": pl.Int32,
-    "moved_bytes": pl.Int64,
-    "moved_messages": pl.Int64,
-    "pure_ns": pl.Float64,
-    "compute_ns": pl.Float64,
-    "growth_bytes": pl.Int64,
-    "spread_ns": pl.Float64,
-    "first_ns": pl.Float64,
-    "second_ns": pl.Float64,
-    "grid": pl.String,
-    "order": pl.String,
-    "hops": pl.Int32,
-    "printed": pl.String,
-}
+_OUTCOME = columns_of(CaseResult)
+CASE_COLUMNS = _CASE_OF_LAUNCH | {column.name: getattr(pl, column.stored) for column in _OUTCOME.values()}
 SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "series": pl.Int32,
     "index": pl.Int32,
     "visit": pl.Int16,
     "visit_hop_ns": pl.Float32,
+    "visit_position": pl.Int8,
+    "visit_after": pl.Int8,
     "time_ns": pl.Float64,
     "last_rank": pl.Int32,
     "late": pl.Boolean,
@@ -98,33 +71,17 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "bound_ns": pl.Float32,
     "error_ns": pl.Float32,
 }
-_SINCE = {
+_SINCE: dict[int, dict[str, pl.Expr]] = {
     2: {"memory": pl.lit(""), "discarded": pl.col("late"), "by_rank": pl.lit(value=False)},
-    3: {
-        "options": pl.lit(""),
-        "pure_ns": pl.lit(0.0),
-        "compute_ns": pl.lit(0.0),
-        "growth_bytes": pl.lit(0, pl.Int64),
-        "spread_ns": pl.lit(0.0),
-    },
-    4: {
-        "moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit("")),
-        "grid": pl.lit(""),
-        "order": pl.lit(""),
-        "hops": pl.lit(0, pl.Int32),
-    },
-    5: {"printed": pl.lit("")},
-    6: {
-        "calls": pl.lit(1, pl.Int32),
-        "cost_ns": pl.lit(0.0),
-        "first_window_ns": pl.lit(0.0),
-        "last_window_ns": pl.lit(0.0),
-    },
+    3: {"options": pl.lit("")},
+    4: {"moved": pl.when("migrated").then(pl.lit("a rank")).otherwise(pl.lit(""))},
     7: {"error_ns": pl.col("bound_ns")},
-    8: {"hop_ns": pl.lit(0.0)},
     9: {"visit": pl.lit(0, pl.Int16), "visit_hop_ns": pl.lit(0.0, pl.Float32)},
-    10: {"first_ns": pl.lit(0.0), "second_ns": pl.lit(0.0)},
+    11: {"visit_position": pl.lit(-1, pl.Int8), "visit_after": pl.lit(-1, pl.Int8)},
 }
+for _one in _OUTCOME.values():
+    if _one.column.earlier is not None:
+        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(_one.column.earlier, CASE_COLUMNS[_one.name])
 """What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
 _LACKING = {
     old: {name: value for since, columns in _SINCE.items() if since > old for name, value in columns.items()}
@@ -199,7 +156,7 @@ class Store:
         """Return one row per sample and rank: what single ranks saw of `samples`, where the plan has `every_rank`."""
         return self._scan("samples", SAMPLE_COLUMNS).filter("by_rank")
 
-    def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, msgspec.Struct]) -> None:
+    def write_derived(self, frames: Mapping[str, pl.DataFrame], records: Mapping[str, object]) -> None:
         """Write what can be made again from the measured values: frames as NAME.parquet, records as NAME.json."""
         for name, frame in frames.items():
             _write(self.folder / f"{name}.parquet", _parquet(frame.lazy()))
@@ -234,6 +191,18 @@ class Store:
             discarded = sorted(result.own.discarded(overruns=overruns)) if result.own else []
             for series in result.series:
                 yield _Told(number, series, discarded, by_rank=series is not result.own)
+
+
+def is_running(folder: Path) -> bool:
+    """Return whether a process of this host, or of one that shares its locks, is running the campaign of a folder."""
+    try:
+        with (folder / "lock").open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # Nobody has ever run it, or nothing can be locked here.
+        return False
+    return False
 
 
 def lock(folder: Path) -> IO[bytes]:
@@ -344,10 +313,10 @@ def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
 
 
 def _outcome(result: CaseResult) -> dict[str, object]:
-    own = msgspec.structs.asdict(result) | {"status": result.status.value, "active_ranks": result.ranks}
+    own = msgspec.structs.asdict(result) | {"status": result.status.value}
     own["printed"] = msgspec.json.encode(result.printed).decode() if result.printed else ""
     own |= {"grid": "x".join(map(str, result.grid)), "order": ",".join(map(str, result.order))}
-    return {name: own[name] for name in CASE_COLUMNS.keys() - _CASE_OF_LAUNCH.keys()}
+    return {column.name: own[field] for field, column in _OUTCOME.items()}
 
 
 class _Told(NamedTuple):
@@ -370,6 +339,8 @@ class _Told(NamedTuple):
             "index": index,
             "visit": np.repeat(np.arange(len(visits), dtype=np.int16), lengths),
             "visit_hop_ns": np.repeat(np.array([visit.hop_ns for visit in visits], np.float32), lengths),
+            "visit_position": np.repeat(np.array([visit.position for visit in visits], np.int8), lengths),
+            "visit_after": np.repeat(np.array([visit.after for visit in visits], np.int8), lengths),
             "time_ns": np.asarray(marks.time_ns, float),
             "last_rank": np.asarray(marks.last_rank or np.full(count, marks.rank), np.int32),
             "late": np.isin(index, marks.late),
@@ -437,7 +408,7 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _write_json(path: Path, record: msgspec.Struct) -> None:
+def _write_json(path: Path, record: object) -> None:
     _write(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 

@@ -6,11 +6,12 @@ cases: the caller matches them. Pure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import msgspec
 
 from rankbench.model import Meaning
+from rankbench.plan import estimators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,10 +152,6 @@ OverCalls = Literal["mean", "median", "minimum", "trimmed mean", "single"]
 OverRanks = Literal["maximum", "one", "span"]
 
 
-OF_CALLS: dict[str, OverCalls] = {"median": "median", "min": "minimum", "mean": "mean", "trimmed-mean": "trimmed mean"}
-"""By estimator. A percentile is the time of a call."""
-
-
 def own_meaning(operation: Operation, start: str, estimator: str = "median") -> Meaning:
     """Return what the figure of a case of the core is, whose calls begin by a start, by an estimator of launches."""
     over_calls, over_ranks, sample = own_sample(operation, start)
@@ -162,7 +159,7 @@ def own_meaning(operation: Operation, start: str, estimator: str = "median") -> 
     half = "; half of it, since a message goes there and comes back" if latency else ""
     each = f"; divided by {operation.rounds}, since as many messages follow each other in it" if row else ""
     if over_calls == "median":
-        over_calls = OF_CALLS.get(estimator, "single")
+        over_calls = cast("OverCalls", estimators.unit_of(estimator).OVER_CALLS)
     text = (
         f"median over launches of each launch's {estimator}; {sample}{half}{each}{PER_SECOND.get(operation.metric, '')}"
     )

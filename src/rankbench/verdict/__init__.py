@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rankbench import units
-from rankbench.language import say
+from rankbench.language import Text, say
 from rankbench.model import CaseStatus, CaseVerdict, Verdict
 from rankbench.verdict import findings
 from rankbench.verdict.conclusion import conclude
@@ -99,6 +99,7 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVe
         winners=winners,
         outcome=_joint(fronts, outcomes) if fronts else _outcome(case.key, winners, pairs),
         winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
+        outcome_by_level=outcomes,
         margin=min(
             (margin for name in beaten if (margin := pairs.ratio(case.key, names[0], name) or 1.0) > 1), default=1.0
         ),
@@ -129,11 +130,15 @@ def _joint(fronts: Mapping[str, Sequence[str]], outcomes: Mapping[str, Outcome])
     return next(iter(outcomes.values())) if all(one == sets[0] for one in sets) else "depends"
 
 
-def _reason(summary: Summary) -> str:
+def _reason(summary: Summary) -> Text:
     """Return why a candidate has no place in the ranking."""
-    why = {CaseStatus.NOT_AS_ASKED: f" ({summary.elsewhere})"}
     statuses = [
-        say("{status} in {n}", status=status, n=count) + why.get(CaseStatus(status), "")
+        say(
+            "{status} in {n} ({why})" if status == CaseStatus.NOT_AS_ASKED else "{status} in {n}",
+            status=status,
+            n=count,
+            why=summary.elsewhere,
+        )
         for status, count in sorted(summary.failures.items())
     ]
-    return ", ".join([summary.doubt, *statuses] if summary.doubt else statuses)
+    return say("{reasons:,}", reasons=[summary.doubt, *statuses] if summary.doubt else statuses)

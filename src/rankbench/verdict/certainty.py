@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.statistics.contrasts import SURE
+from rankbench.statistics.decision import above
 from rankbench.statistics.placements import turned
 
 if TYPE_CHECKING:
@@ -36,4 +37,4 @@ def of(ratio: Comparison, name: str) -> Comparison | None:
 
 def certain(ratio: Comparison) -> bool:
     """Return whether `other` is certainly slower than `base`."""
-    return ratio.different and ratio.ratio > 1 and ratio.low > 1 and ratio.p_adjusted <= SURE
+    return ratio.different and above(ratio.p_adjusted, ratio.low, 0.0, SURE)

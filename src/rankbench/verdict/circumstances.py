@@ -6,7 +6,7 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import Text, say
 from rankbench.model import FILLED, RankbenchError, Record
 from rankbench.statistics import states
 from rankbench.units import suggestion
@@ -21,6 +21,7 @@ UNKNOWN = "unknown"
 
 
 LIBRARY = "library"
+NONE = "none"
 
 
 class Match(Record, frozen=True):
@@ -38,10 +39,10 @@ class Difference(NamedTuple):
     then: str
     now: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> Text:
         """Return `kernel 6.1 then, 6.8 now`."""
-        none = say("none")
-        return say("{what} {then} then, {now} now", what=named(self.what), then=self.then or none, now=self.now or none)
+        return say("{what} {then} then, {now} now", what=self.what, then=self.then or NONE, now=self.now or NONE)
 
     @property
     def arrow(self) -> str:
@@ -49,30 +50,7 @@ class Difference(NamedTuple):
         if self.what == LIBRARY:
             family, _, version = self.now.partition(" ")
             return f"{self.then} → {version if self.then.startswith(family + ' ') else self.now}"
-        none = say("none")
-        return f"{named(self.what)} {self.then or none} → {self.now or none}"
-
-
-def named(what: str) -> str:
-    """Return what a circumstance is called."""
-    return {
-        "host": say("host"),
-        "CPU": say("CPU"),
-        "cores": say("cores"),
-        "sockets": say("sockets"),
-        "kernel": say("kernel"),
-        "distribution": say("distribution"),
-        "virtualisation": say("virtualisation"),
-        "version of the core": say("version of the core"),
-        "sources of the core": say("sources of the core"),
-        "time source": say("time source"),
-        "synchronisation of clocks": say("synchronisation of clocks"),
-        "limits of a case": say("limits of a case"),
-        LIBRARY: say("library"),
-        "it says": say("it says"),
-        "compiler": say("compiler"),
-        "settings": say("settings"),
-    }.get(what, what)
+        return f"{self.what} {self.then or NONE} → {self.now or NONE}"
 
 
 # --- who is matched with whom -----------------------------------------------------------------------------------------
@@ -193,16 +171,11 @@ def of_plan(campaign: Campaign, launches: Iterable[Launch]) -> dict[str, str]:
     planned = campaign.plan
     sources = dict.fromkeys(launch.facts.source for launch in launches if launch.facts)
     good = planned.sampling.good
-    limits = say(
-        "{n} to {most} good samples, {limit:g} s" if planned.sampling.fill_s else "{n} good samples, {limit:g} s",
-        n=good,
-        most=FILLED * good,
-        limit=planned.case_limit_s,
-    )
+    least = f"{good} to {FILLED * good}" if planned.sampling.fill_s else f"{good}"
     return {
         "time source": ", ".join(sources) or planned.clock,
         "synchronisation of clocks": planned.synchronisation,
-        "limits of a case": limits,
+        "limits of a case": f"{least} good samples, {planned.case_limit_s:g} s",
     }
 
 

@@ -6,14 +6,13 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import scipy
-
-from rankbench.language import say
-from rankbench.model import BROKEN, CaseStatus, Sentence
-from rankbench.statistics import LEVEL
+from rankbench.language import Text, Words, ended, listed, say, sentences
+from rankbench.model import BROKEN, CaseStatus, Claim
+from rankbench.statistics import LEVEL, distributions
 from rankbench.verdict import mix
-from rankbench.verdict.evidence import Evidence, listed, sized
-from rankbench.verdict.overall import answer, overall, penalty
+from rankbench.verdict.evidence import Evidence, sized
+from rankbench.verdict.interim import penalty
+from rankbench.verdict.overall import answer, overall
 from rankbench.verdict.short_answer import at_worst, distance, short_answer
 
 if TYPE_CHECKING:
@@ -30,12 +29,12 @@ MOST_AGAINST = 5
 """Candidates, the baseline among them, of which the short answer has a sentence each."""
 
 
-def conclude(evidence: Evidence) -> list[Sentence]:
+def conclude(evidence: Evidence) -> list[Claim]:
     """Return the short answer first, then exceptions, memory and doubts; the check and the scope last."""
     judged = [one for one in evidence.main if len(one.ranking) > 1]
     if not judged:
         text = say("No two candidates have figures for the same case, so there is nothing to compare.")
-        return [Sentence(text=text, cases=[], brief=True), *_uncertain(evidence), *_control(evidence)]
+        return [Claim(text=text, cases=[], brief=True), *_uncertain(evidence), *_control(evidence)]
     ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
     times = [one for one in ample if one.case.quantity != "memory"]
     memory = [one for one in ample if one.case.quantity == "memory"]
@@ -53,7 +52,7 @@ def conclude(evidence: Evidence) -> list[Sentence]:
     ]
 
 
-def _fastest(evidence: Evidence, best: str, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _fastest(evidence: Evidence, best: str, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who is fastest, how far from it the others are, and where it is not; or how all stand to the baseline."""
     if base := evidence.campaign.baseline:
         yield from _against(evidence, base, judged)
@@ -64,7 +63,7 @@ def _fastest(evidence: Evidence, best: str, found: Answer | None, judged: list[C
     yield from _exceptions(evidence, best, set(_keys(judged)))
 
 
-def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each candidate in how many cases it is faster and slower than the baseline, and where it is not known."""
     for name in evidence.names:
         keys = [one.case.key for one in judged if {base, name} <= set(one.ranking)]
@@ -86,16 +85,16 @@ def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterat
             unknown=len(set(keys) - {*faster, *slower, *alike}),
             within=evidence.campaign.plan.threshold,
         )
-        yield Sentence(text=text, cases=[*faster, *slower], brief=len(evidence.names) <= MOST_AGAINST)
+        yield Claim(text=text, cases=[*faster, *slower], brief=len(evidence.names) <= MOST_AGAINST)
 
 
-def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Sentence]:
+def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
     """Say who needs least memory, and how much the others need."""
     best = _best(evidence, judged)
     front = [one for one in _known(judged) if best in one.winners]
     if not front:
         text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
-        yield Sentence(text=text, cases=_keys(judged), brief=brief)
+        yield Claim(text=text, cases=_keys(judged), brief=brief, outcome=evidence.outcome(_keys(judged)))
         return
     if len(_equals(evidence, best, front)) == len(evidence.names):
         text = say(
@@ -105,7 +104,7 @@ def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool)
             n=len(front),
             all=len(judged),
         )
-        yield Sentence(text=text, cases=_keys(front), brief=brief)
+        yield Claim(text=text, cases=_keys(front), brief=brief, outcome=evidence.outcome(_keys(front)))
         return
     means = {name: _mean_ratio(evidence, best, name, judged) for name in evidence.names}
     text = say(
@@ -117,7 +116,7 @@ def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool)
         others=[say("{name} needs {mean:ratio}", name=name, mean=mean) for name, mean in means.items() if mean],
         names=len(means) - 1,
     )
-    yield Sentence(text=text, cases=_keys(front), brief=brief)
+    yield Claim(text=text, cases=_keys(front), brief=brief, outcome=evidence.outcome(_keys(front)))
 
 
 def _mean_ratio(evidence: Evidence, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
@@ -168,32 +167,28 @@ def _equals(evidence: Evidence, best: str, told: list[CaseVerdict]) -> list[str]
     return sorted(level, key=lambda name: name != best)
 
 
-def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each other candidate how its time compares to the baseline's over all cases that both have.
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
-    priced = penalty(evidence) * max(len(evidence.names) - 1, 1)
+    paid, rivals = penalty(evidence), max(len(evidence.names) - 1, 1)
     for name in evidence.names:
         keys = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
         if name == best or not keys:
             continue
-        ratio = overall(evidence, best, name, keys, priced)
-        text = say(
-            "Against {base} over {n:count case}: {distance}",
-            base=best,
-            n=len(keys),
-            distance=distance(name, ratio, evidence.campaign.plan.threshold),
-        )
+        ratio = overall(evidence, best, name, keys, paid, rivals)
+        told: list[Words] = [distance(name, ratio, evidence.campaign.plan.threshold)]
         worst = max(keys, key=lambda key: evidence.ratio(key, best, name))
         if certain := evidence.pairs.slower(worst, best, name):
-            text = say("{text}; at worst {worst}", text=text, worst=at_worst(evidence, worst, best, name))
+            told.append(say("at worst {worst}", worst=at_worst(evidence, worst, best, name)))
         if len(keys) < len(judged):
-            text = say("{text}; it has no figure in {n} more", text=text, n=len(judged) - len(keys))
-        yield Sentence(text=f"{text}.", cases=[worst] if certain else keys)
+            told.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
+        text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=told)
+        yield Claim(text=text, cases=[worst] if certain else keys)
 
 
-def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who leads inside one node and who across nodes, where the campaign has both."""
     nodes = {placement.name: placement.nodes for placement in evidence.campaign.plan.placements}
     inside = [one for one in judged if nodes[one.case.placement] == 1]
@@ -216,10 +211,10 @@ def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Sentence]
             )
         )
     text = say("Inside one node, {inside}; across nodes, {across}.", inside=parts[0], across=parts[1])
-    yield Sentence(text=text, cases=keys)
+    yield Claim(text=text, cases=keys, outcome=evidence.outcome(keys))
 
 
-def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Sentence]:
+def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Claim]:
     """Say where another candidate is faster than the best, the largest margins first."""
 
     def ahead(verdict: CaseVerdict) -> tuple[str, ...]:
@@ -245,34 +240,34 @@ def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Sen
             where=sized(title, [one.case for one in verdicts]),
             margin=margin,
         )
-        yield Sentence(text=text, cases=_keys(verdicts))
+        yield Claim(text=text, cases=_keys(verdicts), outcome=evidence.outcome(_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
         rest = [one for run in runs[MOST_EXCEPTIONS:] for one in run[0]]
         text = say("The same holds, by less, in {n:count other case}.", n=len(rest))
-        yield Sentence(text=text, cases=_keys(rest))
+        yield Claim(text=text, cases=_keys(rest))
 
 
-def _mix(evidence: Evidence) -> Iterator[Sentence]:
+def _mix(evidence: Evidence) -> Iterator[Claim]:
     """Say which candidate the calls of the plan are fastest with."""
     for one in mix.mixes(evidence, evidence.campaign.plan.calls):
         keys = [case.key for part in one.parts for case, _ in part.cases]
-        yield Sentence(text=" ".join(mix.sentences(evidence, one)), cases=list(dict.fromkeys(keys)))
+        yield Claim(text=sentences(mix.sentences(evidence, one)), cases=list(dict.fromkeys(keys)))
 
 
-def _gaps(evidence: Evidence, name: str) -> Iterator[Sentence]:
+def _gaps(evidence: Evidence, name: str) -> Iterator[Claim]:
     """Say where a candidate failed, always or at times, and what it lacks: who takes it must know."""
     summaries = [one for key in _keys(evidence.main) if (one := evidence.summary.get((key, name)))]
     lacking = [one.case for one in summaries if CaseStatus.LACKING in one.failures]
     failed = [one.case for one in summaries if one.case not in lacking and set(BROKEN) & set(one.failures)]
     if failed:
         text = say("{name} failed in at least one launch of {n:count case}.", name=name, n=len(failed))
-        yield Sentence(text=text, cases=failed)
+        yield Claim(text=text, cases=failed)
     if lacking:
         text = say("{name} lacks the call of {n:count case}.", name=name, n=len(lacking))
-        yield Sentence(text=text, cases=lacking)
+        yield Claim(text=text, cases=lacking)
 
 
-def _short(evidence: Evidence, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Sentence]:
+def _short(evidence: Evidence, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
     """Say where ranks or their threads shared cores, so that waiting was compared."""
     short = [one for one in judged if evidence.short_of_cores(one.case)]
     if not short:
@@ -284,10 +279,10 @@ def _short(evidence: Evidence, judged: list[CaseVerdict], ample: list[CaseVerdic
         else "In {n:count case} ranks or threads share cores: this tells how libraries wait, not more.",
         n=len(short),
     )
-    yield Sentence(text=text, cases=_keys(short))
+    yield Claim(text=text, cases=_keys(short))
 
 
-def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
+def _uncertain(evidence: Evidence) -> Iterator[Claim]:
     """Say where starts were too uncertain to judge every candidate."""
     doubted = {one.case for one in evidence.summaries if one.doubt and one.uncertain}
     if cases := [key for key in _keys(evidence.main) if key in doubted]:
@@ -296,10 +291,10 @@ def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
             "figures are shown and not compared.",
             n=len(cases),
         )
-        yield Sentence(text=text, cases=cases)
+        yield Claim(text=text, cases=cases)
 
 
-def _other_starts(evidence: Evidence) -> Iterator[Sentence]:
+def _other_starts(evidence: Evidence) -> Iterator[Claim]:
     """Say that cases with other starts take no part."""
     others = [one.case for one in evidence.cases if evidence.usual[one.case.key] != one.case]
     if others:
@@ -307,33 +302,33 @@ def _other_starts(evidence: Evidence) -> Iterator[Sentence]:
             "What was measured with another start ({starts:and}) takes no part in this; the report tells it apart.",
             starts=dict.fromkeys(case.start for case in others),
         )
-        yield Sentence(text=text, cases=[])
+        yield Claim(text=text, cases=[])
 
 
-def _control(evidence: Evidence) -> Iterator[Sentence]:
+def _control(evidence: Evidence) -> Iterator[Claim]:
     if not evidence.control:
         return
     wrong = [one for one in evidence.control if one.different]
-    share = scipy.stats.binomtest(len(wrong), len(evidence.control)).proportion_ci(LEVEL)
-    if share.high - share.low > WIDE:
+    low, high = distributions.share_interval(len(wrong), len(evidence.control), LEVEL)
+    if high - low > WIDE:
         return
     text = say(
         "Noise check: one library, measured twice under two names, differs from itself in {n} of {all:count case} "
         "(95 % interval {low:.0%} to {high:.0%}).",
         n=len(wrong),
         all=len(evidence.control),
-        low=share.low,
-        high=share.high,
+        low=low,
+        high=high,
     )
-    yield Sentence(text=text, cases=[one.case for one in wrong], brief=True)
+    yield Claim(text=text, cases=[one.case for one in wrong], brief=True)
 
 
-def _check_and_scope(evidence: Evidence) -> Sentence:
+def _check_and_scope(evidence: Evidence) -> Claim:
     parts = [*_control(evidence), _scope(evidence)]
-    return Sentence(text=" ".join(one.text for one in parts), cases=parts[0].cases, brief=True)
+    return Claim(text=sentences(one.text for one in parts), cases=parts[0].cases, brief=True)
 
 
-def _scope(evidence: Evidence) -> Sentence:
+def _scope(evidence: Evidence) -> Claim:
     launches = [one.launches for one in evidence.summaries if one.launches]
     least, most = min(launches), max(launches)
     counted = say(
@@ -347,10 +342,10 @@ def _scope(evidence: Evidence) -> Sentence:
         text = _here(evidence, counted)
     if most < FEW_LAUNCHES:
         text = say("{scope}; so few launches show large differences only", scope=text)
-    return Sentence(text=f"{text}.", cases=[], brief=True)
+    return Claim(text=ended(text), cases=[], brief=True)
 
 
-def _here(evidence: Evidence, launches: str) -> str:
+def _here(evidence: Evidence, launches: Text) -> Text:
     """Say for what the verdict of a campaign holds that was run."""
     machine = evidence.campaign.machine
     given = any(one.settings for one in evidence.campaign.candidates)
@@ -371,7 +366,7 @@ def _here(evidence: Evidence, launches: str) -> str:
     )
 
 
-def _versions(evidence: Evidence) -> str:
+def _versions(evidence: Evidence) -> Text:
     """Name the libraries with their versions, unless the candidates' names tell them already."""
     libraries = {library.name: library for library in evidence.campaign.libraries}
     used = {one.name: libraries[one.library] for one in evidence.campaign.candidates if not one.control_of}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.verdict.overall import estimate, logs, mean_log, tail, weights
+from rankbench.statistics.decision import decide
+from rankbench.verdict.overall import decisions, estimate, logs, mean_log, weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankbench.statistics.looks import Penalty
     from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.overall import Answer, Numbers
 
@@ -36,10 +37,10 @@ class Choice(NamedTuple):
     place: int
 
 
-def cut(evidence: Evidence, found: Answer, priced: float) -> tuple[Part, Part] | None:
+def cut(evidence: Evidence, found: Answer, paid: Penalty) -> tuple[Part, Part] | None:
     """Return the best cut, where it surely is better than every single candidate by more than the threshold.
 
-    The best of many choices is tested: the interval is as wide as so many need (Bonferroni). On either side the one
+    The best of many choices is tested, which all of them pay for (Bonferroni). On either side the one
     that is named must surely be faster than the other one, and win most cases.
     """
     cases = weights(evidence, found.cases)
@@ -53,16 +54,17 @@ def cut(evidence: Evidence, found: Answer, priced: float) -> tuple[Part, Part] |
     tables = {name: logs(evidence, found.best, name, keys) for name in names}
     means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
     best = min(choices, key=lambda one: _total(means, one, of_size, sizes))
-    level = tail(evidence, priced * len(choices))
     sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
     for name in names:
         pairs = {one: logs(evidence, name, one, keys) for one in (best.below, best.above)}
         policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
-        if mean_log(policy, weighed).ratio(level).high > 1 / (1 + evidence.campaign.plan.threshold):
+        (one,) = decisions(evidence, [mean_log(policy, weighed)], paid, len(choices))
+        if not one.beyond or one.outcome != "faster":
             return None
+    of_side = [[keys[place] for place in np.flatnonzero(side).tolist()] for side in sides]
     parts = [
-        _part(evidence, fastest, names, [keys[place] for place in np.flatnonzero(side).tolist()], size, level)
-        for fastest, side, size in zip(best[:2], sides, sizes[best.place - 1 : best.place + 1], strict=True)
+        _part(evidence, fastest, names, own, size, paid, len(choices))
+        for fastest, own, size in zip(best[:2], of_side, sizes[best.place - 1 : best.place + 1], strict=True)
     ]
     low, high = parts
     if low is None or high is None or best.above not in low.ratios or best.below not in high.ratios:
@@ -78,13 +80,16 @@ def _total(means: dict[str, Numbers], one: Choice, of_size: Numbers, sizes: Sequ
 
 
 def _part(
-    evidence: Evidence, fastest: str, names: Sequence[str], keys: list[str], size: int, level: float
+    evidence: Evidence, fastest: str, names: Sequence[str], keys: list[str], size: int, paid: Penalty, tests: int
 ) -> Part | None:
     """Return one side; nothing where another candidate wins more single cases of it or may be faster over all."""
     alone = [one.winners[0] for one in evidence.main if one.case.key in keys and len(one.winners) == 1]
     if not alone.count(fastest) or any(alone.count(name) > alone.count(fastest) for name in names):
         return None
     part = weights(evidence, keys)
-    found = {name: estimate(evidence, fastest, name, part) for name in names if name != fastest}
-    slower = {name: math.exp(one.mean) for name, one in found.items() if one.ratio(level).low > 1}
-    return Part(size, fastest, slower, keys) if len(slower) == len(names) - 1 else None
+    others = [name for name in names if name != fastest]
+    estimates = [estimate(evidence, fastest, name, part) for name in others]
+    confidence = evidence.campaign.plan.confidence
+    found = decide(estimates, 0.0, confidence, penalty=paid, family="bonferroni", tests=tests)
+    slower = {name: one.ratio for name, one in zip(others, found, strict=True) if one.beyond and one.ratio > 1}
+    return Part(size, fastest, slower, keys) if len(slower) == len(others) else None

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from rankbench import statistics
@@ -22,14 +23,12 @@ from rankbench.statistics.starts import start_effects, usual_starts
 from rankbench.statistics.tails import fit_tail
 from rankbench.verdict import judge, maps
 from rankbench.verdict.evidence import Evidence
+from rankbench.verdict.interim import interim_looks
 from rankbench.verdict.naming import between_pairs
 from rankbench.verdict.nodes import as_launched
-from rankbench.verdict.overall import interim_looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
 
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Summary, Verdict
     from rankbench.statistics.modes import Repeated
@@ -182,9 +181,17 @@ class Evaluation:
         return ring_modes(self.rank_samples, self.cases)
 
     def times(self, case: str, candidate: str) -> np.ndarray:
-        """Return the samples that count of one case and candidate, without reading all the others."""
-        own = self.samples.filter(~pl.col("discarded"), pl.col("case") == case, pl.col("candidate") == candidate)
-        return own.select("time_ns").collect()["time_ns"].to_numpy()
+        """Return the samples that count of one case and candidate, without reading those of other cases."""
+        if case not in self._times:
+            self._times.clear()  # Who asks goes from case to case, and all of them would fill the memory.
+            own = self.samples.filter(~pl.col("discarded"), pl.col("case") == case).select("candidate", "time_ns")
+            parts = own.collect().partition_by("candidate", as_dict=True, include_key=False, maintain_order=True)
+            self._times[case] = {str(name): part["time_ns"].to_numpy() for (name,), part in parts.items()}
+        return self._times[case].get(candidate, np.empty(0))
+
+    @cached_property
+    def _times(self) -> dict[str, dict[str, np.ndarray]]:
+        return {}
 
     def tail(self, case: str, candidate: str) -> Tail | None:
         """Return the right tail of a case's samples as fitted, none where they are too few."""

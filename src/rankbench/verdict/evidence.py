@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import polars as pl
-import scipy
 
-from rankbench.language import joined, say
+from rankbench.language import NOTHING, Text, Words, say
 from rankbench.quantities import format_size
 from rankbench.statistics import references, scaling
+from rankbench.statistics.correlation import between_launches
 from rankbench.statistics.placements import turned
 from rankbench.statistics.starts import usual_starts
 from rankbench.verdict import naming
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary
+    from rankbench.model.verdicts import Outcome
+    from rankbench.statistics.correlation import LagOne
     from rankbench.statistics.modes import Repeated
     from rankbench.statistics.references import Levels
 
@@ -47,7 +48,6 @@ class Pairs:
         self._comparisons = comparisons
         self._levels: dict[str, set[str]] = {}
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
-        self._halves: dict[tuple[str, str, str], tuple[float, float]] = {}
         self._alike: set[tuple[str, frozenset[str]]] = set()
         for one in comparisons:
             if one.levels:
@@ -56,9 +56,6 @@ class Pairs:
             self._ratios[one.case, one.other, one.base] = 1 / one.ratio, one.different
             if one.alike:
                 self._alike.add((one.case, frozenset((one.base, one.other))))
-            half = math.log(one.high / one.low) / 2 if one.low > 0 else math.inf
-            self._halves[one.case, one.base, one.other] = half, one.degrees
-            self._halves[one.case, one.other, one.base] = half, one.degrees
 
     def levels(self, case: str) -> dict[str, Pairs]:
         """Return the comparisons at each level of the reference with enough blocks, of a case that has levels."""
@@ -71,16 +68,6 @@ class Pairs:
     def ratio(self, case: str, base: str, other: str) -> float | None:
         """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
         return self._ratios.get((case, base, other), (None, False))[0]
-
-    def half_width(self, case: str, base: str, other: str, rivals: int, confidence: float) -> float:
-        """Return half the width of the interval of the ratio's logarithm; infinite where nothing bounds it.
-
-        Of so many `rivals` at once, which are all within their intervals with the given confidence (Bonferroni).
-        """
-        half, degrees = self._halves.get((case, base, other), (math.inf, 1.0))
-        tail = (1 - confidence) / 2
-        wider = scipy.stats.t.isf(tail / rivals, degrees) / scipy.stats.t.isf(tail, degrees)
-        return half * float(wider)
 
     def different(self, case: str, base: str, other: str) -> bool:
         """Return whether the two can be told apart."""
@@ -133,6 +120,19 @@ class Evidence:
         """Return the time of `other` over that of `base`: paired, or of typical values where no block has both."""
         paired = 1.0 if base == other else self.pairs.ratio(case, base, other)
         return paired or self.summary[case, other].typical_ns / self.summary[case, base].typical_ns
+
+    @cached_property
+    def correlation(self) -> LagOne | None:
+        """How far ratios of successive blocks resemble each other, of the pairs that the question is about."""
+        asked = [one for one in self.comparisons if self.campaign.baseline in {"", one.base}]
+        pairs = list(dict.fromkeys((one.base, one.other) for one in asked))
+        return between_launches(self.figures, pairs, references.by_case(self.figures, self.campaign))
+
+    def outcome(self, keys: Iterable[str]) -> Outcome | None:
+        """Return the outcome that cases share, if there is one."""
+        wanted = set(keys)
+        shared = {one.outcome for one in self.cases if one.case.key in wanted}
+        return shared.pop() if len(shared) == 1 else None
 
     @cached_property
     def case(self) -> dict[str, Case]:
@@ -199,7 +199,7 @@ class Evidence:
             verdicts = list(group)
             title = self.title(self._merged(verdicts[0].case))
             pairs = verdicts[0].case.key in self.pairs_of_ranks
-            yield say("{title} between pairs of ranks", title=title) if pairs else title, verdicts
+            yield f"{title} between pairs of ranks" if pairs else title, verdicts
 
     def _merged(self, case: Case) -> Case:
         return naming.endless(case) if case.key in self.pairs_of_ranks else case
@@ -209,15 +209,15 @@ class Evidence:
         alike = [one for one in self.case.values() if one.operation == case.operation]
         called = f"{case.operation} {case.form}" if len({one.form for one in alike}) > 1 else case.operation
         if len(self.campaign.plan.placements) > 1:
-            called = say("{call} at {placement}", call=called, placement=case.placement)
+            called = f"{called} at {case.placement}"
         if len({one.start for one in alike}) > 1:
-            called = say("{call} with start {start}", call=called, start=case.start)
+            called = f"{called} with start {case.start}"
         unusual = ", ".join(self._unusual(case))
         return f"{called} ({unusual})" if unusual else called
 
     def _unusual(self, case: Case) -> list[str]:
         words = naming.unusual(case, self.operation[case.operation])
-        return [say("overall time") if one == "quantity=overlap" else one for one in words]
+        return ["overall time" if one == "quantity=overlap" else one for one in words]
 
     def full_title(self, case: Case) -> str:
         """Name a case with its size."""
@@ -229,19 +229,14 @@ def line_key(case: Case) -> tuple[str, str]:
     return case.placement, naming.line_key(case)
 
 
-def listed(words: Iterable[str]) -> str:
-    """Join words: `a`, `a and b`, `a, b and c`."""
-    return joined(list(words), "and")
-
-
 def either(words: Iterable[str]) -> str:
     """Join words: `a`, `a or b`, `a or b or c`."""
     return " or ".join(words)
 
 
-def some(words: list[str], most: int) -> list[str]:
+def some(words: list[str], most: int) -> list[Words]:
     """Return words; where they are more than one above the most, as many, and how many more there are."""
-    return words if len(words) <= most + 1 else [*words[:most], say("{n} more", n=len(words) - most)]
+    return [*words] if len(words) <= most + 1 else [*words[:most], say("{n} more", n=len(words) - most)]
 
 
 def counted(count: int, noun: str) -> str:
@@ -249,11 +244,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
 
 
-def sized(what: str, cases: list[Case]) -> str:
+def sized(what: str, cases: list[Case]) -> Words:
     """Return `x from 8 B to 1 KiB` for cases in ascending size, or `x at 8 B`, or `x` where there is no size."""
+    return say("{what} {sizes}", what=what, sizes=sizes) if (sizes := extent(cases)) else what
+
+
+def extent(cases: list[Case]) -> Text:
+    """Return `from 8 B to 1 KiB` for cases in ascending size, or `at 8 B`, or nothing where there is no size."""
     first, last = cases[0].size_bytes, cases[-1].size_bytes
     if not last:
-        return what
+        return NOTHING
     if first == last:
-        return say("{what} at {size:size}", what=what, size=first)
-    return say("{what} from {first:size} to {last:size}", what=what, first=first, last=last)
+        return say("at {size:size}", size=first)
+    return say("from {first:size} to {last:size}", first=first, last=last)

@@ -1,8 +1,9 @@
 """The gate: what is slower than it was, or than another candidate, or works no more: a check of each figure. Pure.
 
 A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5 %,
-adjusted, with three launches or blocks, and the interval lies beyond the threshold. It fails too where a candidate lost
-a figure that was there. It passes where the interval lies below the threshold, and is skipped where it spans it.
+adjusted, with three launches or blocks. Between campaigns the interval must lie beyond the threshold, too; within one
+the outcome is that of its tables. It fails too where a candidate lost a figure that was there. It passes where the
+interval lies below the threshold, and is skipped where it spans it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
-from rankbench.quantities import format_ratio
-from rankbench.statistics import FALSE_DISCOVERIES, FEWEST_BLOCKS
+from rankbench.statistics import FEWEST_BLOCKS
+from rankbench.statistics.decision import above
 from rankbench.statistics.placements import turned
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.verdict import circumstances
@@ -21,7 +22,7 @@ from rankbench.verdict.scales import fate
 from rankbench.verdict.then_and_now import between, common, title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankbench.model import Case, Comparison, Summary
     from rankbench.verdict.evaluation import Evaluation
@@ -31,6 +32,8 @@ UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""
 SMALLEST_P = 0.001
 Outcome = Literal["passed", "failed", "skipped"]
+Relation = Literal["", "faster", "slower", "equivalent", "undecided", "depends"]
+"""What the new one is: the words of a case's verdict, of two. Empty: there are no two times."""
 
 
 class Check(Record, frozen=True):
@@ -40,18 +43,21 @@ class Check(Record, frozen=True):
     title: str
     candidate: str
     outcome: Outcome
-    text: str
-    advice: str = ""
+    text: Words
+    advice: Text = NOTHING
     measured_s: float = 0.0
     """For how long it was timed."""
+    relation: Relation = ""
+    """Within a campaign that of its tables."""
 
 
 class Ruling(NamedTuple):
     """An outcome, why, and what to do."""
 
     outcome: Outcome
-    text: str
-    advice: str = ""
+    text: Text
+    advice: Text = NOTHING
+    relation: Relation = ""
 
 
 class Ratio(NamedTuple):
@@ -65,10 +71,11 @@ class Ratio(NamedTuple):
     """Whether there are launches, or blocks, enough to call anything different."""
     memory: bool
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> Text:
         """Return `1.31× (1.25–1.38×)`."""
         known = between(self.low, self.high) if math.isfinite(self.high) else say("no interval")
-        return f"{format_ratio(self.ratio)} ({known})"
+        return say("{ratio:ratio} ({known})", ratio=self.ratio, known=known)
 
 
 # --- then and now -----------------------------------------------------------------------------------------------------
@@ -91,6 +98,13 @@ def then_and_now(held: Held) -> list[Check]:
     return checks
 
 
+def only_then(held: Held) -> list[Check]:
+    """Return the checks of what has no counterpart in the newer campaign: a candidate that is gone, or a case."""
+    shared = {case.key for case in common(held.then.campaign, held.now.campaign)}
+    partners = {one.new for one in held.told.matches}
+    return [one for one in then_and_now(held) if one.case not in shared or one.candidate not in partners]
+
+
 def _ruling(old: Summary, new: Summary | None, change: Change | None, told: ThenAndNow, *, matched: bool) -> Ruling:
     """Return what became of a figure that was there."""
     if not matched:
@@ -104,6 +118,15 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
         return gone
     if change is None:
         return Ruling("skipped", say("its times are too short for the clock"))
+    if change.levels is not None:
+        return by_levels(
+            [
+                LevelRatio(one.name, Ratio(one.ratio, one.low, one.high, one.p_adjusted, enough=True, memory=False))
+                for one in change.levels
+            ],
+            told.threshold,
+            say("what it took in {old}", old=told.old),
+        )
     ratio = Ratio(
         change.ratio,
         change.low,
@@ -114,14 +137,14 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
     )
     found = say(
         "needs {ratio} what it took in {old}" if ratio.memory else "takes {ratio} what it took in {old}",
-        ratio=ratio,
+        ratio=ratio.text,
         old=told.old,
     )
     ruled = rule(ratio, told.threshold, found)
     if ruled.outcome == "failed" and change.explained:
         why = say(
             "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
-            ratio=ratio,
+            ratio=ratio.text,
         )
         both = say("Measure both libraries in one campaign, and gate by --candidate and --against-candidate.")
         return Ruling("skipped", why, both)
@@ -149,14 +172,39 @@ def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
             enough = comparison.blocks >= FEWEST_BLOCKS
             ratio = Ratio(comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted, enough, memory)
             found = say(
-                "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes", ratio=ratio, old=old
+                "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes",
+                ratio=ratio.text,
+                old=old,
             )
-            ruling = _reversed(comparison) if comparison.reverses else rule(ratio, worth, found)
+            ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
+            ruling = ruling._replace(relation=relation(comparison))
         if ruling:
             checks.append(check(evaluation, case, new, ruling, mine))
     if not checks:
         raise RankbenchError(f"{old} has no figures in campaign {evaluation.campaign.name}; nothing to gate")
     return checks
+
+
+def relation(one: Comparison) -> Relation:
+    """Return what the other candidate of a comparison is, as the tables say it."""
+    if one.reverses:
+        return "depends"
+    if one.different:
+        return "slower" if one.ratio > 1 else "faster"
+    return "equivalent" if one.alike else "undecided"
+
+
+def _as_in_tables(one: Comparison, ratio: Ratio, threshold: float, found: Text) -> Ruling:
+    """Return the ruling on a comparison whose outcome is that of the tables, which test against the same threshold.
+
+    What is different by the test fails, though the interval of the ratio may reach below the threshold: to ask for the
+    whole interval as well would leave open what the tables call slower.
+    """
+    if one.different:
+        return _failed(ratio, threshold, found) if one.ratio > 1 else Ruling("passed", found)
+    if one.alike or ratio.high <= 1 + threshold:
+        return Ruling("passed", found)
+    return _left_open(ratio, threshold)
 
 
 def _comparison(evaluation: Evaluation, case: Case, new: str, old: str) -> Comparison | None:
@@ -172,7 +220,10 @@ def _comparison(evaluation: Evaluation, case: Case, new: str, old: str) -> Compa
 
 def _reversed(one: Comparison) -> Ruling:
     """Return that no single ratio stands for a case, since the faster one depends on the level of the reference."""
-    near, far = (f"{format_ratio(level.ratio)} ({between(level.low, level.high)})" for level in one.levels)
+    near, far = (
+        say("{ratio:ratio} ({interval})", ratio=level.ratio, interval=between(level.low, level.high))
+        for level in one.levels
+    )
     return Ruling(
         "skipped",
         say(
@@ -212,51 +263,126 @@ def check(evaluation: Evaluation, case: Case, name: str, ruling: Ruling, summary
         outcome=ruling.outcome,
         text=ruling.text,
         advice=ruling.advice,
+        relation=ruling.relation,
         measured_s=summary.samples * summary.mean_ns / 1e9 if summary and timed else 0.0,
     )
 
 
-def lost(old: Summary, new: Summary | None, campaign: str, remark: str = "") -> Ruling | None:
+def lost(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHING) -> Ruling | None:
     """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
     if new is None:
         missing = say("not measured in {campaign}", campaign=campaign)
-        return Ruling("failed", f"{missing} {remark}".rstrip(), say("Run the whole of the older plan."))
+        return Ruling(
+            "failed",
+            say("{fate} {remark}", fate=missing, remark=remark) if remark else missing,
+            say("Run the whole of the older plan."),
+        )
     if new.doubt:
         doubted = say("not judged: {doubt}", doubt=new.doubt)
         return Ruling("skipped", doubted, say("Prefer larger messages or the start barrier."))
     broken = {status for status in new.failures if status in BROKEN}
     known = {status for status in old.failures if status in BROKEN}
     if not new.launches or CaseStatus.WRONG_DATA in broken or broken - known:
-        told = f"{fate(new, counts=False)} {remark}".rstrip()
-        return Ruling("failed", told, say("`rankbench show` and the launch's log tell more."))
+        told = fate(new, counts=False)
+        return Ruling(
+            "failed",
+            say("{fate} {remark}", fate=told, remark=remark) if remark else told,
+            say("`rankbench show` and the launch's log tell more."),
+        )
     return None
 
 
-def rule(ratio: Ratio, threshold: float, found: str, advice: str = "") -> Ruling:
+class LevelRatio(NamedTuple):
+    """What a check rests on while cores are near, or far."""
+
+    name: str
+    ratio: Ratio
+
+
+def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ruling:
+    """Return what is said of a case that has a ratio at each level: it fails at one, passes at all, else is open.
+
+    `than` names the other side, such as `what it took in old`.
+    """
+    rulings = [
+        rule(
+            one.ratio,
+            threshold,
+            say(
+                "takes {ratio} {than} while cores are near"
+                if one.name == "near"
+                else "takes {ratio} {than} while cores are far",
+                ratio=one.ratio.text,
+                than=than,
+            ),
+        )
+        for one in levels
+    ]
+    faster = next(
+        (text for text, one in zip(rulings, levels, strict=True) if one.ratio.high < 1 / (1 + threshold)), None
+    )
+    slower = next((one for one in rulings if one.outcome == "failed"), None)
+    if slower and faster:
+        depends = say("{slower}, {faster}", slower=slower.text, faster=faster.text)
+        return Ruling("skipped", depends, say("Find out which of these is usual where your programs run."), "depends")
+    for outcome in ("failed", "skipped"):
+        if found := next((one for one in rulings if one.outcome == outcome), None):
+            return found
+    if not rulings:
+        apart = say(
+            "too few launches of both campaigns met the same level: cores were near in one and far in the other"
+        )
+        return Ruling("skipped", apart, say("Measure both libraries in one campaign: --remeasure."))
+    relations = {one.relation for one in rulings}
+    both = relations.pop() if len(relations) == 1 else "undecided"
+    return Ruling("passed", say("{levels:and}", levels=[one.text for one in rulings]), relation=both)
+
+
+def rule(ratio: Ratio, threshold: float, found: Text, advice: Text = NOTHING) -> Ruling:
     """Return whether a ratio, in words as well, is certainly beyond the threshold, certainly below it, or neither.
 
     The p-value of the ratio is that of the same threshold. `advice` is for what is left open.
     """
-    if ratio.enough and ratio.p_adjusted <= FALSE_DISCOVERIES and ratio.low > 1 + threshold:
-        text = say(
-            "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
-            if ratio.p_adjusted >= SMALLEST_P
-            else "{found}; adjusted p <{least:g}, threshold {threshold:g} %",
-            found=found,
-            p=ratio.p_adjusted,
-            least=SMALLEST_P,
-            threshold=threshold * 100,
-        )
-        return Ruling("failed", text, say("If that is meant, gate against a newer campaign or raise --threshold."))
+    if ratio.enough and above(ratio.p_adjusted, ratio.low, threshold):
+        return _failed(ratio, threshold, found)
     if ratio.high <= 1 + threshold:
-        return Ruling("passed", found)
-    leaves_open = say(
-        "{ratio} leaves open whether it is more than {threshold:g} % slower", ratio=ratio, threshold=threshold * 100
+        return Ruling("passed", found, relation=_not_slower(ratio, threshold))
+    return _left_open(ratio, threshold, advice)
+
+
+def _failed(ratio: Ratio, threshold: float, found: Text) -> Ruling:
+    """Return the ruling on what is slower by more than the threshold."""
+    text = say(
+        "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
+        if ratio.p_adjusted >= SMALLEST_P
+        else "{found}; adjusted p <{least:g}, threshold {threshold:g} %",
+        found=found,
+        p=ratio.p_adjusted,
+        least=SMALLEST_P,
+        threshold=threshold * 100,
     )
-    return Ruling("skipped", leaves_open, advice or more())
+    advice = say("If that is meant, gate against a newer campaign or raise --threshold.")
+    return Ruling("failed", text, advice, "slower")
 
 
-def more() -> str:
+def _left_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
+    """Return the ruling on what may or may not be slower by more than the threshold."""
+    text = say(
+        "{ratio} leaves open whether it is more than {threshold:g} % slower",
+        ratio=ratio.text,
+        threshold=threshold * 100,
+    )
+    return Ruling("skipped", text, advice or more(), "undecided")
+
+
+def _not_slower(ratio: Ratio, threshold: float) -> Relation:
+    """Return what a ratio is that is surely not above the threshold."""
+    if ratio.high < 1 / (1 + threshold):
+        return "faster"
+    return "equivalent" if ratio.low >= 1 / (1 + threshold) else "undecided"
+
+
+def more() -> Text:
     """Return what to do where too little is known."""
     return say("More launches tell: raise `blocks` in the plan.")
 

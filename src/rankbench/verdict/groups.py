@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import Text, Words, clauses, ended, say, sentences
 from rankbench.model import Group
 from rankbench.statistics import resemblance
 from rankbench.statistics.shapes import curves
 from rankbench.verdict.certainty import front
-from rankbench.verdict.evidence import sized
+from rankbench.verdict.evidence import extent
 from rankbench.verdict.lines import Line, at_sizes, lines, undecided_sizes
 from rankbench.verdict.spans import clause, runs_of
 
@@ -62,27 +62,27 @@ def _group(evidence: Evidence, together: list[Line]) -> Group:
     )
     return Group(
         lines=[line.key for line in together],
-        title=say("{title} and {n} like it", title=titles[0], n=len(others)) if others else titles[0],
-        text=" ".join([f"{pattern(first, runs)}.", *_behind(evidence, first), *likeness]),
+        title=say("{title} and {n} like it" if others else "{title}", title=titles[0], n=len(others)),
+        text=sentences([ended(pattern(first, runs)), *_behind(evidence, first), *likeness]),
         cases=[one.case.key for one in first.verdicts.values()],
         spans=[run.record for run in runs],
     )
 
 
-def _names(titles: list[str]) -> list[str]:
+def _names(titles: list[str]) -> list[Words]:
     more = len(titles) - MOST_NAMED
-    return [*titles[:MOST_NAMED], say("{n} more", n=more)] if more > 0 else titles
+    return [*titles[:MOST_NAMED], say("{n} more", n=more)] if more > 0 else [*titles]
 
 
-def pattern(line: Line, runs: Sequence[Run]) -> str:
+def pattern(line: Line, runs: Sequence[Run]) -> Text:
     """Return in words who is fastest at which sizes, and at which sizes nobody is."""
     sizes = [size for size, _ in line.ranked]
-    clauses = [clause(run, _where(run, sizes), at_sizes) for run in runs]
+    found = [clause(run, _where(run, sizes), at_sizes) for run in runs]
     rest = undecided_sizes(line.ranked, runs)
-    return "; ".join([*(clauses or [say("No winner at any size")]), *rest])
+    return clauses([*(found or [say("No winner at any size")]), *rest])
 
 
-def _where(run: Run, sizes: list[int]) -> str:
+def _where(run: Run, sizes: list[int]) -> Text:
     """Return the sizes of a span: at all, from the smallest or to the largest one, or between two others."""
     first, last = run.cases[0][0], run.cases[-1][0]
     if (first, last) == (sizes[0], sizes[-1]):
@@ -91,10 +91,10 @@ def _where(run: Run, sizes: list[int]) -> str:
         return say("up to {last:size}", last=last)
     if first < last == sizes[-1]:
         return say("from {first:size}", first=first)
-    return sized("", [one.case for _, one in run.cases]).strip()
+    return extent([one.case for _, one in run.cases])
 
 
-def _behind(evidence: Evidence, line: Line) -> Iterator[str]:
+def _behind(evidence: Evidence, line: Line) -> Iterator[Text]:
     """Return by how much each candidate is slower than the fastest at worst."""
     worst: dict[str, tuple[float, int]] = {}
     for size, one in line.verdicts.items():

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
-from rankbench.quantities import format_size
+from rankbench.language import Text, say
 from rankbench.verdict import naming
-from rankbench.verdict.evidence import sized
+from rankbench.verdict.evidence import extent
 from rankbench.verdict.spans import clause
 
 if TYPE_CHECKING:
@@ -65,24 +64,27 @@ def lines(evidence: Evidence, fewest: int) -> list[Line]:
     ]
 
 
-def size_clauses(runs: Sequence[Run]) -> list[str]:
+def size_clauses(runs: Sequence[Run]) -> list[Text]:
     """Return who is fastest at which sizes, one clause per span."""
-    return [clause(run, sized("", [one.case for _, one in run.cases]).strip(), at_sizes) for run in runs]
+    return [clause(run, extent([one.case for _, one in run.cases]), at_sizes) for run in runs]
 
 
-def undecided_sizes(cases: Cases, runs: Sequence[Run]) -> list[str]:
-    """Return the sizes that are in no span: where all candidates are equivalent, and where that is undecided."""
+def undecided_sizes(cases: Cases, runs: Sequence[Run]) -> list[Text]:
+    """Return the sizes that are in no span: where all are equivalent, where levels differ, where it is undecided."""
     inside = {number for run in runs for number, _ in run.cases}
-    outside = [(size, one.decided) for size, one in cases if size not in inside and len(one.ranking) > 1]
-    equivalent, undecided = ([size for size, decided in outside if decided == wanted] for wanted in (True, False))
+    outside = [(size, one) for size, one in cases if size not in inside and len(one.ranking) > 1]
+    equivalent = [size for size, one in outside if one.decided]
+    unlike = [size for size, one in outside if one.differs]
+    undecided = [size for size, one in outside if not one.decided and not one.differs]
     return [
         *([say("all are equivalent {at}", at=at_sizes(equivalent))] if equivalent else []),
+        *([say("not the same near and far {at}", at=at_sizes(unlike))] if unlike else []),
         *([say("undecided {at}", at=at_sizes(undecided))] if undecided else []),
     ]
 
 
-def at_sizes(sizes: list[int]) -> str:
+def at_sizes(sizes: list[int]) -> Text:
     """Return `at 8 B and 1 KiB`, or `at 5 sizes`."""
     if len(sizes) > MOST_SIZES:
         return say("at {n:count size}", n=len(sizes))
-    return say("at {sizes:and}", sizes=[format_size(size) for size in sizes])
+    return say("at {sizes:and}", sizes=[say("{size:size}", size=size) for size in sizes])

@@ -9,12 +9,10 @@ import dataclasses
 import functools
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
-from rankbench.quantities import format_ratio
+from rankbench.language import NOTHING, Text, capital, clauses, ended, listed, say
 from rankbench.statistics import pairs
 from rankbench.statistics.places import Places, places
 from rankbench.verdict import naming
-from rankbench.verdict.evidence import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -71,9 +69,9 @@ class Map:
         """Return the level of a pair, 0 where none is known."""
         return self.places.level(first, second) if self.known else 0
 
-    def between(self, pair: Pair) -> str:
+    def between(self, pair: Pair) -> Text:
         """Return what a pair of ranks has in common, or nothing where that is not known."""
-        return self.places.name(self.places.level(*pair)) if self.known else ""
+        return self.places.name(self.places.level(*pair)) if self.known else NOTHING
 
     @functools.cached_property
     def odd(self) -> dict[Pair, Misfit]:
@@ -129,18 +127,18 @@ def both_directions(cases: dict[Pair, Case], operation: Operation) -> dict[Pair,
 # --- in sentences -----------------------------------------------------------------------------------------------------
 
 
-def sentences(one: Map, measure: Measure) -> Iterator[str]:
+def sentences(one: Map, measure: Measure) -> Iterator[Text]:
     """Yield what a map says: where ranks sat if that is in doubt, levels, groups, and what does not fit."""
     if not one.table.blocks:
         return
     yield from doubted(one)
     if len(one.levels) > 1:
-        yield f"{capital(by_level(one, measure))}."
+        yield ended(capital(by_level(one, measure)))
     yield grouped(one, measure)
-    yield from (f"{capital(misfit(one, odd, measure))}." for odd in one.fit.misfits)
+    yield from (ended(capital(misfit(one, odd, measure))) for odd in one.fit.misfits)
 
 
-def doubted(one: Map) -> Iterator[str]:
+def doubted(one: Map) -> Iterator[Text]:
     """Yield why it is not known what pairs share."""
     if one.places.disputed:
         yield say(
@@ -151,23 +149,27 @@ def doubted(one: Map) -> Iterator[str]:
         yield say("Where ranks sat is not known, so that nothing is told of what pairs share.")
 
 
-def by_level(one: Map, measure: Measure) -> str:
+def by_level(one: Map, measure: Measure) -> Text:
     """Return what pairs take by what they share: `within one L3: 200 ns; across sockets: 600 ns (3.00×)`."""
-    return "; ".join(
-        f"{one.places.name(level.level)}: {measure.spelt(level.typical_ns)} "
-        f"({', '.join([*against(level, measure), say('{n:count pair}', n=level.pairs)])})"
+    return clauses(
+        say(
+            "{level}: {time} ({remarks:,})",
+            level=one.places.name(level.level),
+            time=measure.spelt(level.typical_ns),
+            remarks=[*against(level, measure), say("{n:count pair}", n=level.pairs)],
+        )
         for level in one.levels
     )
 
 
-def against(level: LevelTime, measure: Measure) -> Iterator[str]:
+def against(level: LevelTime, measure: Measure) -> Iterator[Text]:
     """Yield how a level compares with the first, as a ratio of times."""
     if level.ratio:
-        ratio, told = level.ratio.ratio, "" if level.ratio.different else " ~"
-        yield (say("{ratio:ratio} the time", ratio=ratio) if measure.per_second else format_ratio(ratio)) + told
+        text = say("{ratio:ratio} the time" if measure.per_second else "{ratio:ratio}", ratio=level.ratio.ratio)
+        yield text if level.ratio.different else say("{ratio} ~", ratio=text)
 
 
-def grouped(one: Map, measure: Measure) -> str:
+def grouped(one: Map, measure: Measure) -> Text:
     """Return which groups of like pairs there are, and whether they are the levels."""
     if len(one.table.blocks) < pairs.FEWEST_LAUNCHES:
         return say(
@@ -182,10 +184,10 @@ def grouped(one: Map, measure: Measure) -> str:
         say("{n} at {time}", n=len(group), time=measure.spelt(pairs.typical_ns(one.table, group)))
         for group in one.groups
     ]
-    return f"{agreeing(one, say('The pairs fall into {n} groups: {times:and}', n=len(one.groups), times=times))}."
+    return ended(agreeing(one, say("The pairs fall into {n} groups: {times:and}", n=len(one.groups), times=times)))
 
 
-def agreeing(one: Map, groups: str) -> str:
+def agreeing(one: Map, groups: Text) -> Text:
     """Return what is said of the groups, with how they agree with the levels."""
     if not one.known or len(one.levels) < 2:
         return groups
@@ -209,7 +211,7 @@ def agreeing(one: Map, groups: str) -> str:
     )
 
 
-def misfit(one: Map, odd: Misfit, measure: Measure) -> str:
+def misfit(one: Map, odd: Misfit, measure: Measure) -> Text:
     """Return which pairs do not fit: `between ranks 2 and 5 (within one L3) it takes 1.40× as long as ...: 280 ns`."""
     return say(
         "{pairs} ({kind}) it takes {factor:ratio} as long as between the others of this kind: {time}"
@@ -222,7 +224,7 @@ def misfit(one: Map, odd: Misfit, measure: Measure) -> str:
     )
 
 
-def told_pairs(one: Map, odd: Sequence[Pair]) -> str:
+def told_pairs(one: Map, odd: Sequence[Pair]) -> Text:
     """Return the names of pairs; where one rank is in all of several, that rank with the others."""
     joint = list(dict.fromkeys((min(pair), max(pair)) for pair in odd))
     common = set.intersection(*map(set, joint))
@@ -235,7 +237,7 @@ def told_pairs(one: Map, odd: Sequence[Pair]) -> str:
     return listed([*told[:NAMED], *more])
 
 
-def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> str:
+def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> Text:
     """Return a pair's name, with its direction where the other one is not as odd."""
     first, second = pair
     if all(way in odd or way not in one.cases for way in (pair, (second, first))):
@@ -244,13 +246,8 @@ def ends_named(one: Map, pair: Pair, odd: Sequence[Pair]) -> str:
     return say("from rank {start} to rank {end}", start=start, end=end)
 
 
-def ranks_named(ranks: Sequence[int]) -> str:
+def ranks_named(ranks: Sequence[int]) -> Text:
     """Return `rank 3`, `ranks 1, 2 and 5`, `ranks 1, 2, 3, 4 and 12 more`."""
     names = [str(rank) for rank in ranks[:NAMED]]
     more = [say("{n} more", n=len(ranks) - NAMED)] if len(ranks) > NAMED else []
     return say("{n:of rank|ranks} {ranks:and}", n=len(ranks), ranks=[*names, *more])
-
-
-def capital(text: str) -> str:
-    """Return a text as a sentence begins."""
-    return text[:1].upper() + text[1:]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rankbench.language import say
 from rankbench.quantities import format_count, format_memory, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -32,15 +31,11 @@ class Measure:
     def heading(self) -> str:
         """Return the name with the unit, where values have one in common."""
         return {
-            "rate": say("message rate in messages/s"),
-            "memory": say("memory that the library holds per rank"),
-        }.get(self.kind) or {
-            "bandwidth": say("bandwidth in MB/s (1 MB = 10^6 B)"),
-            "bandwidth per node": say("bandwidth per node in MB/s (1 MB = 10^6 B)"),
-            "overall time": say("overall time"),
-            "latency": say("latency"),
-            "time": say("time"),
-        }.get(self.name, self.name)
+            "rate": "message rate in messages/s",
+            "memory": "memory that the library holds per rank",
+            "bandwidth": f"{self.name} in MB/s (1 MB = 10^6 B)",
+            "time": self.name,
+        }[self.kind]
 
     @property
     def of_samples(self) -> Measure:
@@ -50,7 +45,7 @@ class Measure:
     @property
     def what(self) -> str:
         """Return what ratios are of: everything is compared as a time, but for memory."""
-        return say("memory" if self.kind == "memory" else "time")
+        return "memory" if self.kind == "memory" else "time"
 
     @property
     def per_second(self) -> bool:
@@ -73,7 +68,7 @@ class Measure:
     def interval(self, low: float, high: float) -> str:
         """Return an interval, the smaller value first."""
         first, last = (self.text(end) for end in ((high, low) if self.per_second else (low, high)))
-        return say("{first} to {last}", first=first, last=last)
+        return f"{first} to {last}"
 
 
 def measure(case: Case, operation: Operation, moved_bytes: int = 0, moved_messages: int = 0) -> Measure:

@@ -3,9 +3,9 @@
 The time of a mix is the sum over its calls of how often each is made times what it takes. Between two measured sizes a
 time is interpolated on logarithmic axes; below the smallest it is that of the smallest; above the largest it grows with
 the size. The best candidate has the smallest sum of times that agree with the ratios paired within blocks; the others
-are compared with it by the ratios of these sums, at the confidence of all rivals at once (Bonferroni). Of the interval
-each call brings its own half-width, weighted by its share of the time: as if all erred together, since figures of one
-launch do. So the interval is rather too wide than too narrow. A size that was not measured adds what the ratio changes
+are compared with it by the ratios of these sums, for all rivals at once (Bonferroni). The error of such a ratio is the
+sum of those of its calls, weighted by their shares of the time: as if all erred together, since figures of one launch
+do. So the interval is rather too wide than too narrow. A size that was not measured adds what the ratio changes
 between its neighbours. Where more than a tenth of the time is extrapolated far, no candidate is recommended.
 
 It is an estimate of communication that nothing disturbs: an application's waiting for each other is not in it.
@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench.language import say
-from rankbench.quantities import format_ratio, format_size
+from rankbench.language import NOTHING, Text, ended, listed, say
+from rankbench.quantities import format_size
+from rankbench.statistics.decision import Estimate, decide
 from rankbench.verdict import naming
-from rankbench.verdict.evidence import listed
+from rankbench.verdict.interim import penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankbench.model import Calls, Case
+    from rankbench.model import Calls, Case, Comparison
     from rankbench.verdict.evidence import Evidence
 
 MAIN_SHARE = 0.1
@@ -59,13 +60,13 @@ class Part(NamedTuple):
         return max(near / wanted, wanted / near)
 
     @property
-    def how(self) -> str:
+    def how(self) -> Text:
         """Return where the time comes from."""
         if self.scale != 1:
             return say("from {size:size}, in proportion", size=self.cases[0][0].size_bytes)
         if len(self.cases) > 1:
-            sizes = [format_size(case.size_bytes) for case, _ in self.cases]
-            return say("between {sizes:and}", sizes=sizes)
+            first, last = (case.size_bytes for case, _ in self.cases)
+            return say("between {first:size} and {last:size}", first=first, last=last)
         near = self.cases[0][0].size_bytes
         return say("measured" if near == self.calls.size_bytes else "as {size:size}", size=near)
 
@@ -202,27 +203,54 @@ def standing(
     total = sum(times[name])
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
-    log = math.log(sum(fitted[name]) / sum(fitted[best]))
-    halves = [half_width(evidence, one, best, name, len(times) - 1) for one in parts]
-    half = sum(time * width for time, width in zip(fitted[name], halves, strict=True)) / sum(fitted[name])
-    low, high = math.exp(log - half), math.exp(log + half)
-    threshold = evidence.campaign.plan.threshold
-    different = low > 1 + threshold or high < 1 / (1 + threshold)
-    return Standing(name, total, math.exp(log), low, high, different)
+    plan, compared = evidence.campaign.plan, comparisons(evidence, parts, best, name)
+    paid = penalty(evidence, min((one.blocks for own in compared for one in own), default=0))
+    (one,) = decide(
+        [estimate(evidence, parts, compared, (best, name), fitted)],
+        plan.threshold,
+        plan.confidence,
+        penalty=paid,
+        family="bonferroni",
+        tests=len(times) - 1,
+    )
+    return Standing(name, total, one.ratio, one.low, one.high, one.beyond)
+
+
+def comparisons(evidence: Evidence, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
+    """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
+    return [
+        [found for case, _ in one.cases if (found := evidence.comparison.get((case.key, base, other)))] for one in parts
+    ]
+
+
+def estimate(
+    evidence: Evidence,
+    parts: Sequence[Part],
+    compared: Sequence[Sequence[Comparison]],
+    names: tuple[str, str],
+    fitted: Mapping[str, Sequence[float]],
+) -> Estimate:
+    """Return the log ratio of the sum of times of the second candidate to that of the first.
+
+    The errors of all cases add up, and so do the errors of these errors (Satterthwaite, Biometrics Bulletin 2, 1946,
+    for values that are fully correlated). Without a comparison that has an interval the error is not known.
+    """
+    base, other = names
+    total = sum(fitted[other])
+    mean, error, spread, offset = math.log(total / sum(fitted[base])), 0.0, 0.0, 0.0
+    for one, own, time in zip(parts, compared, fitted[other], strict=True):
+        if len(own) < len(one.cases) or not all(math.isfinite(found.high) for found in own):
+            return Estimate(mean, 0.0, 0.0)
+        for (_, weight), found in zip(one.cases, own, strict=True):
+            error += time / total * weight * found.error
+            spread += time / total * weight * found.error / math.sqrt(found.degrees)
+        offset += time / total * unmeasured(evidence, one, base, other)
+    return Estimate(mean, error, (error / spread) ** 2, offset)
 
 
 def log_ratio(evidence: Evidence, one: Part, base: str, other: str) -> float:
     """Return the logarithm of the ratio of a part."""
     return sum(weight * math.log(evidence.ratio(case.key, base, other)) for case, weight in one.cases)
-
-
-def half_width(evidence: Evidence, one: Part, base: str, other: str, rivals: int) -> float:
-    """Return half the width of the interval of a part's log ratio, one of so many at once."""
-    confidence = evidence.campaign.plan.confidence
-    half = sum(
-        weight * evidence.pairs.half_width(case.key, base, other, rivals, confidence) for case, weight in one.cases
-    )
-    return half + unmeasured(evidence, one, base, other)
 
 
 def unmeasured(evidence: Evidence, one: Part, base: str, other: str) -> float:
@@ -253,7 +281,7 @@ def told(call: Calls) -> str:
     return f"{call.operation}{form}{size}"
 
 
-def sentences(evidence: Evidence, mix: Mix) -> Iterator[str]:
+def sentences(evidence: Evidence, mix: Mix) -> Iterator[Text]:
     """Say which candidate the mix is fastest with, by how much, what it is made of, and what is not in it."""
     several = len(evidence.campaign.plan.placements) > 1
     if not mix.standings:
@@ -282,7 +310,7 @@ def sentences(evidence: Evidence, mix: Mix) -> Iterator[str]:
         yield say("{name} has no figure for {call}, and is left out.", name=name, call=call)
 
 
-def answer(mix: Mix, *, several: bool) -> Iterator[str]:
+def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     """Say who is best, and how the others stand to it; where, if there are several placements."""
     best, *others = mix.standings
     level = [one.candidate for one in others if not one.different]
@@ -298,27 +326,23 @@ def answer(mix: Mix, *, several: bool) -> Iterator[str]:
     yield (
         say("{fastest}; not distinguishable from {level:and}.", fastest=fastest, level=level)
         if level
-        else f"{fastest}."
+        else ended(fastest)
     )
     if behind:
         ratios = [
             say(
-                "{name} takes {ratio:ratio} ({interval}) as long",
+                "{name} takes {ratio:ratio} ({low:bare}–{high:ratio}) as long",
                 name=one.candidate,
                 ratio=one.ratio,
-                interval=interval(one),
+                low=one.low,
+                high=one.high,
             )
             for one in behind
         ]
-        yield f"{listed(ratios)}."
+        yield ended(listed(ratios))
 
 
-def interval(one: Standing) -> str:
-    """Return the interval of the ratio to the best."""
-    return f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}"
-
-
-def made_of(mix: Mix) -> str:
+def made_of(mix: Mix) -> Text:
     """Say which calls most of the time of the best goes to."""
     best = mix.standings[0].candidate
     order = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
@@ -330,29 +354,29 @@ def made_of(mix: Mix) -> str:
     rest = len(mix.parts) - len(main)
     if rest:
         parts.append(say("{n:count other call} {n:of takes|take} the rest", n=rest))
-    return f"{listed(parts)}."
+    return ended(listed(parts))
 
 
-def guessed(mix: Mix) -> str:
+def guessed(mix: Mix) -> Text:
     """Return why no candidate is recommended, where too much of the time is a guess; else nothing."""
     far = [place for place, one in enumerate(mix.parts) if one.stretch > FAR]
     by_name = {one.candidate: sum(mix.shares[one.candidate, place] for place in far) for one in mix.standings}
     name = max(by_name, key=lambda one: by_name[one])
     if by_name[name] <= MOST_GUESSED:
-        return ""
+        return NOTHING
     far.sort(key=lambda place: -mix.shares[name, place])
     return say(
         "No recommendation: {share:.0%} of the total of {name} is extrapolated: {calls:and}. Measure {n:of it|them}: "
-        'sizes = "..., {sizes}".',
+        'sizes = "..., {sizes:,}".',
         share=by_name[name],
         name=name,
         calls=[extrapolated(mix.parts[place]) for place in far],
         n=len(far),
-        sizes=", ".join(sizes([mix.parts[place] for place in far])),
+        sizes=sizes([mix.parts[place] for place in far]),
     )
 
 
-def not_measured(mix: Mix) -> Iterator[str]:
+def not_measured(mix: Mix) -> Iterator[Text]:
     """Say what share of the time of the best is extrapolated or interpolated."""
     best = mix.standings[0].candidate
     places = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
@@ -371,10 +395,10 @@ def not_measured(mix: Mix) -> Iterator[str]:
             )
 
 
-def extrapolated(one: Part) -> str:
+def extrapolated(one: Part) -> Text:
     """Return a call and the sizes that its time comes from: `pingpong from 4 KiB to 1 MiB`."""
     if len(one.cases) > 1:
-        return f"{told(one.calls)} {one.how}"
+        return say("{call} {how}", call=told(one.calls), how=one.how)
     name = told(msgspec.structs.replace(one.calls, size_bytes=0))
     return say(
         "{name} from {near:size} to {size:size}", name=name, near=one.cases[0][0].size_bytes, size=one.calls.size_bytes

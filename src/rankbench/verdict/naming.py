@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.language import say
 from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
@@ -52,8 +51,8 @@ def apart(case: Case, operation: Operation, *, start: bool, placement: bool) -> 
     """Return how one case is called, with its start and its placement where they tell it from others."""
     told = full(case, operation)
     if start:
-        told = say("{call}, start {start}", call=told, start=case.start)
-    return say("{call} at {placement}", call=told, placement=case.placement) if placement else told
+        told = f"{told}, start {case.start}"
+    return f"{told} at {case.placement}" if placement else told
 
 
 def size(case: Case, operation: Operation) -> str:
@@ -71,8 +70,9 @@ def joined(names: Iterable[str]) -> str:
 
 
 def by_level(verdict: CaseVerdict) -> str:
-    """Return who may be fastest at each level of the reference: `near: alpha, far: beta or gamma`."""
-    return ", ".join(f"{level}: {' or '.join(names)}" for level, names in verdict.winners_by_level.items())
+    """Return who is fastest at each level: `near: alpha, far: beta ~ gamma`, or `beta = gamma` if equivalent."""
+    signs = {level: " = " if outcome == "equivalent" else " ~ " for level, outcome in verdict.outcome_by_level.items()}
+    return ", ".join(f"{level}: {signs[level].join(names)}" for level, names in verdict.winners_by_level.items())
 
 
 def line_key(case: Case) -> str:

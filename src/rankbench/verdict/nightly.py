@@ -6,9 +6,11 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rankbench.language import say
 from rankbench.model import RankbenchError
+from rankbench.statistics.pairing import paired_logs
 from rankbench.statistics.prediction import FEWEST_PAST, LAST, predictions
 from rankbench.verdict import circumstances, gating, over_time
 from rankbench.verdict.evaluation import evaluate
@@ -17,7 +19,7 @@ from rankbench.verdict.gating import Check, Ratio, Ruling
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.model import Campaign, Case, Summary
+    from rankbench.model import Campaign, Summary
     from rankbench.statistics.prediction import Prediction
     from rankbench.store import Store
     from rankbench.verdict.over_time import Past, Track
@@ -68,15 +70,20 @@ def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
 def _predicted(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
     """Return a prediction for each case and candidate of the new campaign that has enough earlier values."""
     newest = stores[-1].campaign
-    pasts = [over_time.recall(one, one.campaign.name, newest.plan.estimator) for one in stores]
+    figures = [over_time.figures_of(one, newest.plan.estimator) for one in stores]
+    pasts = [over_time.past_of(one, one.campaign.name, own) for one, own in zip(stores, figures, strict=True)]
     tracks = over_time.tracks(pasts)
     bases = _bases(pasts, tracks, base)
     series: dict[Key, list[float]] = {}
     for track in (one for one in tracks if one.names.get(len(stores) - 1, base) != base):
+        logs_of = [
+            typical_logs(figures[place], track.names.get(place, ""), bases.get(place, "") if base else None)
+            for place in range(len(stores))
+        ]
         for case in newest.cases:
             series[case.key, track.names[len(stores) - 1]] = [
-                _log(past, case, track.names.get(place), bases.get(place), alone=not base)
-                for place, past in enumerate(pasts)
+                own.get(case.key, math.nan) if case in past.campaign.cases else math.nan
+                for own, past in zip(logs_of, pasts, strict=True)
             ]
     logs = {key: np.array([log for log in values[:-1] if not math.isnan(log)]) for key, values in series.items()}
     enough = [key for key, values in series.items() if len(logs[key]) >= FEWEST_PAST and not math.isnan(values[-1])]
@@ -97,13 +104,17 @@ def _version(campaign: Campaign, name: str) -> str:
     return circumstances.library(campaign, name).version
 
 
-def _log(past: Past, case: Case, name: str | None, base: str | None, *, alone: bool) -> float:
-    """Return the logarithm of a typical value, over the reference's unless alone; NaN where one is missing."""
-    figures = [past.figures.get((case.key, one or "")) for one in ([name] if alone else [name, base])]
-    if case not in past.campaign.cases or not all(figures):
-        return math.nan
-    typical = [math.log(float(np.median(one))) for one in figures if one]
-    return typical[0] - sum(typical[1:])
+def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str, float]:
+    """Return the logarithm of a candidate's typical value by case: its median over launches.
+
+    With a base it is the median over blocks of the ratios to it, which are paired within blocks and visits.
+    """
+    if base is None:
+        own = figures.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
+        logs = own.select("case", log=pl.col("figure_ns").log())
+    else:
+        logs = paired_logs(figures, base, name)
+    return dict(logs.group_by("case").agg(pl.col("log").median()).iter_rows())
 
 
 def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction], threshold: float) -> list[Check]:
@@ -134,7 +145,7 @@ def _ruling(found: Prediction | None, mine: Summary | None, base: str, threshold
     text = say(
         "{verb} {ratio} the mean of {n} earlier campaigns",
         verb="needs" if memory else "takes",
-        ratio=ratio,
+        ratio=ratio.text,
         n=found.past,
     )
     if base:

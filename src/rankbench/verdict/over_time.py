@@ -10,24 +10,26 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 
 from rankbench import statistics
-from rankbench.language import say
+from rankbench.language import Text, Words, say
 from rankbench.model import RankbenchError, Record
 from rankbench.statistics import changes, states
+from rankbench.statistics.common_part import common_part
 from rankbench.statistics.starts import usual_starts
 from rankbench.verdict import circumstances, naming
 from rankbench.verdict.evaluation import judged
 from rankbench.verdict.measures import measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankbench.model import Campaign, Case, Launch, Operation
+    from rankbench.model import Calls, Campaign, Case, Launch, Operation
     from rankbench.statistics.changes import Step
     from rankbench.store import Store
     from rankbench.verdict.measures import Measure
@@ -74,10 +76,21 @@ class Turn(Record, frozen=True):
     low: float
     high: float
     p_adjusted: float
-    reasons: list[str]
+    reasons: list[Words]
     """What else is not what it was in the campaign before."""
     explained: bool
     """Whether the raw probes of the machine, without MPI, changed as much."""
+    cost_ns: float = 0.0
+    """What a call takes more than before the change, times the plan's number of such calls, if it has any."""
+    share: float = 0.0
+    """The same over what all cases of the candidate take in the newest campaign: of its time, lost if above 0."""
+
+
+class Change(NamedTuple):
+    """A change with its series."""
+
+    series: Series
+    turn: Turn
 
 
 class Series(Record, frozen=True):
@@ -104,6 +117,21 @@ class History(NamedTuple):
     """Series over which changes were told."""
     machine: list[Step]
     """Changes of what is common to all cases and candidates; the index is the campaign's place."""
+
+    @property
+    def changes(self) -> list[Change]:
+        """Return all changes: regressions, then improvements, each by the time that it costs or saves; memory last."""
+        found = [Change(one, turn) for one in self.series for turn in one.turns]
+        found.sort(
+            key=lambda one: (
+                one.series.memory,
+                one.turn.ratio < 1,
+                -abs(one.turn.share),
+                -one.turn.campaign,
+                -abs(math.log(one.turn.ratio)),
+            )
+        )
+        return found
 
     def measure(self, case: str) -> Measure:
         """Return what the figures of a case are."""
@@ -143,7 +171,7 @@ def history(stores: Sequence[Store]) -> History:
     steady = changes.Levels(common, np.zeros(len(common)))
     return History(
         pasts,
-        turned(pasts, found, newest.threshold, common),
+        priced(turned(pasts, found, newest.threshold, common), cases, newest.calls),
         cases,
         newest.estimator,
         newest.threshold,
@@ -166,14 +194,23 @@ def names(stores: Sequence[Store]) -> list[str]:
 
 def recall(store: Store, name: str, estimator: str) -> Past:
     """Read what a campaign's launches came to."""
+    return past_of(store, name, figures_of(store, estimator))
+
+
+def figures_of(store: Store, estimator: str) -> pl.DataFrame:
+    """Read the figures of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    figures = judged(statistics.launch_figures(store.samples(), estimator, by_ranks))
+    return judged(statistics.launch_figures(store.samples(), estimator, by_ranks))
+
+
+def past_of(store: Store, name: str, figures: pl.DataFrame) -> Past:
+    """Return a campaign with these figures as far as its history is concerned."""
     rows = figures.filter(pl.col("figure_ns") > 0).group_by("case", "candidate").agg("figure_ns")
     moved = store.cases().group_by("case").agg(pl.col("moved_bytes", "moved_messages").max())
     return Past(
         name,
-        campaign,
+        store.campaign,
         store.launches(),
         {(key, who): times for key, who, times in rows.iter_rows()},
         {key: (size or 0, messages or 0) for key, size, messages in moved.iter_rows()},
@@ -282,23 +319,15 @@ def shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[np.float6
     names = {one.candidate for one in timed if not base or one.points[-1].candidate == base}
     if len(names) < (1 if base else 2):
         return np.zeros(len(pasts))
-    medians = np.array([_medians(len(pasts), [one for one in timed if one.candidate == name]) for name in names])
-    smallest = np.abs(medians).min(axis=0)
-    alike = np.abs(np.sign(medians).sum(axis=0)) == len(medians)
-    common: NDArray[np.float64] = np.where(alike, np.sign(medians[0]) * smallest, 0.0)
-    return common
+    return common_part([_logs(len(pasts), [one for one in timed if one.candidate == name]) for name in sorted(names)])
 
 
-def _medians(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
-    """Return the median over series of each campaign's log time less the series' own median; 0 where none has any."""
+def _logs(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
+    """Return log times by series and campaign, NaN where there is none."""
     logs = np.full((len(series), count), np.nan)
     for row, one in enumerate(series):
-        own = np.log([point.typical_ns for point in one.points])
-        logs[row, [point.campaign for point in one.points]] = own - np.median(own)
-    known = ~np.isnan(logs).all(axis=0)
-    medians = np.zeros(count)
-    medians[known] = np.nanmedian(logs[:, known], axis=0)
-    return medians
+        logs[row, [point.campaign for point in one.points]] = np.log([point.typical_ns for point in one.points])
+    return logs
 
 
 def turned(
@@ -354,7 +383,7 @@ def turn(pasts: Sequence[Past], one: Series, steps: Sequence[Step], number: int)
     )
 
 
-def reasons(then: Past, now: Past, old: str, new: str) -> list[str]:
+def reasons(then: Past, now: Past, old: str, new: str) -> list[Words]:
     """Return what the records of two campaigns have otherwise: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
     sides = [(past.campaign, past.launches, name) for past, name in ((then, old), (now, new))]
     candidates = [circumstances.of_candidate(*side) for side in sides]
@@ -369,7 +398,44 @@ def reasons(then: Past, now: Past, old: str, new: str) -> list[str]:
     return [one.arrow for one in told]
 
 
-def raw(probes: circumstances.Probes) -> list[str]:
+def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:
+    """Return the series, their changes with what they cost.
+
+    A case counts as often as the plan's calls say, and each once where they name none that was measured.
+    """
+    counts = {key: _calls(case, calls) for key, case in cases.items()}
+    if not any(counts.values()):
+        counts = dict.fromkeys(cases, 1.0)
+    total_ns: dict[str, float] = {}
+    for one in series:
+        if not one.memory:
+            took_ns = counts[one.case] * one.points[-1].typical_ns
+            total_ns[one.candidate] = total_ns.get(one.candidate, 0.0) + took_ns
+    return [_priced(one, counts[one.case], total_ns.get(one.candidate, 0.0)) for one in series]
+
+
+def _calls(case: Case, calls: Sequence[Calls]) -> float:
+    """Return how often the reader's application makes the call of a case."""
+    return sum(
+        call.calls
+        for call in calls
+        if (call.operation, call.size_bytes) == (case.operation, case.size_bytes) and call.form in {"", case.form}
+    )
+
+
+def _priced(one: Series, count: float, total_ns: float) -> Series:
+    if one.memory or not one.turns:
+        return one
+    turns = []
+    for place, turn in enumerate(one.turns):
+        end = one.turns[place + 1].campaign if place + 1 < len(one.turns) else math.inf
+        times = [point.typical_ns for point in one.points if turn.campaign <= point.campaign < end]
+        cost_ns = count * math.exp(float(np.mean(np.log(times)))) * (1 - 1 / turn.ratio)
+        turns.append(msgspec.structs.replace(turn, cost_ns=cost_ns, share=cost_ns / total_ns if total_ns else 0.0))
+    return msgspec.structs.replace(one, turns=turns)
+
+
+def raw(probes: circumstances.Probes) -> list[Text]:
     """Return what the machine did without MPI, where it was in another state."""
     if not probes.exchange or abs(math.log(probes.exchange)) <= math.log(states.ALIKE):
         return []

@@ -12,11 +12,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy
 
-from rankbench.plan import looks
 from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD
-from rankbench.statistics.looks import price
+from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.looks import ONE_LOOK
 from rankbench.statistics.pairing import paired_logs
 from rankbench.verdict import mix
 
@@ -26,26 +25,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rankbench.model import Plan
+    from rankbench.statistics.decision import Decision
+    from rankbench.statistics.looks import Penalty
     from rankbench.verdict.evidence import Evidence
 
     Numbers = NDArray[np.float64]
-
-
-class Estimate(NamedTuple):
-    """The mean logarithm of a ratio over cases."""
-
-    mean: float
-    error: float
-    degrees: float
-    """Degrees of freedom of the error; 0 where blocks are too few for one."""
-
-    def ratio(self, tail: float) -> Overall:
-        """Return the ratio with an interval that errs with this probability at each end."""
-        if not self.degrees:
-            return Overall(math.exp(self.mean), 0.0, math.inf)
-        half = float(scipy.stats.t.isf(tail, self.degrees)) * self.error
-        return Overall(math.exp(self.mean), math.exp(self.mean - half), math.exp(self.mean + half))
 
 
 class Overall(NamedTuple):
@@ -54,6 +38,11 @@ class Overall(NamedTuple):
     mean: float
     low: float
     high: float
+
+    @classmethod
+    def of(cls, one: Decision) -> Overall:
+        """Return the ratio that is decided on."""
+        return cls(one.ratio, one.low, one.high)
 
 
 class Answer(NamedTuple):
@@ -81,20 +70,15 @@ class Answer(NamedTuple):
         return {self.best, *self.ratios}
 
 
-def interim_looks(plan: Plan) -> Sequence[int]:
-    """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
-    return looks(plan.stop) if plan.stop.until in {"decided", "answered"} or plan.stop.past else ()
+def decisions(evidence: Evidence, estimates: Sequence[Estimate], paid: Penalty, tests: int) -> list[Decision]:
+    """Return decisions by the plan's threshold and confidence, of so many tests at once (Bonferroni).
 
-
-def penalty(evidence: Evidence) -> float:
-    """Return by what factor a p-value counts more because of the looks at the figures so far."""
-    blocks = evidence.figures["block"].n_unique()
-    return float(price(interim_looks(evidence.campaign.plan), np.array([blocks]))[0])
-
-
-def tail(evidence: Evidence, priced: float) -> float:
-    """Return with what probability an interval errs at each end, if it errs `priced` times less than the plan's."""
-    return (1 - evidence.campaign.plan.confidence) / priced / 2
+    Errors are larger where successive blocks are correlated.
+    """
+    plan, repeated = evidence.campaign.plan, evidence.correlation
+    widening = repeated.widening if repeated else 1.0
+    widened = [one._replace(error=one.error * widening) for one in estimates]
+    return decide(widened, plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=tests)
 
 
 def weights(evidence: Evidence, cases: Collection[str]) -> dict[str, float]:
@@ -123,11 +107,10 @@ def _of_calls(evidence: Evidence) -> dict[str, float]:
     return times
 
 
-def answer(evidence: Evidence, priced: float) -> Answer | None:
+def answer(evidence: Evidence, paid: Penalty) -> Answer | None:
     """Return how far it is known who takes least over all cases; nothing where there are not two to compare.
 
-    With every look and every rival there is a chance to be misled: intervals are as wide as that many need, `priced`
-    times as improbable as one alone.
+    With every look and every rival there is a chance to be misled: all of them are paid for.
     """
     ample = [one for one in evidence.times if not evidence.short_of_cores(one.case)] or evidence.times
     most = max((sum(name in one.ranking for one in ample) for name in evidence.names), default=0)
@@ -135,26 +118,28 @@ def answer(evidence: Evidence, priced: float) -> Answer | None:
     cases = [one.case.key for one in ample if set(names) <= set(one.ranking)]
     if not cases or len(names) < 2:
         return None
-    level = tail(evidence, priced * (len(names) - 1))
-    best = min(names, key=lambda name: estimate(evidence, names[0], name, weights(evidence, cases)).mean)
-    within = 1 + evidence.campaign.plan.threshold
+    weighed = weights(evidence, cases)
+    best = min(names, key=lambda name: estimate(evidence, names[0], name, weighed).mean)
+    rivals = [name for name in names if name != best]
+    estimates = [estimate(evidence, best, name, weighed) for name in rivals]
     found = Answer(best, cases, [], [], [], {})
-    for name in names:
-        if name != best:
-            ratio = estimate(evidence, best, name, weights(evidence, cases)).ratio(level)
-            equivalent = ratio.low >= 1 / within and ratio.high <= within
-            group = found.slower if ratio.low > within else found.equivalent if equivalent else found.open
-            group.append(name)
-            found.ratios[name] = ratio
+    for name, one in zip(rivals, decisions(evidence, estimates, paid, len(rivals)), strict=True):
+        slower = one.beyond and one.outcome == "slower"
+        group = found.slower if slower else found.equivalent if one.equivalent else found.open
+        group.append(name)
+        found.ratios[name] = Overall.of(one)
     return found
 
 
-def overall(evidence: Evidence, base: str, other: str, cases: Collection[str], priced: float = 1.0) -> Overall:
+def overall(
+    evidence: Evidence, base: str, other: str, cases: Collection[str], paid: Penalty = ONE_LOOK, tests: int = 1
+) -> Overall:
     """Return how long `other` takes over these cases, of which both have figures, against `base`.
 
-    The interval is of the plan's confidence, or of one that errs in `priced` times fewer cases.
+    The interval is of the plan's confidence for so many tests at once.
     """
-    return estimate(evidence, base, other, weights(evidence, cases)).ratio(tail(evidence, priced))
+    (one,) = decisions(evidence, [estimate(evidence, base, other, weights(evidence, cases))], paid, tests)
+    return Overall.of(one)
 
 
 def estimate(evidence: Evidence, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, Words, chosen, say
 from rankbench.statistics.scaling import Site, oversubscribed
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ class Standing(NamedTuple):
     summary: Summary
     counts: bool
     """Whether it has a figure that counts."""
-    fate: str
+    fate: Words
     """What befell it: `crashed in 3 of 3 launches`; empty if nothing did."""
-    word: str
+    word: Words
     """That in a word or two: `crashed`; `crashed at times` if other launches ended well."""
 
 
@@ -60,9 +60,9 @@ class Ending(NamedTuple):
     """Whether no launch ended well."""
 
     @property
-    def words(self) -> str:
+    def words(self) -> Text:
         """Return what they ended in, and whether only some did."""
-        return self.told if self.always else say("{status} at times", status=self.told)
+        return say("{status}" if self.always else "{status} at times", status=self.told)
 
 
 def ending(summary: Summary) -> Ending | None:
@@ -75,11 +75,11 @@ def ending(summary: Summary) -> Ending | None:
     return Ending(status.replace("-", " "), ends[status], well + sum(ends.values()), always=not well)
 
 
-def fate(summary: Summary, *, counts: bool) -> str:
+def fate(summary: Summary, *, counts: bool) -> Text:
     """Return what befell a candidate."""
     if said := ending(summary):
         return say("{status} in {n} of {all:count launch}", status=said.told, n=said.launches, all=said.tried)
-    return "" if counts else say("not judged")
+    return NOTHING if counts else say("not judged")
 
 
 def place_name(place: Site, campaign: Campaign) -> str:
@@ -89,9 +89,9 @@ def place_name(place: Site, campaign: Campaign) -> str:
 
 def ranks_name(ranks: int, campaign: Campaign) -> str:
     """Return `2 ranks per node`, with the same remark."""
-    return say("{n:count rank} per node", n=ranks) + remark(Site(1, ranks), campaign)
+    return f"{chosen(ranks, 'rank', told=True)} per node{remark(Site(1, ranks), campaign)}"
 
 
 def remark(place: Site, campaign: Campaign) -> str:
     """Return what must be said of more ranks on a node than it has cores."""
-    return say(", more than cores") if oversubscribed(place, campaign) else ""
+    return ", more than cores" if oversubscribed(place, campaign) else ""

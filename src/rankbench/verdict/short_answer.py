@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
-from rankbench.model import Sentence
+from rankbench.language import Text, Words, ended, say, sentences
+from rankbench.model import Claim
 from rankbench.verdict.cuts import cut
-from rankbench.verdict.overall import penalty
+from rankbench.verdict.interim import penalty
 from rankbench.verdict.states import FAR, states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankbench.model import CaseVerdict
     from rankbench.verdict.cuts import Part
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from rankbench.verdict.states import State
 
 
-def short_answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def short_answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Yield at most five sentences of the cases that are compared."""
     wins = Counter(one.winners[0] for one in judged if len(one.winners) == 1)
     if not found:
-        yield Sentence(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
+        yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
         yield _wins(evidence, judged, wins)
         return
-    priced = penalty(evidence)
-    parts, both = cut(evidence, found, priced), states(evidence, found, priced)
+    paid = penalty(evidence)
+    parts, both = cut(evidence, found, paid), states(evidence, found, paid)
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[found.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
@@ -38,12 +38,12 @@ def short_answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerd
     lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(evidence, found.best, both)] if both else [])]
     if lines:
         keys = [key for part in parts or () for key in part.cases] or found.cases
-        yield Sentence(text=" ".join(lines), cases=keys, brief=True)
+        yield Claim(text=sentences(lines), cases=keys, brief=True)
     yield from _worst(evidence, found, judged)
     yield _wins(evidence, judged, wins)
 
 
-def _first(evidence: Evidence, found: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Sentence:
+def _first(evidence: Evidence, found: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
     """Say who is fastest over all cases, as far as that is certain."""
     over, within = _over(evidence, found, judged), evidence.campaign.plan.threshold
     if found.open:
@@ -59,10 +59,10 @@ def _first(evidence: Evidence, found: Answer, judged: list[CaseVerdict], *, reco
     else:
         text = say("{best} has the lowest overall time {over}.", best=found.best, over=over)
     keys = [one.case.key for one in judged if one.winners == [found.best]]
-    return Sentence(text=text, cases=keys, brief=True)
+    return Claim(text=text, cases=keys, brief=True, outcome=evidence.outcome(keys))
 
 
-def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> str:
+def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Text:
     """Return over which cases, of which candidates where some have too few figures, and how cases weigh."""
     names = [name for name in evidence.names if name in found.names]
     if len(found.cases) < len(judged) or len(names) < len(evidence.names):
@@ -81,25 +81,25 @@ def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> str:
     return say("{over} (each operation weighs the same)", over=over) if several else over
 
 
-def _rivals(evidence: Evidence, found: Answer) -> Sentence:
+def _rivals(evidence: Evidence, found: Answer) -> Claim:
     """Say how the time of each rival compares over all cases."""
     text = say(
-        "Against {best}: {rivals}.",
+        "Against {best}: {rivals:;}.",
         best=found.best,
         rivals=_distances(found.ratios, evidence.campaign.plan.threshold),
     )
-    return Sentence(text=text, cases=found.cases, brief=True)
+    return Claim(text=text, cases=found.cases, brief=True)
 
 
-def _distances(ratios: dict[str, Overall], within: float) -> str:
-    return "; ".join(distance(name, ratio, within) for name, ratio in _sorted(ratios))
+def _distances(ratios: dict[str, Overall], within: float) -> list[Text]:
+    return [distance(name, ratio, within) for name, ratio in _sorted(ratios)]
 
 
 def _sorted(ratios: dict[str, Overall]) -> list[tuple[str, Overall]]:
     return sorted(ratios.items(), key=lambda item: item[1].mean)
 
 
-def distance(name: str, ratio: Overall, within: float) -> str:
+def distance(name: str, ratio: Overall, within: float) -> Text:
     """Return how the time of a candidate compares to that of the one just named."""
     if not ratio.low:
         text = "{name} is measured at {mean:ratio} the time (too few launches for an interval)"
@@ -112,29 +112,29 @@ def distance(name: str, ratio: Overall, within: float) -> str:
     return say(text, name=name, within=within, mean=ratio.mean, low=ratio.low, high=ratio.high)
 
 
-def _of_sizes(parts: tuple[Part, Part]) -> str:
+def _of_sizes(parts: tuple[Part, Part]) -> Text:
     """Say who is faster below the cut, and who above it."""
-    texts = ("Up to {size:size} {name} is fastest on average ({rivals})", "from {size:size} {name} ({rivals})")
+    texts = ("Up to {size:size} {name} is fastest on average ({rivals:,})", "from {size:size} {name} ({rivals:,})")
     told = [
         say(
             text,
             size=part.size_bytes,
             name=part.fastest,
-            rivals=", ".join(
+            rivals=[
                 say("{name} {ratio:ratio}", name=name, ratio=ratio)
                 for name, ratio in sorted(part.ratios.items(), key=lambda item: item[1])
-            ),
+            ],
         )
         for text, part in zip(texts, parts, strict=True)
     ]
-    return f"{', '.join(told)}."
+    return say("{parts:,}.", parts=told)
 
 
-def _of_states(evidence: Evidence, best: str, both: list[State]) -> str:
+def _of_states(evidence: Evidence, best: str, both: list[State]) -> Text:
     """Say how the rivals compare while cores are near each other, and while they are far."""
     told = [
         say(
-            "{level} ({share:.0%} of visits, {n:count block}), against {best}: {rivals}",
+            "{level} ({share:.0%} of visits, {n:count block}), against {best}: {rivals:;}",
             level=say("While cores were far") if state.level == FAR else say("While cores were near"),
             best=best,
             share=state.share,
@@ -143,10 +143,10 @@ def _of_states(evidence: Evidence, best: str, both: list[State]) -> str:
         )
         for state in both
     ]
-    return f"{'. '.join(told)}."
+    return sentences(map(ended, told))
 
 
-def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iterator[Sentence]:
+def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say by how much each candidate at worst is slower than the fastest of a case, where that is certain."""
     names = [name for name in evidence.names if name in found.names]
     compared = [one for one in judged if one.case.key in found.cases]
@@ -163,12 +163,10 @@ def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iter
     ]
     regret = {name: evidence.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
     least = min(names, key=lambda name: regret[name])
-    text = say("Largest significant slowdown in a single case: {all}", all="; ".join(told))
+    text = say("Largest significant slowdown in a single case: {all:;}.", all=told)
     if regret[least] * (1 + evidence.campaign.plan.threshold) < regret[found.best] and not found.open:
-        text = say("{text}. {least} has the smallest one", text=text, least=least)
-    yield Sentence(
-        text=f"{text}.", cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True
-    )
+        text = sentences([text, say("{least} has the smallest one.", least=least)])
+    yield Claim(text=text, cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True)
 
 
 def _worst_case(evidence: Evidence, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
@@ -176,7 +174,7 @@ def _worst_case(evidence: Evidence, compared: list[CaseVerdict], name: str) -> C
     return max(slower, key=lambda one: evidence.ratio(one.case.key, one.ranking[0], name), default=None)
 
 
-def at_worst(evidence: Evidence, key: str, fastest: str, name: str) -> str:
+def at_worst(evidence: Evidence, key: str, fastest: str, name: str) -> Text:
     """Return the ratio of a candidate to the fastest of a case with its interval, and the case."""
     one = evidence.comparison[key, fastest, name]
     return say(
@@ -188,15 +186,40 @@ def at_worst(evidence: Evidence, key: str, fastest: str, name: str) -> str:
     )
 
 
-def _wins(evidence: Evidence, judged: list[CaseVerdict], wins: Counter[str]) -> Sentence:
+def _wins(evidence: Evidence, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
     """Say how many cases each candidate wins alone, and how many nobody does; the numbers add up to all cases."""
-    equivalent = sum(len(one.winners) > 1 and one.decided for one in judged)
-    counts = {name: wins[name] for name in sorted(evidence.names, key=lambda name: -wins[name])}
-    counts[say("equivalent")] = equivalent
-    counts[say("undecided")] = len(judged) - wins.total() - equivalent
+    others = [one for one in judged if len(one.winners) != 1]
+    unlike = [one for one in others if one.answered and not one.decided]
+    partly = [one for one in others if one.decided_at and not one.answered]
+    counts: dict[Words, int] = {name: wins[name] for name in sorted(evidence.names, key=lambda name: -wins[name])}
+    counts[say("equivalent")] = sum(one.decided for one in others)
+    if unlike:
+        counts[say("different near and far")] = len(unlike)
+    if partly:
+        counts[say("decided near or far only")] = len(partly)
+    counts[say("undecided")] = sum(not one.answered and not one.decided_at for one in others)
     text = say(
-        "Fastest in single cases: {counts} (of {n:count case}).",
-        counts=", ".join(f"{name} {number}" for name, number in counts.items()),
+        "Fastest in single cases: {counts:,} (of {n:count case}).",
+        counts=[say("{name} {number}", name=name, number=number) for name, number in counts.items()],
         n=len(judged),
     )
-    return Sentence(text=text, cases=[one.case.key for one in judged if len(one.winners) == 1], brief=True)
+    keys = [one.case.key for one in judged if len(one.winners) == 1]
+    return Claim(text=text, cases=keys, brief=True, outcome=evidence.outcome(keys))
+
+
+def tally(cases: Sequence[CaseVerdict]) -> Text:
+    """Return how many cases are decided, and how many of them with what the levels of the reference allow to say.
+
+    A case that is decided at one level and undecided at the other is not counted as decided, but mentioned.
+    """
+    unlike = sum(case.answered and not case.decided for case in cases)
+    single = sum(case.answered and len(case.outcome_by_level) == 1 for case in cases)
+    notes = [
+        *([say("{n} with different winners near and far", n=unlike)] if unlike else []),
+        *([say("{n} near or far only, as the other was met too seldom", n=single)] if single else []),
+    ]
+    text = say("{n} of {all:count case} decided", n=sum(case.answered for case in cases), all=len(cases))
+    if notes:
+        text = say("{text} ({notes:,})", text=text, notes=notes)
+    partly = sum(bool(case.decided_at) and not case.answered for case in cases)
+    return say("{text}; {n} more near or far only.", text=text, n=partly) if partly else ended(text)

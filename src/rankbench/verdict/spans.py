@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import Text, Words, clauses, say
 from rankbench.model import Span
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankbench.model import CaseVerdict
 
     Cases = Sequence[tuple[int, CaseVerdict]]
-    Wording = Callable[[list[int]], str]
+    Wording = Callable[[list[int]], Text]
 
 
 class Run(NamedTuple):
@@ -103,7 +103,7 @@ def _common(cases: Cases) -> Iterator[Run]:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def clause(run: Run, where: str, at: Wording) -> str:
+def clause(run: Run, where: Words, at: Wording) -> Text:
     """Return `a is fastest from 8 B to 1 KiB (undecided at 64 B)`, given the place and how to name single cases."""
     if not run.alone:
         several = len(run.names) > 1
@@ -114,14 +114,17 @@ def clause(run: Run, where: str, at: Wording) -> str:
         )
     notes = [*_notes(run, at)]
     text = say("{name} is fastest {where}", name=run.names[0], where=where)
-    return f"{text} ({'; '.join(notes)})" if notes else text
+    return say("{clause} ({notes})", clause=text, notes=clauses(notes)) if notes else text
 
 
-def _notes(run: Run, at: Wording) -> Iterator[str]:
-    """Yield in which cases of a span others are equivalent, and in which that is undecided."""
+def _notes(run: Run, at: Wording) -> Iterator[Text]:
+    """Yield in which cases of a span others are equivalent, in which levels differ, and in which it is undecided."""
     equivalent = [number for number, one in run.shared if one.decided]
-    undecided = [number for number, one in run.shared if not one.decided]
+    unlike = [number for number, one in run.shared if one.differs]
+    undecided = [number for number, one in run.shared if not one.decided and not one.differs]
     if equivalent:
         yield say("equivalent to others {at}", at=at(equivalent))
+    if unlike:
+        yield say("not the same near and far {at}", at=at(unlike))
     if undecided:
         yield say("undecided {at}", at=at(undecided))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbench.language import say
-from rankbench.model import Sentence
+from rankbench.language import Text, say, sentences
+from rankbench.model import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ WORTH_TELLING = 0.01
 """Share of samples discarded from which on it is told."""
 
 
-def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]) -> Iterator[Sentence]:
+def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequence[Summary]) -> Iterator[Claim]:
     """Yield a sentence for each start that was measured beside the usual one."""
     figures = {(one.case, one.candidate): one for one in summaries}
     for usual, start in dict.fromkeys((one.ratio.base, one.ratio.other) for one in effects):
@@ -32,10 +32,10 @@ def read_out(campaign: Campaign, effects: Sequence[StartEffect], summaries: Sequ
             *_apart(campaign, start, usual, own, theirs),
             *_discards(own, theirs, usual),
         ]
-        yield Sentence(text=" ".join(said), cases=[one.case for one in found])
+        yield Claim(text=sentences(said), cases=[one.case for one in found])
 
 
-def _time(start: str, usual: str, found: Sequence[StartEffect]) -> str:
+def _time(start: str, usual: str, found: Sequence[StartEffect]) -> Text:
     ratios = [one.ratio.ratio for one in found]
     differ = sum(one.ratio.different for one in found)
     if not differ:
@@ -59,7 +59,7 @@ def _time(start: str, usual: str, found: Sequence[StartEffect]) -> str:
 
 def _apart(
     campaign: Campaign, start: str, usual: str, own: Sequence[Summary], theirs: Sequence[Summary]
-) -> Iterator[str]:
+) -> Iterator[Text]:
     """Say whether a start agrees on a time, and how far apart ranks began, where that is known of both."""
     pairs = [(one.skew_ns, two.skew_ns) for one, two in zip(own, theirs, strict=True)]
     known = [pair for pair in pairs if all(map(math.isfinite, pair))]
@@ -80,7 +80,7 @@ def _apart(
         yield say("It agrees on no time at which all ranks begin.")
 
 
-def _discards(own: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[str]:
+def _discards(own: Sequence[Summary], theirs: Sequence[Summary], usual: str) -> Iterator[Text]:
     one, two = discarded(own), discarded(theirs)
     if max(one, two) >= WORTH_TELLING:
         yield say("It discards {own:.1%} of its samples, {usual} {theirs:.1%}.", own=one, usual=usual, theirs=two)

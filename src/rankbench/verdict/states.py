@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
+from rankbench.statistics.decision import Estimate
 from rankbench.statistics.pairing import visit_logs
 from rankbench.statistics.references import levels
-from rankbench.verdict.overall import Estimate, Overall, mean_log, spread_out, tail, weights
+from rankbench.verdict.overall import Overall, decisions, mean_log, spread_out, weights
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from rankbench.statistics.looks import Penalty
     from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.overall import Answer, Numbers
 
@@ -32,25 +33,25 @@ class State(NamedTuple):
     ratios: dict[str, Overall]
 
 
-def states(evidence: Evidence, found: Answer, priced: float) -> list[State]:
+def states(evidence: Evidence, found: Answer, paid: Penalty) -> list[State]:
     """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
     threshold.
     """
     frames = {name: _visits(evidence, found.best, name, found.cases) for name in found.ratios}
     frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
     both = {name: of for name, frame in frames.items() if (of := _both(evidence, frame, found.cases))}
-    level = tail(evidence, priced * max(1, len(both)))
-    if not any(_apart(of, level, evidence.campaign.plan.threshold) for of in both.values()):
+    if not any(one.different for one in decisions(evidence, [_difference(*of) for of in both.values()], paid, 0)):
         return []
+    ratios = [decisions(evidence, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
     every = pl.concat([frames[name] for name in both])
     return [
         State(
             name,
             every.filter(pl.col("level") == name).height / every.height,
             every.filter(pl.col("level") == name)["block"].n_unique(),
-            {rival: of[place].ratio(level) for rival, of in both.items()},
+            dict(zip(both, map(Overall.of, own), strict=True)),
         )
-        for place, name in enumerate((NEAR, FAR))
+        for name, own in zip((NEAR, FAR), ratios, strict=True)
     ]
 
 
@@ -89,8 +90,7 @@ def _both(evidence: Evidence, visits: pl.DataFrame, cases: Sequence[str]) -> tup
     return (near, far) if near.degrees and far.degrees else None
 
 
-def _apart(both: tuple[Estimate, Estimate], level: float, threshold: float) -> bool:
-    """Return whether a ratio surely is another one at the other level, and by more than the threshold."""
-    near, far = both
-    off, error = abs(near.mean - far.mean), math.hypot(near.error, far.error)
-    return off > max(math.log1p(threshold), float(scipy.stats.t.isf(level, min(near.degrees, far.degrees))) * error)
+def _difference(near: Estimate, far: Estimate) -> Estimate:
+    """Return by how much the log ratio is another one at the other level."""
+    error = math.hypot(near.error, far.error)
+    return Estimate(far.mean - near.mean, error, min(near.degrees, far.degrees))

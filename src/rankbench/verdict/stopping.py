@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from rankbench.campaign import Decision
 from rankbench.language import say
 from rankbench.model import Look
 from rankbench.plan import looks, notation
 from rankbench.statistics import deciding
-from rankbench.statistics.looks import price
+from rankbench.statistics.looks import Penalty
 from rankbench.verdict.overall import answer
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def _counted(still_open: int, of: int, amount: float) -> Decision:
 
 def answered(evidence: Evidence, at: Sequence[int], block: int) -> Decision:
     """Return whether it is known who takes least over all cases, against everybody."""
-    found = answer(evidence, float(price(at, np.array([block]))[0]))
+    found = answer(evidence, Penalty(tuple(at), block))
     if not found:
         return Decision(stop=True, reason=say("no two candidates have figures for the same cases"))
     told = say(
@@ -109,7 +107,7 @@ def looked(plan: Plan, evaluated: Evaluated, block: int) -> Decision:
         parts.append(say("{n} would need more blocks than the plan has", n=len(found.given_up)))
     if found.open:
         parts.append(say("{n} {n:of goes|go} on, to block {block} as it looks", n=len(found.open), block=found.blocks))
-    return Decision(not found.open, ", ".join(parts), look)
+    return Decision(not found.open, say("{parts:,}", parts=parts), look)
 
 
 def precision(summary: Summary) -> float:

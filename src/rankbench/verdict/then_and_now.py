@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+import polars as pl
+
+from rankbench.language import NOTHING, Text, clauses, ended, say
 from rankbench.model import Record
-from rankbench.quantities import format_ratio
 from rankbench.statistics import FALSE_DISCOVERIES, states
-from rankbench.statistics.unpaired import FEWEST_LAUNCHES, compare_unpaired
+from rankbench.statistics.references import by_case
+from rankbench.statistics.unpaired import FEWEST_LAUNCHES
+from rankbench.statistics.unpaired_levels import compare_at_levels
 from rankbench.verdict import circumstances, naming
 from rankbench.verdict.circumstances import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
 from rankbench.verdict.conclusion import FEW_LAUNCHES
 from rankbench.verdict.evaluation import evaluate, judged
-from rankbench.verdict.evidence import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rankbench.model import Campaign, Case, Plan
+    from rankbench.statistics.references import Levels
+    from rankbench.statistics.unpaired import Unpaired
     from rankbench.store import Store
     from rankbench.verdict.circumstances import Difference
     from rankbench.verdict.evaluation import Evaluation
@@ -34,8 +38,21 @@ class Remark(Record, frozen=True):
     """Something that a reader of unpaired figures must know, and what to do about it."""
 
     kind: str
-    text: str
-    advice: str = ""
+    text: Text
+    advice: Text = NOTHING
+
+
+class LevelChange(Record, frozen=True):
+    """The same while cores were near each other, or far, of launches that met both."""
+
+    name: str
+    """`near` or `far`."""
+    old_launches: int
+    new_launches: int
+    ratio: float
+    low: float
+    high: float
+    p_adjusted: float
 
 
 class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,6 +82,8 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the raw probes of the machine, without MPI, differ as much between the campaigns."""
     memory: bool = False
     """Whether it is of memory and not of time."""
+    levels: list[LevelChange] | None = None
+    """Of a machine that was near and far: at each level that both campaigns met. The ratio is then their mean."""
 
     @property
     def told(self) -> bool:
@@ -85,7 +104,7 @@ class ThenAndNow(Record, frozen=True):
     changes: list[Change]
     """By candidate and case, in the new campaign's order."""
     remarks: list[Remark]
-    sentences: list[str]
+    sentences: list[Text]
 
 
 class Held(NamedTuple):
@@ -132,8 +151,13 @@ def changes(
     pairs = [(one.old, one.new) for one in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
     then, now = judged(old.figures), judged(new.figures)
-    rows = compare_unpaired(
-        then.filter(then["case"].is_in(list(cases))), now, pairs, threshold, new.campaign.plan.confidence
+    rows = compare_at_levels(
+        then.filter(then["case"].is_in(list(cases))),
+        now,
+        pairs,
+        threshold,
+        new.campaign.plan.confidence,
+        levels=_levels(then, now, new.campaign),
     )
     return [
         Change(
@@ -152,11 +176,26 @@ def changes(
             p_value=row.p_value,
             p_adjusted=row.p_adjusted,
             different=row.different,
-            explained=row.different and cases[row.case].quantity != "memory" and probes.explain(row.ratio),
+            explained=row.different
+            and at is None  # At one level the machine is the same on both sides.
+            and cases[row.case].quantity != "memory"
+            and probes.explain(row.ratio),
             memory=cases[row.case].quantity == "memory",
+            levels=None if at is None else [_at_level(name, one) for name, one in at.items()],
         )
-        for row in sorted(rows, key=lambda row: (places[row.case], of[row.other]))
+        for row, at in sorted(rows, key=lambda one: (places[one.whole.case], of[one.whole.other]))
     ]
+
+
+def _levels(then: pl.DataFrame, now: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
+    """Return the levels of the reference over both campaigns, by case, where it has two."""
+    hops = [one.select("case", "visit_hop_ns") for one in (then, now) if "visit_hop_ns" in one.columns]
+    return by_case(pl.concat(hops), campaign) if len(hops) == 2 else {}
+
+
+def _at_level(name: str, one: Unpaired) -> LevelChange:
+    old, new = one.launches
+    return LevelChange(name, old, new, one.ratio, one.low, one.high, one.p_adjusted)
 
 
 def common(old: Campaign, new: Campaign) -> list[Case]:
@@ -234,7 +273,7 @@ def _libraries(old: Evaluation, new: Evaluation, matched: Sequence[Match]) -> It
                     old=match.old,
                     differences=spelt(told),
                 ),
-                advice=say("A change may come from any of these; change one at a time.") if len(told) > 1 else "",
+                advice=say("A change may come from any of these; change one at a time.") if len(told) > 1 else NOTHING,
             )
 
 
@@ -286,12 +325,12 @@ def _missing(old: Evaluation, new: Evaluation, matched: Sequence[Match]) -> Iter
         )
         yield Remark(
             kind="cases",
-            text=f"{'; '.join([lacking, *_almost(then, now, shared)])}.",
+            text=ended(clauses([lacking, *_almost(then, now, shared)])),
             advice=say("Run the same plan to compare all cases."),
         )
 
 
-def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[str]:
+def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
     """Yield why cases that look like each other have no counterpart."""
     ranks = {case.key: case.ranks for case in then.cases}
     other = [case for case in now.cases if ranks.get(case.key, case.ranks) != case.ranks]
@@ -304,9 +343,11 @@ def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[str]:
         )
     starts = [{(_startless(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)]
     both = {one for one, _ in starts[0]} & {one for one, _ in starts[1]}
-    begun = [listed(sorted({start for one, start in side if one in both})) for side in starts]
+    begun = [sorted({start for one, start in side if one in both}) for side in starts]
     if both and begun[0] != begun[1]:
-        yield say("{n} differ by their start only ({then} then, {now} now)", n=len(both), then=begun[0], now=begun[1])
+        yield say(
+            "{n} differ by their start only ({then:and} then, {now:and} now)", n=len(both), then=begun[0], now=begun[1]
+        )
 
 
 def _startless(case: Case) -> str:
@@ -353,7 +394,7 @@ def _control(old: Evaluation, new: Evaluation) -> Remark:
     often = any(
         sum(one.different for one in control) > FALSE_DISCOVERIES * len(control) for control in tested if control
     )
-    advice = "" if all(tested) else say("`control = true` in the plan shows how far to trust a campaign.")
+    advice = NOTHING if all(tested) else say("`control = true` in the plan shows how far to trust a campaign.")
     return Remark(
         kind="control",
         text=say(
@@ -365,7 +406,7 @@ def _control(old: Evaluation, new: Evaluation) -> Remark:
     )
 
 
-def _alarms(one: Evaluation) -> str:
+def _alarms(one: Evaluation) -> Text:
     control = one.verdict.control
     wrong = sum(found.different for found in control)
     return say("in {n} of {all:count case}" if control else "none", n=wrong, all=len(control))
@@ -388,28 +429,30 @@ def _uncontrolled(found: Sequence[Change], probes: Probes) -> Remark:
     )
 
 
-def _raw(probes: Probes) -> Iterator[str]:
+def _raw(probes: Probes) -> Iterator[Text]:
     if probes.exchange:
         yield say("handing a cache line to another CPU takes {ratio:ratio}", ratio=probes.exchange)
     if probes.copy:
         yield say("copying takes {ratio:ratio}", ratio=probes.copy)
 
 
-def between(low: float, high: float) -> str:
+def between(low: float, high: float) -> Text:
     """Return an interval of ratios, `0.98–1.03×`; of one that says nothing no digits: `<0.01–>999×`."""
-    first = f"<{LEAST:g}" if low < LEAST else format_ratio(low)[:-1]
-    return f"{first}–{f'>{MOST}×' if high > MOST else format_ratio(high)}"
+    return say(
+        f"{'<{least:g}' if low < LEAST else '{low:bare}'}–{'>{most}×' if high > MOST else '{high:ratio}'}",
+        low=low, high=high, least=LEAST, most=MOST,
+    )  # fmt: skip
 
 
-def spelt(told: Iterable[Difference]) -> str:
+def spelt(told: Iterable[Difference]) -> Text:
     """Return what differs in one line."""
-    return "; ".join(map(str, told))
+    return clauses(one.text for one in told)
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def sentences(found: Sequence[Change], threshold: float) -> Iterator[str]:
+def sentences(found: Sequence[Change], threshold: float) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
     if not found:
         yield say("No case has figures of both.")
@@ -425,7 +468,7 @@ def sentences(found: Sequence[Change], threshold: float) -> Iterator[str]:
                 yield say("Shrank most: {names}." if memory else "Sped up most: {names}.", names=below)
 
 
-def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> str:
+def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
     told = [one for one in found if one.different]
     above, explained = sum(one.ratio > 1 for one in told), sum(one.explained for one in told)
     text = say(
@@ -450,10 +493,10 @@ def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> str:
             n=explained,
             all=len(told),
         )
-    return f"{text}."
+    return ended(text)
 
 
-def _means(found: Sequence[Change], *, memory: bool) -> Iterator[str]:
+def _means(found: Sequence[Change], *, memory: bool) -> Iterator[Text]:
     by_pair: dict[tuple[str, str], list[Change]] = {}
     for one in found:
         by_pair.setdefault((one.old, one.new), []).append(one)
@@ -461,10 +504,10 @@ def _means(found: Sequence[Change], *, memory: bool) -> Iterator[str]:
         mean = math.exp(sum(math.log(one.ratio) for one in own) / len(own))
         text = _mean(old, new, mean, len(own), memory=memory)
         alone = any(one.different for one in own)
-        yield f"{text}." if alone else say("{told}, in none of which a change can be told.", told=text)
+        yield ended(text) if alone else say("{told}, in none of which a change can be told.", told=text)
 
 
-def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> str:
+def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
     if memory:
         return say(
             "{new} needs {mean:ratio} the memory that it needed: geometric mean over {n:count case}"
@@ -486,10 +529,15 @@ def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> str:
     )
 
 
-def _extremes(found: Sequence[Change], size: Callable[[Change], float]) -> str:
+def _extremes(found: Sequence[Change], size: Callable[[Change], float]) -> Text:
     """Return the largest changes in one direction."""
     told = sorted((one for one in found if one.told and size(one) > 1), key=size, reverse=True)
-    return naming.joined(
-        say("{title} of {name} ({ratio:ratio})", title=one.title, name=one.new, ratio=one.ratio)
-        for one in told[:EXTREMES]
+    if not told:
+        return NOTHING
+    return say(
+        "{cases:;}" if any("," in one.title + one.new for one in told[:EXTREMES]) else "{cases:,}",
+        cases=[
+            say("{title} of {name} ({ratio:ratio})", title=one.title, name=one.new, ratio=one.ratio)
+            for one in told[:EXTREMES]
+        ],
     )

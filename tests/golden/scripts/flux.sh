@@ -14,6 +14,7 @@
 campaign=/scratch/results/study
 time_s=5400  # of the job; a launch that would not end in it is not begun; 0: no limit
 silence_s=60  # a launch that gives no sign of life for so long is ended
+rest=0.003  # of a CPU; what all who wait for a turn may take
 nodes_wanted=4
 speaks_to_mpi='OMPI_|I_MPI_'  # variables that are kept with each launch
 job_id=${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}

@@ -19,7 +19,7 @@ def launch(number: int, block: int, status: LaunchStatus = LaunchStatus.OK) -> L
 
 
 def history(*launches: tuple[Launch, Case, CaseStatus]) -> History:
-    told = History()
+    told = History(0.03)
     for one, case, status in launches:
         told.add(one, [(case, status)])
     return told

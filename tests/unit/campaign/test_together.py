@@ -17,7 +17,8 @@ from unit.campaign.test_blocks import PLAN, assert_sound, go_on, libraries, prep
 from rankbench import campaign, plan
 from rankbench.campaign import Progress
 from rankbench.campaign.loop import UNWATCHED_LAUNCHES
-from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError
+from rankbench.language import render
+from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError, least_restful
 from rankbench.verdict import evaluation
 
 __all__ = ["libraries"]
@@ -30,7 +31,7 @@ def places(launches: list[Launch]) -> list[str]:
     found = []
     for launch in launches:
         told = launch.command[launch.command.index("--turns") + 1] if "--turns" in launch.command else ""
-        found.append(told.partition(":")[0])
+        found.append(told.partition(":")[0].rpartition("/")[0])
     return found
 
 
@@ -44,6 +45,19 @@ def test_launches_of_a_block_take_turns_in_the_order_of_the_block(tmp_path: Path
         assert places(launches) == ["0/3", "1/3", "2/3"]
         assert {launch.together for launch in launches} == {3}
         assert len({launch.started for launch in launches}) == 1
+        assert {tuple(launch.beside) for launch in launches} == {tuple(plan.block_order(7, block, NAMES))}
+
+
+@pytest.mark.usefixtures("libraries")
+def test_each_visit_keeps_its_position_and_who_measured_before(tmp_path: Path) -> None:
+    store = run(tmp_path)
+    beside = {launch.number: launch.beside for launch in store.launches()}
+    visits = store.samples().select("launch", "case", "visit", "candidate", "block", "visit_position", "visit_after")
+    for _, own in visits.unique().collect().group_by("case", "block", "visit"):
+        assert own["visit_position"].sort().to_list() == [0, 1, 2]
+        by_position = own.sort("visit_position")
+        after = [beside[launch][place] for launch, place in by_position.select("launch", "visit_after").iter_rows()]
+        assert after[1:] == by_position["candidate"].to_list()[:-1]
 
 
 @pytest.mark.usefixtures("libraries")
@@ -85,7 +99,7 @@ def test_a_candidate_that_does_not_rest_is_launched_alone_from_then_on(
     store = run(tmp_path)
     assert_sound(store, blocks=2)
     own = [launch for launch in store.launches() if launch.candidate == "mpich-9.2"]
-    assert [(launch.block, launch.together, launch.restless) for launch in own] == [(1, 3, True), (2, 1, True)]
+    assert [(launch.block, launch.together) for launch in own] == [(1, 3), (2, 1)]
     assert {launch.together for launch in store.launches() if launch.block == 2} == {1, 2}
 
 
@@ -106,7 +120,7 @@ def test_what_measures_nothing_beside_others_in_two_blocks_is_launched_alone(
     why = "two launches measured nothing beside the others: did not start: exit code 1"
     assert [one.alone for one in own] == ["", "", "", why, why, why]
     assert progress.notes == [f"mpich-9.2 on socket is launched alone from now on, because {why}"]
-    findings = [one.text for one in evaluation.evaluate(prepared.store).verdict.findings]
+    findings = [render(one.text) for one in evaluation.evaluate(prepared.store).verdict.findings]
     assert f"mpich-9.2 was measured alone from block 2 on, because {why}." in findings
 
 
@@ -229,13 +243,21 @@ def test_launches_on_named_hosts_take_turns_by_a_page_of_each_host(tmp_path: Pat
     assert all(path.startswith("/dev/shm/rankbench-turns-") and path.endswith("-%") for path in told)
 
 
-def test_programs_of_a_launch_are_restless_from_a_twentieth_on() -> None:
+def test_those_who_sleep_may_take_a_tenth_of_the_threshold_together() -> None:
+    assert not least_restful({"a": 0.001, "b": 0.001, "c": 0.0009}, 0.03)
+    assert least_restful({"a": 0.0012, "b": 0.0019, "c": 0.0009}, 0.03) == "b", "each alone is below, both are not"
+    assert least_restful({"a": 0.0, "b": 0.0031}, 0.03) == "b"
+    assert least_restful({"a": 0.0031, "b": 0.0031}, 0.03) == "a"
+    assert not least_restful({"a": 0.0009, "b": 0.0}, 0.0), "a machine cannot tell less"
+    assert not least_restful({}, 0.03)
+
+
+def test_of_a_short_wait_nothing_is_concluded() -> None:
     launch = msgspec.convert(
         {"number": 1, "block": 1, "position": 0, "candidate": "a", "placement": "p", "status": "ok", "reason": "",
          "started": "", "duration_s": 1, "exit_code": 0, "command": [], "environment": {}, "facts": None, "ranks": [],
          "load_before": 0, "stolen_s": 0, "waited_s": 2.0, "busy_s": 0.1},
         Launch,
     )  # fmt: skip
-    assert not launch.restless
-    assert msgspec.structs.replace(launch, busy_s=0.11).restless
-    assert not msgspec.structs.replace(launch, waited_s=0.01, busy_s=0.01).restless, "it hardly waited"
+    assert launch.rest_share == 0.05
+    assert msgspec.structs.replace(launch, waited_s=0.01, busy_s=0.01).rest_share == 0

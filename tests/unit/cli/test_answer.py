@@ -11,6 +11,7 @@ from fakes.campaigns import Truth, make_campaign
 from rankbench.campaign import Decision
 from rankbench.cli import answer, console, spread_lines
 from rankbench.cli.run import conclude
+from rankbench.language import render
 from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def test_the_answer_has_seven_lines_at_most_and_verbose_has_all(stored: Store) -
     assert len(short) <= 7
     assert any(line.startswith("Up to 1 KiB") for line in short)
     assert [line for line in short if not line.startswith("Findings: ")] == [
-        one.text for one in verdict.conclusion if one.brief
+        render(one.text) for one in verdict.conclusion if one.brief
     ]
-    assert long == [one.text for one in verdict.conclusion] + [one.text for one in verdict.findings]
+    assert long == [render(one.text) for one in verdict.conclusion] + [render(one.text) for one in verdict.findings]
     assert len(long) > 7
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+import numpy as np
+import polars as pl
 import pytest
 from fakes.nights import CASES, Fate, night, slower
 from typer.testing import CliRunner
 
-from rankbench import cli
+from rankbench import cli, statistics
 from rankbench.cli import console
+from rankbench.language import say
 from rankbench.model import CaseStatus, RankbenchError
 from rankbench.report.junit import clean, junit
 from rankbench.verdict import gating
@@ -48,6 +51,14 @@ def test_nothing_is_slower(tmp_path: Path) -> None:
         0,
         ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"],
     )
+
+
+def test_the_words_of_the_tables_are_counted(tmp_path: Path) -> None:
+    night(tmp_path / "one", BARRIER)
+    answer = CliRunner().invoke(
+        cli.application(), ["gate", str(tmp_path / "one"), "--candidate", "beta", "--against-candidate", "alpha"]
+    )
+    assert "The new times are: equivalent 2, slower 1." in answer.stdout.splitlines()
 
 
 def test_a_slower_case_fails(tmp_path: Path) -> None:
@@ -165,7 +176,7 @@ def test_within_a_campaign_the_threshold_given_is_tested(tmp_path: Path, thresho
 @pytest.mark.parametrize(("low", "outcome"), [(1.46, "skipped"), (1.51, "failed")])
 def test_an_interval_that_reaches_below_the_threshold_is_no_failure(low: float, outcome: str) -> None:
     ratio = gating.Ratio(2.19, low, 3.3, 0.003, enough=True, memory=False)
-    assert gating.rule(ratio, 0.5, "takes 2.19×").outcome == outcome
+    assert gating.rule(ratio, 0.5, say("takes 2.19×")).outcome == outcome
 
 
 def test_within_a_campaign_what_the_other_can_do_must_work(tmp_path: Path) -> None:
@@ -220,6 +231,63 @@ def test_campaigns_without_anything_in_common_are_no_gate(tmp_path: Path) -> Non
         with pytest.raises(RankbenchError) as error:
             gate(tmp_path / name, "--against", tmp_path / "old")
         assert str(error.value) == f"{name} has no {what} in common with old; nothing to gate"
+
+
+# --- near and far -----------------------------------------------------------------------------------------------------
+
+
+def levels_met(monkeypatch: pytest.MonkeyPatch, shares: list[float], ratios: tuple[float, float] = (1.0, 1.0)) -> None:
+    """Let campaigns, in the order of their evaluation, have met far cores in these shares of ten visits.
+
+    Far, everything takes three times as long; in the last campaign `barrier` of beta takes the ratios, near and far.
+    """
+    own, calls = statistics.launch_figures, iter(enumerate(shares, 1))
+
+    def with_visits(*arguments: object) -> pl.DataFrame:
+        number, share = next(calls)
+        far = [visit < 10 * share for visit in range(10)]
+        changed = (
+            (pl.col("case").str.starts_with("barrier")) & (pl.col("candidate") == "beta") & (number == len(shares))
+        )
+        plain = [300.0 if one else 100.0 for one in far]
+        slow = [300.0 * ratios[1] if one else 100.0 * ratios[0] for one in far]
+        return own(*arguments).with_columns(  # type: ignore[arg-type]
+            figure_ns=pl.when(changed).then(float(np.median(slow))).otherwise(float(np.median(plain))),
+            visit=pl.lit(list(range(10))),
+            visit_hop_ns=pl.lit([200.0 if one else 50.0 for one in far]),
+            visit_ns=pl.when(changed).then(pl.lit(slow)).otherwise(pl.lit(plain)),
+        )
+
+    monkeypatch.setattr(statistics, "launch_figures", with_visits)
+
+
+def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same library, 20 % of the visits far yesterday and 80 % today: figures are three times as long."""
+    night(tmp_path / "old")
+    night(tmp_path / "new", day=2)
+    levels_met(monkeypatch, [0.2, 0.8])
+    code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"])
+
+
+@pytest.mark.parametrize(
+    ("ratios", "code", "told"),
+    [
+        ((1.0, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are far;"),
+        ((1.4, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are near;"),
+        ((1.4, 0.7), 0, "SKIPPED barrier, beta: takes 1.40× (1.40–1.40×) what it took in old while cores are near;"),
+    ],
+)
+def test_a_slower_level_fails_whatever_the_mix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int, told: str
+) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", day=2)
+    levels_met(monkeypatch, [0.8, 0.2], ratios)
+    found, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
+    assert found == code
+    assert lines[0].startswith(told)
+    assert len(lines) == 2
 
 
 # --- against many earlier campaigns -----------------------------------------------------------------------------------

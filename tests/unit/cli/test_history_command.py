@@ -13,7 +13,7 @@ from fakes.nights import CASES, Fate, night, rewrite, slower
 from rankbench import store
 from rankbench.cli import console
 from rankbench.cli.history import history
-from rankbench.model import CaseStatus, RankbenchError
+from rankbench.model import Calls, CaseStatus, RankbenchError
 from rankbench.report import history as told_as
 from rankbench.report.history import Words
 from rankbench.verdict import over_time
@@ -72,9 +72,53 @@ def test_a_change_is_told_with_what_else_changed(nights: Path, capsys: pytest.Ca
         "barrier      alpha  500 ns  655 ns         1.31×  ▁▁▁▁████",
         "barrier       beta  500 ns  500 ns         1.00×  ▅▅▅▅▅▅▅▅",
         "",
-        "barrier, alpha: 1.31× slower since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
+        "barrier, alpha: 1.31× slower, +24 % of its time, since 2026-03-05 (campaign night-5: alpha 1.0 → 1.1)",
         HELD,
     ]
+
+
+def planted_changes(folder: Path, calls: list[Calls]) -> Path:
+    """Return nights from the fifth on which small calls of alpha are twice as slow, large a bit, barriers faster."""
+    for day in range(1, 9):
+        night(
+            folder / f"night-{day}",
+            lambda name, case, day=day: 1.0 if name != "alpha" or day < 5 else factor(case),  # type: ignore[misc]
+            day=day,
+            control=False,
+            launches=3,
+            plan={"calls": calls},
+        )
+    return folder
+
+
+def factor(case: Case) -> float:
+    return 0.5 if case.operation == "barrier" else 2.0 if case.size_bytes == 8 else 1.2
+
+
+@pytest.mark.parametrize(
+    ("calls", "order"),
+    [
+        ([], ["allreduce 64 KiB", "allreduce 8 B", "barrier"]),
+        (
+            [Calls(operation="allreduce", form="", size_bytes=8, calls=1e6)],
+            ["allreduce 8 B", "allreduce 64 KiB", "barrier"],
+        ),
+    ],
+)
+def test_regressions_come_first_each_by_what_it_costs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], calls: list[Calls], order: list[str]
+) -> None:
+    history([planted_changes(tmp_path, calls)])
+    lines = [line for line in shown(capsys) if " since " in line]
+    assert [line.partition(",")[0] for line in lines] == order
+    history([tmp_path], csv=True)
+    rows = shown(capsys)
+    assert rows[0] == "case,candidate,since,campaign,ratio,low,high,p_adjusted,cost_ns,share"
+    assert [row.partition(".")[0] for row in rows[1:]] == [one.partition(" ")[0] for one in order]
+    history([tmp_path], json=True)
+    told = json.loads(capsys.readouterr().out)["changes"]
+    assert [one["ratio"] > 1 for one in told] == [True, True, False]
+    assert [one["cost_ns"] > 0 for one in told] == ([True, True, False] if not calls else [True, False, False])
 
 
 def test_campaigns_can_be_named_one_by_one(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,7 +229,7 @@ def test_what_the_machine_did_is_told_and_a_night_without_figures_is_left_out(
     lines = shown(capsys)
     assert "barrier       beta  500 ns  600 ns         1.20×  ▁ ▁████" in lines
     assert (
-        "barrier, beta: 1.20×° slower since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
+        "barrier, beta: 1.20×° slower, +17 % of its time, since 2026-03-04 (campaign n4: kernel 6.1 → 6.8, "
         "handing a cache line to another CPU takes 1.30× without MPI)"
     ) in lines
     assert f"{told_as.MARK}: no more than the machine changed without MPI." in lines
@@ -255,6 +299,7 @@ def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.Capt
         night(tmp_path / f"night-{day}", fate, day=day, control=False, launches=3)
     history([tmp_path])
     assert [line for line in shown(capsys) if " since " in line] == [
-        "barrier, alpha-1.0: 1.30× slower since 2026-03-06 (campaign night-6: its record has nothing new)",
+        "barrier, alpha-1.0: 1.30× slower, +0.83 % of its time, since 2026-03-06 "
+        "(campaign night-6: its record has nothing new)",
         "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",
     ]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
@@ -9,7 +9,8 @@ import pytest
 from fakes import campaigns
 
 from rankbench.cli.report import report
-from rankbench.model import Case, CaseStatus, RankbenchError, Verdict
+from rankbench.language import Text, as_data, render
+from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def test_figures_and_texts_are_written_where_asked(folder: Path) -> None:
 
 def test_what_was_derived_can_be_read_elsewhere(folder: Path) -> None:
     report(folder)
-    verdict = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
-    assert [case.winners for case in verdict.cases] == [["alpha"], ["alpha"]]
+    verdict = read(folder)
+    assert [case["winners"] for case in verdict["cases"]] == [["alpha"], ["alpha"]]
     summary = pl.read_parquet(folder / "summary.parquet")
     assert summary.height == 6
     assert summary["failures"].to_list() == [""] * 6
@@ -63,15 +64,47 @@ def test_what_was_derived_can_be_read_elsewhere(folder: Path) -> None:
     assert comparisons["ratio"].to_list()[:2] == pytest.approx([1.5, 1.5], rel=0.05)
 
 
+def test_programs_read_numbers_and_no_prose(folder: Path) -> None:
+    """The first claim with a ratio is of the rivals of the fastest one."""
+    report(folder)
+    first, rivals, *_ = read(folder)["conclusion"]
+    assert (first["outcome"], first["fields"]["best"]) == ("faster", "alpha")
+    (beta,) = rivals["fields"]["rivals"]
+    assert beta["fields"]["name"] == "beta"
+    assert beta["fields"]["mean"] == pytest.approx(1.5, rel=0.05)
+    assert beta["fields"]["low"] <= beta["fields"]["mean"] <= beta["fields"]["high"]
+
+
+def test_words_follow_from_template_and_fields(folder: Path) -> None:
+    report(folder)
+    verdict = read(folder)
+    told = [*verdict["conclusion"], *verdict["findings"], *verdict["groups"]]
+    assert told
+    for one in told:
+        assert render(text_of(one)) == one["text"]
+
+
+def text_of(value: Any) -> Any:
+    """Return what is written of a text as a text."""
+    if isinstance(value, dict):
+        return Text(value["template"], {name: text_of(part) for name, part in value["fields"].items()})
+    return [text_of(part) for part in value] if isinstance(value, list) else value
+
+
+def read(folder: Path) -> Any:
+    return msgspec.json.decode((folder / "verdict.json").read_bytes())
+
+
 @pytest.mark.parametrize("launches", [1, 3])
 def test_a_verdict_can_be_read_back_where_cases_have_no_figures(tmp_path: Path, launches: int) -> None:
     """JSON knows neither NaN nor infinity: after one launch no interval has an end, and beta has no figures at all."""
     cases = campaigns.cases_of(lines=[("allreduce", "blocking")])
     made = campaigns.make_campaign(tmp_path / "fake", crashing_beta, launches, cases=cases)
     report(made.folder)
-    verdict = msgspec.json.decode((made.folder / "verdict.json").read_bytes(), type=Verdict)
-    assert verdict == evaluate(made).verdict
-    assert {one.candidate: math.isnan(one.typical_ns) for one in verdict.summaries} == {
+    verdict = read(made.folder)
+    assert verdict == msgspec.json.decode(msgspec.json.encode(as_data(evaluate(made).verdict)))
+    summaries = msgspec.convert(verdict["summaries"], list[Summary])
+    assert {one.candidate: math.isnan(one.typical_ns) for one in summaries} == {
         "alpha": False,
         "alpha (again)": False,
         "beta": True,
@@ -118,9 +151,9 @@ def test_tables_are_written_as_csv_with_what_makes_up_each_case(folder: Path) ->
 def test_what_matters_may_be_asked_anew(folder: Path) -> None:
     """Half as long again is no matter to who asks for nine tenths."""
     report(folder, threshold="90%")
-    verdict = msgspec.json.decode((folder / "verdict.json").read_bytes(), type=Verdict)
-    assert [(one.different, 1.3 < one.ratio < 1.7) for one in verdict.comparisons] == [(False, True)] * 2
-    assert [case.winners for case in verdict.cases] == [["alpha", "beta"]] * 2
+    verdict = read(folder)
+    assert [(one["different"], 1.3 < one["ratio"] < 1.7) for one in verdict["comparisons"]] == [(False, True)] * 2
+    assert [case["winners"] for case in verdict["cases"]] == [["alpha", "beta"]] * 2
 
 
 def test_links_in_a_campaign_from_elsewhere_lead_to_nothing_that_is_written(folder: Path, tmp_path: Path) -> None:

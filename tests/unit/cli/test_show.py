@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import os
@@ -10,14 +11,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pytest
 from fakes.campaigns import Truth, make_campaign
+from fakes.nights import rewrite
 
 from rankbench.cli import console
 from rankbench.cli.show import show, spread
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
+from rankbench.store import lock
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
@@ -125,6 +129,29 @@ def test_campaign_that_has_not_measured_yet(tmp_path: Path, capsys: pytest.Captu
     show(folder=make_campaign(tmp_path / "c", launches=0).folder)
     rows = [line.split("  ") for line in shown(capsys) if line.startswith("64 KiB")]
     assert rows == [["64 KiB", "not run", "not run", "–"]] * 4
+
+
+@pytest.mark.parametrize(
+    ("until", "most", "running", "said"),
+    [
+        ("blocks", 8, False, True),
+        ("blocks", 6, False, False),
+        ("time 1h", 60, False, False),
+        ("time 1h", 60, True, True),
+        ("decided", 60, True, False),
+    ],
+)
+def test_a_look_before_the_end_is_called_one(
+    until: str, most: int, running: bool, said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make_campaign(tmp_path / "c", launches=6)
+    stop = msgspec.structs.replace(made.campaign.plan.stop, blocks_min=5, blocks_max=most, until=until)
+    record = msgspec.structs.replace(made.campaign, plan=msgspec.structs.replace(made.campaign.plan, stop=stop))
+    rewrite(made.folder, record)
+    with lock(made.folder) if running else contextlib.nullcontext():
+        show(folder=made.folder)
+    text = " ".join(shown(capsys))
+    assert (f"Not finished: 6 of at most {most} blocks." in text) == said
 
 
 def piped(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -339,3 +366,16 @@ def test_ranks_of_a_campaign_without_launches_are_told_in_one_line(tmp_path: Pat
 def test_a_wide_interval_has_both_ends(low: float, high: float, per_second: bool, text: str) -> None:
     one = Summary("c", "alpha", 6, 60, 0, 0, typical_ns=100.0, low_ns=low, high_ns=high, coverage=0.95)
     assert spread(one, "median", per_second=per_second) == text
+
+
+def test_several_flags_print_and_export_the_same_tables_in_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
+    show(folder=made.folder, operation=["barrier"], ranks=True, details=True)
+    heads = [line.partition(":")[2][:13] for line in shown(capsys) if line.startswith("barrier:")]
+    assert heads == [" time, 2 rank", " single ranks"]
+    show(folder=made.folder, operation=["barrier"], ranks=True, details=True, csv=True)
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(dict.fromkeys(row["table"] for row in rows)) == ["details", "ranks"]
+    assert [row["rank"] for row in rows if row["table"] == "ranks"] == ["0", "1", "0", "1"]

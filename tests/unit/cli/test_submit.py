@@ -107,7 +107,8 @@ def test_a_crash_in_a_later_pass_costs_what_that_case_and_no_other_has(tmp_path:
 
 @pytest.mark.parametrize(
     ("behaviour", "alone"),
-    [({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.05}, [3, 3, 3]),
+    [({"waited_s": 1.0, "busy_s": 0.9}, [3, 1, 1]), ({"waited_s": 1.0, "busy_s": 0.004}, [3, 1, 1]),
+     ({"waited_s": 1.0, "busy_s": 0.002}, [3, 3, 3]),
      ({"dead_in_turns": True}, [1, 1, 1]), ({"killed_in_turns": True}, [1, 1, 1])],
 )  # fmt: skip
 def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launched_alone(
@@ -126,6 +127,8 @@ def test_who_disturbs_others_in_their_turn_or_cannot_start_beside_them_is_launch
     assert others[3] == ({2} if stays_alone or (alone[2:] == [1] and "busy_s" in behaviour) else {3})
     why = "two launches measured nothing beside the others: did not start: exit code 1"
     assert [one.alone for one in launches if one.candidate == "mpich-9.2"] == ["", *[why if stays_alone else ""] * 2]
+    printed = "did not start: exit code 1; its last line: fake core: told to be dead\n"
+    assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
     assert rows(here.opened()) == rows(local)

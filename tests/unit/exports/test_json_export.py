@@ -13,6 +13,8 @@ import pytest
 from fakes import campaigns
 
 from rankbench.exports import Measured, json
+from rankbench.language import as_data
+from rankbench.model import Campaign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +40,8 @@ def document(measured: Measured, folder: Path) -> Any:
     text = path.read_text(encoding="utf-8")
     found = plain_json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     jsonschema.validate(found, plain_json.loads(json.schema()), cls=jsonschema.Draft202012Validator)
-    read = msgspec.json.decode(text, type=json.Export)
-    assert read.campaign == measured.evaluation.campaign
-    assert read.verdict == measured.evaluation.verdict
+    assert msgspec.json.decode(msgspec.json.encode(found["campaign"]), type=Campaign) == measured.evaluation.campaign
+    assert found["verdict"] == plain_json.loads(msgspec.json.encode(as_data(measured.evaluation.verdict)))
     return found
 
 

@@ -10,6 +10,7 @@ from fakes.campaigns import make_campaign
 
 from rankbench import report
 from rankbench.exports import Measured, junit, latex, markdown
+from rankbench.language import render
 from rankbench.model import CaseStatus
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_
     assert failure.get("message") == "crashed in 6 of 6 launches"
     assert failure.text == "crashed in 6 of 6 launches\n`rankbench show` and the launch's log tell more."
     said = suite.findtext("system-out") or ""
-    assert said.splitlines()[0] == plain.evaluation.verdict.conclusion[0].text
+    assert said.splitlines()[0] == render(plain.evaluation.verdict.conclusion[0].text)
 
 
 def outcome(plain: Measured, **changes: object) -> tuple[str, str, str]:
     case = plain.store.campaign.cases[0]
     summary: Summary = msgspec.structs.replace(plain.evaluation.summaries_of[case.key][0][1], **changes)
     found = junit.check(plain.evaluation, case, summary)
-    return found.outcome, found.text, found.advice
+    return found.outcome, render(found.text), render(found.advice)
 
 
 def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
@@ -66,5 +67,5 @@ def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:
 
 def test_cases_of_several_placements_are_told_apart(tmp_path: Path) -> None:
     made = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
-    names = {one.title for one in junit.checks(made.evaluation)}
+    names = {render(one.title) for one in junit.checks(made.evaluation)}
     assert {"barrier at socket", "barrier at core"} <= names

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,6 +49,55 @@ def test_texts_that_a_command_reads_are_written_beside_its_output(tmp_path: Path
     command = CommandLine(arguments=["cat", "ranks.txt"], files={"ranks.txt": "rank 0=n1 slot=0\n"})
     launch.run(Step(command=command, output=tmp_path / "output", watch=tmp_path / "watch", limit_s=30.0))
     assert (tmp_path / "output").read_text() == (tmp_path / "ranks.txt").read_text() == "rank 0=n1 slot=0\n"
+
+
+def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
+    """What is left out is counted; the keeper's own memory does not grow with it."""
+    launch.run(step(tmp_path, "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"))
+    output = (tmp_path / "output").read_bytes()
+    assert output.startswith(b"first\n")
+    assert b"last\n" in output[-100:]
+    kept = keeper.KEPT_BYTES
+    (omitted,) = re.findall(rb"\n\[rankbench left out (\d+) bytes of output here\]\n", output)
+    assert len(output) < 2 * kept + 100
+    printed = int(omitted) + len(output) - len(keeper.OMISSION % int(omitted))
+    assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2])
+    assert int(output.split()[-2]) < 100_000
+
+
+def test_a_command_that_does_not_end_after_the_last_record_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its limit would let it go on for an hour."""
+    monkeypatch.setattr(keeper, "END_S", 0.1)
+    watched = tmp_path / "watch"
+    child = subprocess.Popen(["sleep", "3600"])
+    try:
+        watched.write_text('{"record":"case"}\n{"record":"end","cases":1}\n')
+        monkeypatch.setattr(keeper, "LOOK_S", 0.05)
+        assert keeper.is_complete(watched)
+        with Path(os.devnull).open() as nothing, monkeypatch.context() as patched:
+            patched.setattr(sys, "stdin", nothing)
+            patched.setattr("select.poll", Looks)
+            assert keeper.wait(child, watched, 3600)
+    finally:
+        child.kill()
+        child.wait()
+    watched.write_text('{"record":"end","cases":1}\n{"record":"case"}\n')
+    assert not keeper.is_complete(watched)
+    assert not keeper.is_complete(tmp_path / "none")
+
+
+class Looks:
+    """Poll objects that only wait."""
+
+    def register(self, *_: object) -> None:
+        """Take nothing in."""
+
+    def poll(self, wait_ms: float) -> list[tuple[int, int]]:
+        """Wait, and find nothing."""
+        time.sleep(wait_ms / 1000)
+        return []
 
 
 def test_a_program_that_is_not_there_is_one_line(tmp_path: Path) -> None:

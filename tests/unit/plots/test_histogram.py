@@ -13,6 +13,7 @@ import vl_convert
 from fakes import evaluations, torus
 
 from rankbench import plots
+from rankbench.language import render
 from rankbench.plots import histogram
 from rankbench.plots.histogram import Axis, Panel
 from rankbench.statistics.modes import modes_of_launches
@@ -132,7 +133,7 @@ def test_a_pareto_tail_is_a_line_where_it_fits_only() -> None:
     assert one.tail.fits
     rows = histogram.draw(one, histogram.axis_of([one]), 0)
     assert rows["fits"]
-    assert one.tail.told in rows["words"][0]["label"]
+    assert render(one.tail.text) in rows["words"][0]["label"]
     _, plain = axis_and_rows(random.normal(500, 20, 5000))
     assert plain["fits"] == []
     assert "tail" not in plain["words"][0]["label"]
@@ -187,8 +188,8 @@ def test_all_cases_with_as_many_rows_share_one_form() -> None:
 
 def test_a_title_tells_samples_and_bins() -> None:
     chart = charts(plots.picture(evaluations.evaluation()))["pingpong.blocking.8.byte.socket.none"]
-    assert chart.title.startswith("pingpong 8 B: histogram of 392 samples, bins of ")
-    assert chart.title.endswith(" ns")
+    assert render(chart.title).startswith("pingpong 8 B: histogram of 392 samples, bins of ")
+    assert render(chart.title).endswith(" ns")
     assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, intervals of 95 % or more"
 
 

@@ -17,7 +17,8 @@ from rankbench.cli import console
 from rankbench.cli.show import show
 from rankbench.model import RankbenchError
 from rankbench.report import markdown, write_html
-from rankbench.report.first_call_tables import first_call_sentences, first_call_tables
+from rankbench.report.tables.first_calls import sentences as first_call_sentences
+from rankbench.report.tables.first_calls import tables as first_call_tables
 from rankbench.verdict.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:

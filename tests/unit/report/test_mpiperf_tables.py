@@ -15,7 +15,9 @@ from rankbench import cli, plots
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
 from rankbench.model import Summary
-from rankbench.report.mpiperf_tables import HEADINGS, cells, mpiperf_frame, mpiperf_tables, pooled, wanted
+from rankbench.report.tables.mpiperf import HEADINGS, cells, pooled, wanted
+from rankbench.report.tables.mpiperf import frame as mpiperf_frame
+from rankbench.report.tables.mpiperf import tables as mpiperf_tables
 from rankbench.report.text import markdown
 from rankbench.verdict.evaluation import evaluate
 

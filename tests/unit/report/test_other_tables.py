@@ -9,9 +9,10 @@ import pytest
 from fakes import kinds
 
 from rankbench import plots
-from rankbench.report import latex, markdown, tables, write_html
-from rankbench.report.matrix_tables import matrix_tables
-from rankbench.report.overlap_tables import overlap_tables
+from rankbench.report import latex, markdown, write_html
+from rankbench.report.tables import results
+from rankbench.report.tables.matrix import tables as matrix_tables
+from rankbench.report.tables.overlap import tables as overlap_tables
 from rankbench.verdict.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def test_overlap_has_a_table_of_its_own(made: Evaluation) -> None:
 
 
 def test_memory_is_told_in_its_own_units_beside_what_it_grew(made: Evaluation) -> None:
-    table = next(one for one in tables.results(plots.picture(made)) if "quantity=memory" in one.caption)
+    table = next(one for one in results.latex(plots.picture(made)) if "quantity=memory" in one.caption)
     assert table.columns == ["message size", "alpha", "beta", "least (×: next)"]
     assert table.rows[0][1].text == "1.51 MiB"
     assert table.rows[0][1].detail == "1.50 MiB to 1.51 MiB; the first use added 96.0 KiB"
@@ -58,7 +59,7 @@ def test_a_matrix_is_a_table_for_each_candidate_and_no_line(made: Evaluation) ->
     assert texts(alpha)[0] == ["0", "", "504 ns", "504 ns", "5.04 µs"]
     assert texts(beta)[3] == ["3", "10.1 µs", "1.01 µs", "1.01 µs", ""]
     assert beta.caption.startswith("pingpong 8 B, beta: latency from rank to rank, 4 ranks (1x4), ")
-    assert not [one for one in tables.results(whole) if "pingpong" in one.caption]
+    assert not [one for one in results.latex(whole) if "pingpong" in one.caption]
 
 
 def test_texts_have_all_tables(made: Evaluation) -> None:

@@ -11,6 +11,7 @@ from fakes import evaluations
 from fakes.pages import book, part
 
 from rankbench import plots
+from rankbench.language import Text
 from rankbench.model import Group
 from rankbench.report import write_html
 from rankbench.report.page import saved
@@ -125,8 +126,8 @@ def test_groups_have_a_section_where_there_are_any(page: str, tmp_path: Path) ->
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
     alone = "barrier.blocking.byte.socket.window"
     groups = [
-        Group(lines=lines, title="allreduce, and one like it", text="alpha wins small ones.", cases=[]),
-        Group(lines=[alone], title="barrier", text="", cases=[]),
+        Group(lines=lines, title=Text("allreduce, and one like it"), text=Text("alpha wins small ones."), cases=[]),
+        Group(lines=[alone], title=Text("barrier"), text=Text(""), cases=[]),
     ]
     verdict = msgspec.structs.replace(made.verdict, groups=groups)
     write_html(tmp_path / "report.html", dataclasses.replace(made, verdict=verdict))
@@ -150,7 +151,7 @@ def test_starts_and_ranks_have_sections_where_there_is_something_to_tell(page: s
     assert "none reads 0.40× of window (median of 4 figures, 0.40× to 0.40×; 4 differ)." in section
     assert "one call after the other" in section
     assert 'data-key="allreduce.blocking.8.float.socket.window"' in section
-    assert 'data-table="begun"' in section
+    assert 'data-table="starts"' in section
     assert '<a href="#starts">Starts</a>' in html
 
 

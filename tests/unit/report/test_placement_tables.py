@@ -13,7 +13,7 @@ from rankbench import plots
 from rankbench.model import CaseResult, CaseStatus
 from rankbench.plots import placements
 from rankbench.report import latex, markdown, write_html
-from rankbench.report.placement_tables import placement_tables
+from rankbench.report.tables.placements import tables as placement_tables
 from rankbench.verdict.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_page_markdown_and_latex_have_them(evaluated: Evaluation, tmp_path: Path
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="places"') : html.index('<section id="provenance"')]
     assert section.count("<details") == 4
-    assert pages.captions(html, "placed")[0] == "pingpong, alpha: latency by placement"
+    assert pages.captions(html, "placements")[0] == "pingpong, alpha: latency by placement"
     assert 'data-plot="placements" data-key="pingpong.blocking.byte..none"' in section
     assert '<a href="#places">Placements</a>' in html
 

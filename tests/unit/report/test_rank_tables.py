@@ -9,7 +9,7 @@ import msgspec
 from fakes import evaluations
 
 from rankbench import plots
-from rankbench.report import rank_tables
+from rankbench.report.tables import ranks as rank_tables
 
 if TYPE_CHECKING:
     from rankbench.plots import Picture
@@ -26,7 +26,7 @@ def without_rank_samples() -> Evaluation:
 
 
 def test_a_row_tells_where_a_rank_ran_and_when_it_began_and_ended() -> None:
-    table = rank_tables.rank_tables(whole(evaluations.evaluation()))[0]
+    table = rank_tables.tables(whole(evaluations.evaluation()))[0]
     assert table.caption == "barrier: single ranks, start: window"
     assert table.columns[:5] == ["message size", "candidate", "rank", "host", "CPU"]
     assert [[cell.text for cell in row] for row in table.rows[:2]] == [
@@ -36,12 +36,12 @@ def test_a_row_tells_where_a_rank_ran_and_when_it_began_and_ended() -> None:
 
 
 def test_what_one_rank_times_has_no_table() -> None:
-    names = {table.caption.split(":")[0] for table in rank_tables.rank_tables(whole(evaluations.evaluation()))}
+    names = {table.caption.split(":")[0] for table in rank_tables.tables(whole(evaluations.evaluation()))}
     assert names == {"barrier", "allreduce", "allreduce nonblocking"}
 
 
 def test_without_samples_of_ranks_it_is_told_who_was_last() -> None:
-    table = rank_tables.rank_tables(whole(without_rank_samples()))[0]
+    table = rank_tables.tables(whole(without_rank_samples()))[0]
     assert table.caption == "barrier: which rank was the last to end, start: window"
     assert [cell.text for cell in table.rows[0]] == ["–", "rank 0: 74%, rank 1: 26%", "rank 0: 74%, rank 1: 26%"]
 
@@ -56,5 +56,5 @@ def test_without_a_common_start_no_rank_begins_late() -> None:
     made = evaluations.evaluation()
     free = [msgspec.structs.replace(start, scheduled=False) for start in made.campaign.starts]
     loose = dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, starts=free))
-    row = rank_tables.rank_tables(whole(loose))[0].rows[1]
+    row = rank_tables.tables(whole(loose))[0].rows[1]
     assert [cell.text for cell in row][5:] == ["250 ns", "269 ns", "26%", "–", "–"]

@@ -5,6 +5,7 @@ import dataclasses
 import msgspec
 from fakes import campaigns, evaluations
 
+from rankbench.language import Text
 from rankbench.model import Group
 from rankbench.report import latex, markdown
 from rankbench.report.tables import Cell, Table
@@ -75,7 +76,7 @@ def test_what_starts_do_is_told_in_markdown() -> None:
 def test_groups_are_told_in_markdown() -> None:
     made = evaluations.evaluation()
     lines = ["allreduce.blocking.float.socket.window", "allreduce.nonblocking.float.socket.window"]
-    group = Group(lines=lines, title="allreduce, and one like it.", text="alpha wins small ones.", cases=[])
+    group = Group(lines=lines, title=Text("allreduce, and one like it."), text=Text("alpha wins small ones."), cases=[])
     verdict = msgspec.structs.replace(made.verdict, groups=[group])
     text = markdown(dataclasses.replace(made, verdict=verdict))
     assert "**allreduce, and one like it.** alpha wins small ones. Like it: allreduce nonblocking." in text

@@ -15,7 +15,8 @@ from rankbench.cli.show import show
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_time
 from rankbench.report import latex, markdown, write_html
-from rankbench.report.ring_tables import ring_frame, ring_tables
+from rankbench.report.tables.rings import frame as ring_frame
+from rankbench.report.tables.rings import tables as ring_tables
 from rankbench.verdict.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:

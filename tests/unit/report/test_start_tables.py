@@ -10,7 +10,8 @@ from fakes import campaigns
 from fakes.campaigns import Truth
 
 from rankbench import plots
-from rankbench.report.start_tables import smallest_cases, start_tables
+from rankbench.report.tables import smallest_cases
+from rankbench.report.tables.starts import tables as start_tables
 from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from fakes import campaigns, evaluations
 
 from rankbench import plots
 from rankbench.model import CaseVerdict
-from rankbench.report import tables
-from rankbench.report.tables import Cell, Table
+from rankbench.report import overview, tables
+from rankbench.report.tables import Cell, Table, results
 from rankbench.report.text import latex, markdown
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: Picture) -> None:
-    table = tables.results(whole)[0]
+    table = results.latex(whole)[0]
     assert table.columns == ["message size", "alpha", "beta", "fastest (×: next slower)"]
     assert texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
     assert table.rows[0][1].detail == "492 ns to 512 ns"
@@ -36,20 +36,20 @@ def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole:
 
 
 def test_a_result_may_have_the_range_of_launches(whole: Picture) -> None:
-    table = tables.results(whole, launches=True)[0]
+    table = results.tables(whole)[0]
     assert table.rows[0][1].detail == "492 ns to 512 ns; launches 487 ns to 517 ns"
     assert "; launches 487 ns to 517 ns)" in markdown(whole.evaluation)
     assert "launches 487 ns" not in latex(whole.evaluation)
 
 
 def test_a_bandwidth_is_told_in_megabytes(whole: Picture) -> None:
-    table = tables.results(whole)[1]
+    table = results.latex(whole)[1]
     assert "bandwidth in MB/s (1 MB = 10^6 B)" in table.caption
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
 def test_a_missing_figure_says_why(whole: Picture) -> None:
-    table = tables.results(whole)[4]
+    table = results.latex(whole)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
     assert table.rows[1][3].text == "alpha"
 
@@ -71,7 +71,7 @@ def test_candidates_tell_what_their_library_said_inside_a_launch(whole: Picture)
 
 
 def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: Picture) -> None:
-    assert texts(tables.ranks(whole)) == [
+    assert texts(tables.seats(whole)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
     assert texts(tables.clocks(whole)) == [
@@ -109,21 +109,58 @@ def test_the_ratio_of_several_winners_names_its_rival(winners: list[str], outcom
     assert tables.winner(CaseVerdict(case, ranking, winners, outcome=outcome, margin=6.29)) == text
 
 
+LEVELED: dict[str, tuple[Outcome, list[tuple[list[str], Outcome]]]] = {
+    "depends": ("depends", [(["alpha"], "faster"), (["beta", "gamma"], "equivalent")]),
+    "far open": ("undecided", [(["alpha"], "faster"), (["alpha", "beta"], "undecided")]),
+    "near only": ("faster", [(["alpha"], "faster")]),
+    "same": ("faster", [(["alpha"], "faster"), (["alpha"], "faster")]),
+    "both open": ("undecided", [(["alpha", "beta"], "undecided"), (["alpha", "beta"], "undecided")]),
+}
+"""By name: the outcome of a case, and winners and outcome near and far."""
+
+
+def leveled(name: str) -> CaseVerdict:
+    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
+    outcome, levels = LEVELED[name]
+    names = ["alpha", "beta", "gamma"]
+    return CaseVerdict(
+        case,
+        names,
+        [one for one in names if any(one in winners for winners, _ in levels)],
+        outcome=outcome,
+        winners_by_level={level: winners for level, (winners, _) in zip(("near", "far"), levels, strict=False)},
+        outcome_by_level={level: known for level, (_, known) in zip(("near", "far"), levels, strict=False)},
+        margin=6.29,
+    )
+
+
 @pytest.mark.parametrize(
-    ("outcome", "levels", "text"),
+    ("name", "text"),
     [
-        ("depends", {"near": ["alpha"], "far": ["beta", "gamma"]}, "near: alpha, far: beta or gamma"),
-        ("faster", {"near": ["alpha"]}, "near only: alpha 6.29×"),
-        ("faster", {"near": ["alpha"], "far": ["alpha"]}, "alpha 6.29×"),
+        ("depends", "near: alpha, far: beta = gamma"),
+        ("far open", "near: alpha, far: alpha ~ beta"),
+        ("near only", "near only: alpha 6.29×"),
+        ("same", "alpha 6.29×"),
+        ("both open", "alpha ~ beta, 6.29× to gamma"),
     ],
 )
-def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(
-    outcome: Outcome, levels: dict[str, list[str]], text: str
-) -> None:
-    case = campaigns.cases_of(lines=[("bcast", "blocking")], sizes=(8,))[0]
-    winners = ["alpha", "beta", "gamma"] if outcome == "depends" else ["alpha"]
-    one = CaseVerdict(case, ["alpha", "beta", "gamma"], winners, outcome=outcome, winners_by_level=levels, margin=6.29)
-    assert tables.winner(one) == text
+def test_the_levels_of_the_reference_are_named_where_winners_rest_on_them(name: str, text: str) -> None:
+    assert tables.winner(leveled(name)) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "signs"),
+    [
+        ("depends", ["*/–", "–/=", "–/="]),
+        ("far open", ["*/~", "–/~", ""]),
+        ("near only", ["*", "", ""]),
+        ("same", ["*", "", ""]),
+        ("both open", ["~", "~", ""]),
+    ],
+)
+def test_the_overview_has_a_sign_of_each_level_where_these_differ(name: str, signs: list[str]) -> None:
+    cells = [overview.marked(leveled(name), candidate, Cell("1 ns")).text for candidate in ("alpha", "beta", "gamma")]
+    assert [text.removeprefix("1 ns").strip() for text in cells] == signs
 
 
 def test_of_several_rivals_the_ratio_is_to_the_next_slower() -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from fakes import levels as fake
 
-from rankbench.statistics import compare
+from rankbench.statistics import FEWEST_BLOCKS, compare
+from rankbench.statistics.looks import Penalty
 from rankbench.statistics.placements import turned
 
 if TYPE_CHECKING:
@@ -129,3 +131,20 @@ def test_a_comparison_at_a_level_and_turned() -> None:
     assert back.levels[0].low == pytest.approx(1 / one.levels[0].high)
     plain = compare(fake.figures(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(4)), PAIR, 0.03)[0]
     assert plain.at("near") == plain
+
+
+@pytest.mark.parametrize("stay", [0.0, 0.8])
+@pytest.mark.parametrize("share", [0.1, 0.33, 0.5])
+def test_the_price_of_looks_by_all_blocks_holds_at_a_level_that_some_of_them_meet(share: float, stay: float) -> None:
+    """A level's share of the information at a look is not that of the blocks; false alarms must still be 5 %."""
+    random, looks, campaigns = np.random.default_rng(1), [5, 7, 10, 15, 22, 33, 49, 60], 4000
+    met = random.random((campaigns, looks[-1])) < share
+    for block in range(1, looks[-1]):
+        met[:, block] = np.where(random.random(campaigns) < stay, met[:, block - 1], met[:, block])
+    sums = (random.normal(size=met.shape) * met).cumsum(axis=1)
+    alarmed = np.zeros(campaigns, bool)
+    for look in looks:
+        count = met[:, :look].sum(axis=1)
+        p_values = 2 * scipy.stats.norm.sf(np.abs(sums[:, look - 1]) / np.sqrt(np.maximum(count, 1)))
+        alarmed |= (count >= FEWEST_BLOCKS) & (Penalty(tuple(looks), look).p_value(p_values) <= 0.05)
+    assert alarmed.mean() < 0.055

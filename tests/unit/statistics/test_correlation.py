@@ -10,18 +10,19 @@ import polars as pl
 import pytest
 from scipy.signal import lfilter
 
+from rankbench import statistics
 from rankbench.statistics.correlation import LagOne, between_launches, lag_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def series(r: float, comparisons: int, blocks: int, seed: int) -> NDArray[np.float64]:
+def series(r: float, comparisons: int, blocks: int, seed: int, level: float = 1.0) -> NDArray[np.float64]:
     """Return autoregressive series of first order with the correlation r, each with its own level and scatter."""
     rng = np.random.default_rng(seed)
     noise = rng.normal(size=(comparisons, blocks + 50))
     values = np.asarray(lfilter([1.0], [1.0, -r], noise))[:, 50:]
-    return rng.normal(size=(comparisons, 1)) + values * rng.uniform(0.5, 5, size=(comparisons, 1))
+    return level * rng.normal(size=(comparisons, 1)) + values * rng.uniform(0.5, 5, size=(comparisons, 1))
 
 
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.6])
@@ -34,7 +35,7 @@ def test_the_correlation_is_estimated(r: float) -> None:
 
 def test_few_independent_blocks_are_not_correlated() -> None:
     found = [lag_one(series(0.0, 40, 8, seed)) for seed in range(300)]
-    assert sum(one.positive for one in found if one) <= 9
+    assert sum(one.positive for one in found if one) <= 17
     assert np.mean([one.correlation for one in found if one]) == pytest.approx(0, abs=0.02)
 
 
@@ -42,7 +43,7 @@ def test_comparisons_that_share_their_noise_count_once() -> None:
     """Equal rows are one comparison: their number makes nothing significant."""
     rng = np.random.default_rng(3)
     found = [lag_one(np.tile(rng.normal(size=10), (100, 1))) for _ in range(300)]
-    assert sum(one.positive for one in found if one) <= 9
+    assert sum(one.positive for one in found if one) <= 17
 
 
 @pytest.mark.parametrize(
@@ -80,9 +81,36 @@ def test_blocks_are_taken_in_their_order() -> None:
         for block, log in enumerate(own)
         for name in "ab"
     ]
-    found = between_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")])
+    found = between_launches(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=1), [("a", "b")], {})
     direct = lag_one(logs)
     assert found is not None
     assert direct is not None
     assert found.correlation == pytest.approx(direct.correlation)
     assert found.positive
+
+
+def of_two(logs: NDArray[np.float64]) -> pl.DataFrame:
+    """Return figures of two candidates with these log ratios, a case per row and a block per column."""
+    cases, blocks = logs.shape
+    keys = {"case": np.repeat([f"c{case}" for case in range(cases)], blocks), "block": np.tile(range(blocks), cases)}
+    times = {"a": np.ones(logs.size), "b": np.exp(logs.ravel())}
+    return pl.concat(
+        [pl.DataFrame(keys | {"figure_ns": own}).with_columns(candidate=pl.lit(n)) for n, own in times.items()]
+    )
+
+
+@pytest.mark.parametrize(("r", "least"), [(0.0, 0.93), (0.3, 0.93), (0.6, 0.9)])
+def test_intervals_of_correlated_blocks_cover_the_truth(r: float, least: float) -> None:
+    """Without the widening 88 % of the intervals do at r = 0.3 and 73 % at 0.6."""
+    covered = []
+    for seed in range(20):
+        found = statistics.compare(of_two(series(r, 24, 24, seed, level=0.0) * 0.02), [("a", "b")], 0.03)
+        covered += [one.low <= 1 <= one.high for one in found]
+    assert np.mean(covered) >= least
+
+
+def test_without_a_significant_correlation_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = of_two(series(0.0, 24, 10, seed=4) * 0.02)
+    found = statistics.compare(figures, [("a", "b")], 0.03)
+    monkeypatch.setattr(LagOne, "widening", 1.0)
+    assert found == statistics.compare(figures, [("a", "b")], 0.03)

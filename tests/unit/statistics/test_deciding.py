@@ -14,7 +14,7 @@ from scipy import stats
 from rankbench import plan, statistics
 from rankbench.model import Comparison, Stop
 from rankbench.statistics import deciding
-from rankbench.statistics.looks import price
+from rankbench.statistics.looks import Penalty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +26,11 @@ OUTLOOK = deciding.Outlook(0.03, LOOKS)
 def compared(base: str, other: str, ratio: float, scatter: float, blocks: int = 5, case: str = "c") -> Comparison:
     """Return what `statistics.compare` says of log ratios with this mean and this standard deviation."""
     error, freedom = scatter / math.sqrt(blocks), 4 + deciding.KEPT * (blocks - 5)
-    priced = float(price(LOOKS, np.array([blocks]))[0])
-    half = float(stats.t.isf(0.05 / priced / 2, freedom)) * error
+    paid = Penalty(tuple(LOOKS), blocks)
+    half = float(stats.t.isf(paid.nominal(0.05) / 2, freedom)) * error
     far, edge = abs(math.log(ratio)), math.log(1.03)
     tails = stats.t.sf((far - edge) / error, freedom) + stats.t.sf((far + edge) / error, freedom)
-    p = min(1.0, priced * float(tails))
+    p = float(paid.p_value(min(1.0, float(tails))))
     low, high = ratio * math.exp(-half), ratio * math.exp(half)
     return Comparison(
         case=case,

@@ -31,6 +31,8 @@ def of_launch(
             "launch": launch,
             "visit": 0,
             "visit_hop_ns": 0.0,
+            "visit_position": -1,
+            "visit_after": -1,
             "time_ns": pl.Series(times_ns, dtype=pl.Float64),
             "discarded": pl.Series([index < discarded for index in range(len(times_ns))], dtype=pl.Boolean),
             **{

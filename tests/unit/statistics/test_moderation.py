@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankbench.statistics import threshold, trimming
+from rankbench.statistics import decision, trimming
 from rankbench.statistics.moderation import moderated
 
 QUIET, NOISY = 0.01, 0.2
@@ -31,7 +31,7 @@ def test_a_few_noisy_comparisons_are_not_called_different(blocks: int) -> None:
     for _ in range(CAMPAIGNS):
         found, _ = campaign(random, blocks)
         drawn, degrees = moderated(found.scatter, found.degrees, np.full(COMPARISONS, fill_value=True))
-        p_values = threshold.p_beyond(found.mean, drawn / np.sqrt(found.left), degrees, math.log1p(0.03))
+        p_values = decision.p_beyond(found.mean, drawn / np.sqrt(found.left), degrees, math.log1p(0.03))
         wrong += bool((stats.false_discovery_control(np.minimum(p_values, 1)) <= 0.05).any())
     assert wrong <= 0.05 * CAMPAIGNS
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from fakes import campaigns
 
+from rankbench.language import render
 from rankbench.model import Cpu, Launch, Machine
 from rankbench.statistics.places import NOWHERE, Places, places
 
@@ -42,19 +43,19 @@ def seated(cpus: list[Cpu], *seats: tuple[str, int]) -> Places:
 
 def test_what_nobody_can_tell_apart_is_one_level() -> None:
     found = seated(TWO_SOCKETS, *(("n1", cpu) for cpu in range(8)))
-    assert [one.name for one in found.levels] == [
+    assert [render(one.name) for one in found.levels] == [
         "across sockets",
         "within one socket, NUMA node and L3",
         "within one L2",
     ]
     assert [found.level(0, other) for other in range(1, 8)] == [2, 1, 1, 0, 0, 0, 0]
-    assert found.name(found.level(0, 7)) == "across sockets"
+    assert render(found.name(found.level(0, 7))) == "across sockets"
 
 
 def test_hosts_are_the_largest_parts() -> None:
     found = seated(TWO_SOCKETS, *((host, cpu) for host in ("n1", "n2") for cpu in range(8)))
     assert [one.kinds for one in found.levels] == [("host",), ("socket", "NUMA node", "L3"), ("L2",)]
-    assert (found.level(0, 8), found.name(NOWHERE)) == (NOWHERE, "across hosts")
+    assert (found.level(0, 8), render(found.name(NOWHERE))) == (NOWHERE, "across hosts")
     assert found.level(0, 7) == 0
 
 
@@ -70,31 +71,34 @@ def test_ranks_are_ordered_by_the_machine() -> None:
 
 
 def test_one_rank_on_each_socket_is_across_sockets() -> None:
-    assert [one.name for one in seated(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
+    assert [render(one.name) for one in seated(TWO_SOCKETS, ("n1", 0), ("n1", 4)).levels] == ["across sockets"]
 
 
 def test_one_rank_on_each_host_shares_nothing() -> None:
     found = seated(TWO_SOCKETS, ("n1", 0), ("n2", 0))
-    assert (found.levels, found.name(found.level(0, 1))) == ([], "across hosts")
+    assert (found.levels, render(found.name(found.level(0, 1)))) == ([], "across hosts")
 
 
 def test_hardware_threads_share_a_core() -> None:
     found = seated(THREADS, *(("n1", cpu) for cpu in range(4)))
-    assert [one.name for one in found.levels] == ["within one socket, NUMA node and L3", "within one L2 and core"]
+    assert [render(one.name) for one in found.levels] == [
+        "within one socket, NUMA node and L3",
+        "within one L2 and core",
+    ]
     assert list(found.seats) == [0, 2, 1, 3]
 
 
 def test_where_the_system_says_nothing_only_hosts_are_known() -> None:
     found = places([launch(("n1", 0), ("n1", 1))], machine([]))
-    assert [one.name for one in found.levels] == ["within one host"]
+    assert [render(one.name) for one in found.levels] == ["within one host"]
 
 
 def test_caches_are_known_of_cpus_that_are_numbered_alike() -> None:
     other = [msgspec.structs.replace(cpu, socket=0, numa=0) for cpu in TWO_SOCKETS]
     ranks = [launch(("n2", 0), ("n2", 1), ("n2", 4), cpus=cpus) for cpus in (TWO_SOCKETS, other)]
     alike, unlike = (places([one], machine(TWO_SOCKETS)) for one in ranks)
-    assert [one.name for one in alike.levels] == ["across sockets", "within one socket, NUMA node, L3 and L2"]
-    assert [one.name for one in unlike.levels] == ["within one socket and NUMA node"]
+    assert [render(one.name) for one in alike.levels] == ["across sockets", "within one socket, NUMA node, L3 and L2"]
+    assert [render(one.name) for one in unlike.levels] == ["within one socket and NUMA node"]
 
 
 @pytest.mark.parametrize(("cpu", "disputed"), [(1, []), (2, [1]), (4, [1])])
@@ -108,4 +112,4 @@ def test_launches_that_disagree_are_told(cpu: int, disputed: list[int]) -> None:
 
 def test_without_launches_nothing_is_known() -> None:
     found = places([], machine(TWO_SOCKETS))
-    assert (found.seats, found.levels, found.disputed, found.name(NOWHERE)) == ({}, [], [], "anywhere")
+    assert (found.seats, found.levels, found.disputed, render(found.name(NOWHERE))) == ({}, [], [], "anywhere")

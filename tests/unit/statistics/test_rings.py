@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from fakes import campaigns, torus
 
+from rankbench.language import render
 from rankbench.statistics import rings
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_every_edge_rank_has_a_row(tmp_path: Path) -> None:
 
 def test_a_hop_costs_what_it_does_and_a_rank_to_itself_is_left_out(tmp_path: Path) -> None:
     alpha, beta = costs(torus.make(tmp_path / "made"))
-    assert (alpha.hops, alpha.blocks, alpha.basis) == ([2, 3], 6, "difference between 2 and 3 hops")
+    assert (alpha.hops, alpha.blocks, render(alpha.basis)) == ([2, 3], 6, "difference between 2 and 3 hops")
     assert [alpha.cost_ns, beta.cost_ns] == pytest.approx([400, 800], rel=0.05)
     assert alpha.low_ns < 400 < alpha.high_ns
     assert not alpha.oversubscribed
@@ -78,7 +79,7 @@ def test_the_interval_holds_the_truth_in_95_of_100_campaigns_or_nearly(tmp_path:
     ],
 )
 def test_what_the_cost_rests_on_is_told(tmp_path: Path, placements: Sequence[tuple[int, int]], basis: str) -> None:
-    assert {one.basis for one in costs(torus.make(tmp_path / "made", placements))} == {basis}
+    assert {render(one.basis) for one in costs(torus.make(tmp_path / "made", placements))} == {basis}
 
 
 def test_of_one_length_a_hop_is_its_share_of_the_round(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_the_second_mode_of_each_ring_is_found(tmp_path: Path) -> None:
     assert [len(found[key, "alpha", edge]) for edge in ("0", "2")] == [1, 1]
     for edge in ("0", "2"):
         second = found[key, "beta", edge][1]
-        assert (round(second.mode.ratio, 1), second.seen, second.pattern.told) == (2.0, 6, "scattered")
+        assert (round(second.mode.ratio, 1), second.seen, render(second.pattern.text)) == (2.0, 6, "scattered")
         assert second.mode.share == pytest.approx(0.03, abs=0.01)
 
 

@@ -10,6 +10,7 @@ import pytest
 import scipy
 from fakes import thorough
 
+from rankbench.language import render, say
 from rankbench.statistics import tails
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def test_other_tails_are_not_called_pareto(shape: str, most: int) -> None:
 def test_what_is_said_of_a_tail_that_fits() -> None:
     tail = tails.fit_tail(pareto(np.random.default_rng(5), 3000, 1.5))
     assert tail is not None
-    assert tail.told == (
+    assert render(tail.text) == (
         f"Pareto tail, alpha {tail.alpha:.2f} ({tail.low:.2f} to {tail.high:.2f}), "
         f"{100 * tail.share:.2g} % of samples, p {tail.p_value:.2f}"
     )
@@ -93,7 +94,7 @@ def test_what_is_said_of_a_tail_that_fits() -> None:
 def test_what_is_said_of_one_that_does_not() -> None:
     tail = tails.fit_tail(np.random.default_rng(6).normal(500, 20, 3000))
     assert tail is not None
-    assert tail.told == "no Pareto tail: it reaches only 1.1 times as far as where it begins"
+    assert render(tail.text) == "no Pareto tail: it reaches only 1.1 times as far as where it begins"
     assert math.isnan(tail.p_value)
 
 
@@ -117,7 +118,7 @@ def test_equal_samples_have_no_tail() -> None:
 
 
 def tail_of(alpha: float, low: float, reason: str = "") -> tails.Tail:
-    return tails.Tail(500, alpha, low, alpha + 1, 100, 0.1, 0.5, 3.0, -0.1, reason)
+    return tails.Tail(500, alpha, low, alpha + 1, 100, 0.1, 0.5, 3.0, -0.1, say(reason))
 
 
 TIMES = np.array([1.0, 2.0, 3.0])
@@ -131,22 +132,23 @@ TIMES = np.array([1.0, 2.0, 3.0])
         (tail_of(1.5, 1.2, "a lognormal tail does better"), tails.Spread(1.0)),
         (
             tail_of(1.5, 1.2),
-            tails.Spread(None, "none: with a Pareto tail of alpha 1.50 the variance does not exist"),
+            tails.Spread(None, say("none: with a Pareto tail of alpha 1.50 the variance does not exist")),
         ),
         (
             tail_of(2.4, 1.9),
-            tails.Spread(None, "none: alpha may be as little as 1.90, and below 2 the variance does not exist"),
+            tails.Spread(None, say("none: alpha may be as little as 1.90, and below 2 the variance does not exist")),
         ),
     ],
 )
 def test_there_is_no_standard_deviation_where_the_variance_does_not_exist(
     tail: tails.Tail | None, spread: tails.Spread
 ) -> None:
-    assert tails.standard_deviation(TIMES, tail) == spread
+    found = tails.standard_deviation(TIMES, tail)
+    assert (found.value_ns, render(found.reason)) == (spread.value_ns, render(spread.reason))
 
 
 def test_one_sample_has_no_spread() -> None:
-    assert tails.standard_deviation(np.array([1.0]), None) == tails.Spread(None, "none: it takes two samples")
+    assert tails.standard_deviation(np.array([1.0]), None) == tails.Spread(None, say("none: it takes two samples"))
 
 
 def test_what_is_written_as_a_number_is_that_number() -> None:

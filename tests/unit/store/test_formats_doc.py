@@ -44,13 +44,15 @@ from rankbench.model import (
     State,
     Summary,
     Verdict,
+    columns_of,
 )
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from rankbench.store import Store
 
-DOC = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+DOC = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 
 
 CLOCK_STEP = 0.005
@@ -131,6 +133,33 @@ def test_every_file_of_a_campaign_is_told(stored: Store) -> None:
 def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataType]]) -> None:
     told = re.findall(r"^\| `(\w+)` \| (\w+) \|", section(title), re.MULTILINE)
     assert told == [(name, kind.__name__) for name, kind in columns.items()]
+
+
+def test_words_of_a_column_are_those_of_its_field() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| \w+ \| (.*) \|$", section("Columns of `cases`"), re.MULTILINE))
+    for column in columns_of(CaseResult).values():
+        assert rows[column.name] == column.column.help
+
+
+def test_a_column_is_written_where_the_core_streams_it_and_at_its_field_only() -> None:
+    """The last column shows which files a new one takes: its measurement, the stream, the field, the row."""
+    naming = {
+        path.relative_to(ROOT).as_posix()
+        for folder, pattern in (("core", "*.[ch]"), ("src/rankbench", "*.py"))
+        for path in (ROOT / folder).rglob(pattern)
+        if re.search(r"measurement->tolerance_ns|into->tolerance_ns|^    tolerance_ns:", path.read_text(), re.MULTILINE)
+    }
+    assert naming == {"core/sample.c", "core/stream.c", "src/rankbench/model/launches.py"}
+
+
+def test_the_core_streams_every_column_that_says_so() -> None:
+    writer = (ROOT / "core" / "stream.c").read_text(encoding="utf-8")
+    lacking = [
+        field
+        for field, column in columns_of(CaseResult).items()
+        if column.column.streamed and f'\\"{field}\\"' not in writer and f'"{field}"' not in writer
+    ]
+    assert lacking == []
 
 
 def test_every_status_is_told() -> None:

@@ -19,7 +19,8 @@ from fakes import campaigns
 from polars.testing import assert_frame_equal
 
 from rankbench import store
-from rankbench.model import Campaign, CaseResult, CaseStatus, Memory, Operation, RankbenchError, Sentence, Series
+from rankbench.language import Text, as_data
+from rankbench.model import Campaign, CaseResult, CaseStatus, Claim, Memory, Operation, RankbenchError, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -163,11 +164,24 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
             pl.read_parquet(path).drop(columns).write_parquet(path)
 
 
+CASES_11 = ("estimate_ns", "tolerance_ns")
 CASES_10 = ("first_ns", "second_ns")
 
 
-def make_format_9(folder: Path) -> None:
+def make_format_11(folder: Path) -> None:
     """Turn a campaign into what the rankbench before this one would have written."""
+    rewrite(folder, lambda record: record.update(format=11), CASES_11, ())
+
+
+def make_format_10(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 10 would have written."""
+    make_format_11(folder)
+    rewrite(folder, lambda record: record.update(format=10), (), ("visit_position", "visit_after"))
+
+
+def make_format_9(folder: Path) -> None:
+    """Turn a campaign into what the rankbench of format 9 would have written."""
+    make_format_10(folder)
     rewrite(folder, lambda record: record.update(format=9), CASES_10, ())
 
 
@@ -355,6 +369,8 @@ def test_a_campaign_of_format_3_is_read_as_it_would_be_today(made: Store) -> Non
         (7, make_format_7),
         (8, make_format_8),
         (9, make_format_9),
+        (10, make_format_10),
+        (11, make_format_11),
     ],
 )
 def test_a_campaign_of_a_late_format_is_read_as_it_would_be_today(
@@ -589,7 +605,7 @@ RESTORE = "restore it or run the plan again"
         (b'{"name": "cargo"}', f"damaged (Object missing required field `format`); {RESTORE}"),
         (b'{"format": 1}', f"damaged (Object missing required field `name`); {RESTORE}"),
         (b'{"format": 1, "plan": {}}', f"damaged (Expected `str`, got `null` - at `$.plan.starts[0]`); {RESTORE}"),
-        (b'{"format": 11, "new": 1}', "format 11, this rankbench reads formats 1 to 10; use the one that wrote it"),
+        (b'{"format": 13, "new": 1}', "format 13, this rankbench reads formats 1 to 12; use the one that wrote it"),
     ],
 )
 def test_campaign_record_that_cannot_be_read(made: Store, content: bytes, told: str) -> None:
@@ -664,7 +680,7 @@ def test_without_a_campaign_one_nearby_is_named(
 def test_derived_files_are_written_and_written_again(made: Store) -> None:
     for text in ("first", "second"):
         frames = {"summary": pl.DataFrame({"text": [text]})}
-        made.write_derived(frames, {"verdict": Sentence(text=text, cases=[])})
+        made.write_derived(frames, {"verdict": as_data(Claim(text=Text(text), cases=[]))})
         assert_frame_equal(pl.read_parquet(made.folder / "summary.parquet"), frames["summary"])
         assert msgspec.json.decode((made.folder / "verdict.json").read_bytes())["text"] == text
 

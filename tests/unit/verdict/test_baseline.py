@@ -9,6 +9,7 @@ import pytest
 from fakes import campaigns, verdicts
 
 from rankbench import store
+from rankbench.language import render
 from rankbench.model import Case, Comparison
 from rankbench.statistics import deciding
 from rankbench.verdict.evaluation import evaluate
@@ -50,7 +51,7 @@ def test_all_are_compared_with_the_baseline_and_the_others_judged_by_its_cutoff(
 
 
 def test_the_conclusion_says_how_each_stands_to_it(tmp_path: Path) -> None:
-    said = [one.text for one in evaluated(tmp_path, "alpha").verdict.conclusion]
+    said = [render(one.text) for one in evaluated(tmp_path, "alpha").verdict.conclusion]
     assert said[:2] == [
         "Against alpha, beta is faster in 1 of 3 cases, slower in 1, as fast within 3% in 1; in 0 it is not known.",
         "Against alpha, gamma is faster in 0 of 3 cases, slower in 3, as fast within 3% in 0; in 0 it is not known.",

@@ -9,6 +9,7 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import campaign, launch, library, state
 
+from rankbench.language import render
 from rankbench.model import Campaign, Candidate, Launch
 from rankbench.verdict import circumstances
 from rankbench.verdict.circumstances import Probes, matches, probes
@@ -62,7 +63,7 @@ def test_who_is_matched_with_whom(
 def test_another_version_calls_itself_otherwise_which_is_not_told_twice() -> None:
     then = {"library": "a 1", "it says": "A MPI 1", "compiler": "gcc 12", "settings": ""}
     now = {"library": "a 2", "it says": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
-    assert [str(one) for one in circumstances.of_library(then, now)] == [
+    assert [render(one.text) for one in circumstances.of_library(then, now)] == [
         "library a 1 then, a 2 now",
         "compiler gcc 12 then, gcc 13 now",
         "settings none then, x=1 now",

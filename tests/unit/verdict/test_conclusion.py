@@ -14,16 +14,18 @@ import pytest
 from fakes import campaigns, planted, scales, verdicts
 
 from rankbench import quantities
+from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict import evaluation
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.overall import overall, penalty
+from rankbench.verdict.interim import penalty
+from rankbench.verdict.overall import overall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rankbench.model import Case, Form, Placement, Sentence, Verdict
+    from rankbench.model import Case, Claim, Form, Placement, Verdict
     from rankbench.verdict.evidence import Evidence
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
@@ -31,11 +33,11 @@ SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 
 
 
 def said(verdict: Verdict) -> list[str]:
-    return [sentence.text for sentence in verdict.conclusion]
+    return [render(sentence.text) for sentence in verdict.conclusion]
 
 
-def beginning(verdict: Verdict, words: str) -> list[Sentence]:
-    return [sentence for sentence in verdict.conclusion if sentence.text.startswith(words)]
+def beginning(verdict: Verdict, words: str) -> list[Claim]:
+    return [sentence for sentence in verdict.conclusion if render(sentence.text).startswith(words)]
 
 
 def test_a_clear_leader_is_named_with_its_count_and_all_distances(tmp_path: Path) -> None:
@@ -89,13 +91,15 @@ def test_memory_is_spoken_of_apart_from_times(tmp_path: Path) -> None:
     verdict = verdicts.evaluate(tmp_path, factor, cases=[*verdicts.LINE, *MEMORY]).verdict
     assert said(verdict)[0] == "Use beta: it has the lowest overall time over all 3 cases."
     (least,) = beginning(verdict, "gamma needs least memory")
-    assert least.text == (
+    assert render(least.text) == (
         "gamma needs least memory in 3 of 3 cases; against it, alpha needs 2.00× and beta needs 3.00× (geometric "
         "means)."
     )
     assert not least.brief
     assert least.cases == [case.key for case in MEMORY]
-    assert not [one for one in verdict.findings if one.kind in {"outlier", "crossover"} and "memory" in one.text]
+    assert not [
+        one for one in verdict.findings if one.kind in {"outlier", "crossover"} and "memory" in render(one.text)
+    ]
 
 
 def test_where_memory_alone_was_measured_nothing_is_said_of_times(tmp_path: Path) -> None:
@@ -147,8 +151,8 @@ def test_exceptions_are_told_with_their_sizes_and_cases(tmp_path: Path) -> None:
         return 1.0 if name == "alpha" else 2.0
 
     conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
-    exceptions = [sentence for sentence in conclusion if " faster in " in sentence.text]
-    assert [sentence.text for sentence in exceptions] == [
+    exceptions = [sentence for sentence in conclusion if " faster in " in render(sentence.text)]
+    assert [render(sentence.text) for sentence in exceptions] == [
         "beta is faster in allreduce from 1 KiB to 64 KiB, by up to 1.50×.",
         "beta and gamma are faster in barrier, by 1.25×.",
     ]
@@ -165,7 +169,7 @@ def test_more_exceptions_than_four_are_counted(tmp_path: Path) -> None:
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=cases).verdict
     (rest,) = beginning(verdict, "The same holds")
-    assert rest.text == "The same holds, by less, in 1 other case."
+    assert render(rest.text) == "The same holds, by less, in 1 other case."
     assert len(rest.cases) == 1
 
 
@@ -179,8 +183,8 @@ def test_failures_and_lacking_calls_of_the_leader_are_told_apart(tmp_path: Path)
 
     verdict = verdicts.evaluate(tmp_path, factor).verdict
     failed, lacking = beginning(verdict, "alpha failed") + beginning(verdict, "alpha lacks")
-    assert failed.text == "alpha failed in at least one launch of 1 case."
-    assert lacking.text == "alpha lacks the call of 2 cases."
+    assert render(failed.text) == "alpha failed in at least one launch of 1 case."
+    assert render(lacking.text) == "alpha lacks the call of 2 cases."
     assert [key.split(".")[0] for key in failed.cases + lacking.cases] == [
         "barrier",
         *("allreduce", "allreduce"),
@@ -369,13 +373,15 @@ def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Evidenc
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
-    first = [conclude(balanced(seed))[0].text for seed in range(60)]
+    first = [render(conclude(balanced(seed))[0].text) for seed in range(60)]
     assert sum(text.startswith("Use ") for text in first) <= 2
 
 
 def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
     for seed in range(20):
-        (text,) = (one.text for one in conclude(balanced(seed)) if one.text.startswith("Fastest in single"))
+        (text,) = (
+            render(one.text) for one in conclude(balanced(seed)) if render(one.text).startswith("Fastest in single")
+        )
         counts = [int(number) for number in re.findall(r" (\d+)[, ]", text.partition(" (of ")[0] + " ")]
         assert len(counts) == 4
         assert sum(counts) == 16
@@ -397,7 +403,7 @@ def test_interim_looks_widen_the_interval_of_the_answer() -> None:
     keys = [case.key for case in verdicts.LINE[:1]]
     one, many = (overall(each, "alpha", "beta", keys, penalty(each)) for each in (until("blocks"), until("answered")))
     assert many.low < one.low < one.high < many.high
-    assert penalty(until("blocks")) == 1.0
+    assert not penalty(until("blocks")).looks
 
 
 # --- sizes and states -------------------------------------------------------------------------------------------------
@@ -422,7 +428,7 @@ def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> Evidence:
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:
     for seed in range(10):
-        sentences = [one.text for one in conclude(crossing(seed))]
+        sentences = [render(one.text) for one in conclude(crossing(seed))]
         assert not sentences[0].startswith("Use ")
         found = [match.groups() for one in sentences if (match := SIDES.match(one))]
         assert found == [("1 KiB", "alpha", "8 KiB", "beta")]
@@ -430,7 +436,7 @@ def test_a_planted_crossover_is_found_at_its_sizes() -> None:
 
 def test_no_cut_where_one_candidate_is_fastest_at_every_size() -> None:
     for seed in range(20):
-        sentences = [one.text for one in conclude(crossing(seed, gain=0.0))]
+        sentences = [render(one.text) for one in conclude(crossing(seed, gain=0.0))]
         assert not any(SIDES.match(one) for one in sentences)
 
 
@@ -441,18 +447,18 @@ def test_the_sentences_agree_with_single_cases() -> None:
         made = crossing(seed, scatter=0.15)
         found = conclude(made)
         alone = [(one.case.size_bytes, one.winners[0]) for one in made.main if len(one.winners) == 1]
-        match = next((match for one in found if (match := SIDES.match(one.text))), None)
+        match = next((match for one in found if (match := SIDES.match(render(one.text)))), None)
         if match:
             cuts += 1
-            assert not found[0].text.startswith("Use ")
+            assert not render(found[0].text).startswith("Use ")
             border = next(size for size, _ in alone if quantities.format_size(size) == match[1])
             below = [name for size, name in alone if size <= border]
             above = [name for size, name in alone if size > border]
             for name, side in ((match[2], below), (match[4], above)):
                 assert side.count(name) == max(map(side.count, side)) > 0
-        elif found[0].text.startswith("Use "):
+        elif render(found[0].text).startswith("Use "):
             names = [name for _, name in alone]
-            named = found[0].text[4:].partition(":")[0]
+            named = render(found[0].text)[4:].partition(":")[0]
             assert names.count(named) == max(map(names.count, names))
         assert sum(one.brief for one in found) <= 6
     assert cuts > 10
@@ -476,17 +482,17 @@ def two_levels(far: float) -> Evidence:
 
 
 def test_each_state_has_its_ratio_where_they_differ() -> None:
-    (text,) = (one.text for one in conclude(two_levels(1.0)) if "While cores" in one.text)
+    (text,) = (render(one.text) for one in conclude(two_levels(1.0)) if "While cores" in render(one.text))
     assert re.fullmatch(
         r"While cores were near \(67% of visits, 8 blocks\), against alpha: beta needs 1\.[23]\d× the time \(.*\)\. "
         r"While cores were far \(33% of visits, 4 blocks\), against alpha: beta is (equivalent|not disting).*\.",
         text,
     )
-    assert not any("While cores" in one.text for one in conclude(two_levels(1.3)))
+    assert not any("While cores" in render(one.text) for one in conclude(two_levels(1.3)))
 
 
 def test_a_candidate_that_loses_in_one_state_is_not_recommended() -> None:
-    assert not conclude(two_levels(0.7))[0].text.startswith("Use ")
+    assert not render(conclude(two_levels(0.7))[0].text).startswith("Use ")
 
 
 def test_blocks_count_by_the_cases_that_they_have() -> None:
@@ -509,6 +515,6 @@ def test_calls_of_the_plan_are_the_weights() -> None:
     calls = [Calls(operation="allreduce", size_bytes=65536, calls=10)]
     plan = msgspec.structs.replace(made.campaign.plan, calls=calls)
     weighed = dataclasses.replace(made, campaign=msgspec.structs.replace(made.campaign, plan=plan))
-    assert conclude(weighed)[0].text == (
+    assert render(conclude(weighed)[0].text) == (
         "beta has the lowest overall time over all 16 cases (weighted by the plan's calls)."
     )

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from fakes import verdicts
 
+from rankbench.language import render
 from rankbench.verdict.findings import correlated
 
 if TYPE_CHECKING:
@@ -32,5 +33,5 @@ def test_states_that_stay_for_several_blocks_are_reported(states: list[int], exp
     assert len(found) == expected
     for one in found:
         assert one.severity == "warning"
-        assert "Ratios of successive blocks have a lag-1 correlation of 0." in one.text
-        assert "over 16 blocks" in one.text
+        assert "Ratios of successive blocks have a lag-1 correlation of 0." in render(one.text)
+        assert "over 16 blocks" in render(one.text)

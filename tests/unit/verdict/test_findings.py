@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import campaigns, verdicts
+from fakes.words import rendered
 
 from rankbench import units
+from rankbench.language import Text, render
 from rankbench.model import CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
 from rankbench.statistics.summaries import NO_ROUND
 from rankbench.verdict import findings, judge
@@ -70,15 +72,18 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 def test_a_library_that_differs_from_itself(quiet: Evaluation) -> None:
     found = of_kind("control", verdicts.judge_again(quiet, control=control([1.1, 0.8, *[1.0] * 18])))
-    assert found == [
+    assert [rendered(one) for one in found] == [
         Finding(
             kind="control",
-            title="One library seems to differ from itself",
+            title=Text("One library seems to differ from itself"),
             text=(
-                "alpha was measured twice under two names, and 2 of 20 cases called the two different, by up to 1.25× "
-                "(1.14× to 1.38×). Differences of that size between libraries may be noise."
+                Text(
+                    "alpha was measured twice under two names, and 2 of 20 cases called the two "
+                    "different, by up to 1.25× "
+                    "(1.14× to 1.38×). Differences of that size between libraries may be noise."
+                )
             ),
-            advice="Run more blocks (stop.blocks in the plan), on a machine that does nothing else.",
+            advice=Text("Run more blocks (stop.blocks in the plan), on a machine that does nothing else."),
             cases=["case 0", "case 1"],
             severity="warning",
         )
@@ -97,16 +102,21 @@ def test_sizes_at_which_the_fastest_changes(tmp_path: Path) -> None:
         return 1.0 if candidate == ("alpha" if case.size_bytes < 65536 else "beta") else 1.5
 
     found = of_kind("crossover", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
-    assert found == [
+    assert [rendered(one) for one in found] == [
         Finding(
             kind="crossover",
-            title="allreduce: the fastest depends on the size",
+            title=Text("allreduce: the fastest depends on the size"),
             text=(
-                "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. It changes between "
-                "1 KiB and 64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to 1.50×) and at 64 KiB alpha "
-                "takes 1.50× the time of beta (1.50× to 1.50×)."
+                Text(
+                    "In allreduce, alpha is fastest from 8 B to 1 KiB; beta is fastest at 64 KiB. It changes between "
+                    "1 KiB and 64 KiB: at 1 KiB beta takes 1.50× the time of alpha (1.50× to "
+                    "1.50×) and at 64 KiB alpha "
+                    "takes 1.50× the time of beta (1.50× to 1.50×)."
+                )
             ),
-            advice="Let the sizes that your application sends decide; measure more sizes to find the exact points.",
+            advice=Text(
+                "Let the sizes that your application sends decide; measure more sizes to find the exact points."
+            ),
             cases=[SMALL, MIDDLE, LARGE],
             severity="note",
             spans=[Span(candidates=["alpha"], cases=[SMALL, MIDDLE]), Span(candidates=["beta"], cases=[LARGE])],
@@ -162,12 +172,12 @@ def test_each_way_to_fail_is_told_with_its_cases(status: CaseStatus, said: str, 
 
     found = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
     by = ", by SIGSEGV" if status == CaseStatus.CRASHED else ""
-    assert found == [
+    assert [rendered(one) for one in found] == [
         Finding(
             kind="failures",
-            title=f"beta {said}",
-            text=f"beta {said} in 4 cases (bandwidth and allreduce nonblocking){by}.",
-            advice=advice,
+            title=Text(f"beta {said}"),
+            text=Text(f"beta {said} in 4 cases (bandwidth and allreduce nonblocking){by}."),
+            advice=Text(advice),
             cases=[case.key for case in campaigns.cases_of() if case.form == "nonblocking"],
             severity="note" if status == CaseStatus.LACKING else "failure",
         )
@@ -179,7 +189,7 @@ def test_many_operations_are_counted_after_the_first_three(tmp_path: Path) -> No
         return CaseStatus.FAILED if candidate == "beta" else 1.0
 
     (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor).verdict)
-    assert found.text == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
+    assert render(found.text) == "beta returned an error in 9 cases (pingpong, bandwidth, barrier and 2 more)."
 
 
 def test_launches_that_fail_at_times_are_told_apart(tmp_path: Path) -> None:
@@ -192,7 +202,9 @@ def test_launches_that_fail_at_times_are_told_apart(tmp_path: Path) -> None:
         return CaseStatus.FAILED if case.size_bytes == 8 or launches[1024] == 1 else 1.0
 
     (found,) = of_kind("failures", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
-    assert found.text == ("beta returned an error in 1 case (allreduce) and in some launches of 1 case (allreduce).")
+    assert render(found.text) == (
+        "beta returned an error in 1 case (allreduce) and in some launches of 1 case (allreduce)."
+    )
 
 
 def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,9 +216,9 @@ def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: py
 
     verdict = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict
     assert of_kind("failures", verdict) == []
-    assert not any("failed" in one.text for one in verdict.conclusion)
+    assert not any("failed" in render(one.text) for one in verdict.conclusion)
     (found,) = of_kind("few_rounds", verdict)
-    assert found.text.startswith(
+    assert render(found.text).startswith(
         "No round began in time on all ranks in at least one launch: alpha in 1 case and beta in 2 cases."
     )
     assert found.cases == [SMALL, MIDDLE]
@@ -227,12 +239,12 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besid
     verdict = judge(
         made.campaign, made.verdict.summaries, made.verdict.comparisons, [], [*launches, refused(99, reason)]
     )
-    assert of_kind("failures", verdict) == [
+    assert [rendered(one) for one in of_kind("failures", verdict)] == [
         Finding(
             kind="failures",
-            title="beta took no part",
-            text=f"beta was not measured: {reason}",
-            advice="`rankbench doctor` with the plan tries it again and says what to change.",
+            title=Text("beta took no part"),
+            text=Text(f"beta was not measured: {reason}"),
+            advice=Text("`rankbench doctor` with the plan tries it again and says what to change."),
             cases=[],
             severity="failure",
         )
@@ -244,15 +256,15 @@ def test_a_launch_that_never_said_anything_did_not_start(quiet: Evaluation) -> N
     launches = [*quiet.launches, silent]
     verdict = judge(quiet.campaign, quiet.verdict.summaries, quiet.verdict.comparisons, [], launches)
     (found,) = of_kind("failures", verdict)
-    assert found.text == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
+    assert render(found.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
 
 
 def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: Evaluation) -> None:
     launches = [*quiet.launches, refused(99, "did not start: exit code 1")]
     verdict = judge(quiet.campaign, quiet.verdict.summaries, quiet.verdict.comparisons, [], launches)
     (found,) = of_kind("failures", verdict)
-    assert found.title == "beta did not always start"
-    assert found.text == "beta did not start in 1 of 7 launches: did not start: exit code 1"
+    assert render(found.title) == "beta did not always start"
+    assert render(found.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
 
 
 # --- noise ------------------------------------------------------------------------------------------------------------
@@ -267,16 +279,22 @@ def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[st
     verdict = judge(quiet.campaign, noisy, quiet.verdict.comparisons, [], quiet.launches)
     assert [one.kind for one in verdict.findings] == found
     if found:
-        assert verdict.findings == [
+        assert [rendered(one) for one in verdict.findings] == [
             Finding(
                 kind="noise",
-                title="Launches of the same thing differ much",
+                title=Text("Launches of the same thing differ much"),
                 text=(
-                    "In 2 figures of 9 the interval spans more than 1.25×, at most 2.50× (alpha, allreduce, 64 KiB). "
-                    "Comparisons are paired within blocks, which takes out slow drift of the machine, not this."
+                    Text(
+                        "In 2 figures of 9 the interval spans more than 1.25×, at most 2.50× "
+                        "(alpha, allreduce, 64 KiB). "
+                        "Comparisons are paired within blocks, which takes out slow drift of the machine, not this."
+                    )
                 ),
                 advice=(
-                    "Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour."
+                    Text(
+                        "Run more blocks, stop other work, bind ranks to cores; on virtual "
+                        "machines, choose a quieter hour."
+                    )
                 ),
                 cases=[MIDDLE, LARGE],
                 severity="warning",
@@ -292,15 +310,18 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
         return {"alpha": 1.0, "beta": 1.5, "gamma": 6.0 if case.size_bytes > 8 else 4.0}[candidate]
 
     found = of_kind("outlier", verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE).verdict)
-    assert found == [
+    assert [rendered(one) for one in found] == [
         Finding(
             kind="outlier",
-            title="gamma is far behind in allreduce",
+            title=Text("gamma is far behind in allreduce"),
             text=(
-                "In allreduce from 1 KiB to 64 KiB, gamma takes up to 4.00× (3.99× to 4.01×) as long as the slowest "
-                "other candidate."
+                Text(
+                    "In allreduce from 1 KiB to 64 KiB, gamma takes up to 4.00× (3.99× to "
+                    "4.01×) as long as the slowest "
+                    "other candidate."
+                )
             ),
-            advice="Try other algorithms or transports of this library for these sizes before giving it up.",
+            advice=Text("Try other algorithms or transports of this library for these sizes before giving it up."),
             cases=[MIDDLE, LARGE],
             severity="warning",
         )
@@ -327,15 +348,18 @@ def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> Non
 def test_more_ranks_than_cores(quiet: Evaluation) -> None:
     placement = Placement(name="socket", nodes=1, ranks_per_node=8, binding="none")
     plan = msgspec.structs.replace(quiet.campaign.plan, placements=[placement])
-    assert verdicts.judge_again(quiet, plan=plan).findings == [
+    assert [rendered(one) for one in verdicts.judge_again(quiet, plan=plan).findings] == [
         Finding(
             kind="oversubscribed",
-            title="socket: more ranks than cores",
+            title=Text("socket: more ranks than cores"),
             text=(
-                "At socket, 8 ranks shared 2 cores. These figures tell how each library waits; one that spins may look "
-                "a thousand times slower than with a core per rank."
+                Text(
+                    "At socket, 8 ranks shared 2 cores. These figures tell how each library waits; "
+                    "one that spins may look "
+                    "a thousand times slower than with a core per rank."
+                )
             ),
-            advice="Compare libraries with at most 2 ranks here, or on a machine with more cores.",
+            advice=Text("Compare libraries with at most 2 ranks here, or on a machine with more cores."),
             cases=[SMALL, MIDDLE, LARGE],
             severity="warning",
         )

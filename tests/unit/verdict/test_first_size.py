@@ -9,9 +9,11 @@ import msgspec
 import polars as pl
 import pytest
 from fakes import campaigns, planted, printed
+from fakes.words import rendered
 
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
+from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.findings import first_size
@@ -63,12 +65,12 @@ def slowed(made: Evidence, blocks: Sequence[int], factor: float, candidate: str 
 
 
 def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
-    assert found(evidence(50)) == [
+    assert [rendered(one) for one in found(evidence(50))] == [
         Finding(
             kind="first_size",
-            title="pingpong: the first size counts more than its message",
-            text="alpha: 25.0 µs at 0 B where 1 B takes 500 ns in the same launch (8 of 8 launches).",
-            advice=ADVICE,
+            title=Text("pingpong: the first size counts more than its message"),
+            text=Text("alpha: 25.0 µs at 0 B where 1 B takes 500 ns in the same launch (8 of 8 launches)."),
+            advice=Text(ADVICE),
             cases=["pingpong.blocking.0.byte.socket.none", "pingpong.blocking.1.byte.socket.none"],
             severity="note",
         )
@@ -78,7 +80,7 @@ def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
 def test_the_worst_launch_is_told_of_each_candidate_that_has_one() -> None:
     made = slowed(slowed(evidence(1), [2, 5], 10), [3], 100, "gamma")
     (one,) = found(slowed(made, [5], 2))
-    assert one.text == (
+    assert render(one.text) == (
         "beta: 10.0 µs at 0 B where 1 B takes 500 ns in the same launch (2 of 8 launches). "
         "gamma: 50.0 µs at 0 B where 1 B takes 500 ns in the same launch (1 of 8 launches)."
     )
@@ -114,7 +116,7 @@ def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
     made = evidence(50)
     lacking = made.figures.filter((pl.col("case") != made.cases[2].case.key) | (pl.col("block") > 3))
     (one,) = found(dataclasses.replace(made, figures=lacking))
-    assert one.text.endswith("(5 of 5 launches).")
+    assert render(one.text).endswith("(5 of 5 launches).")
 
 
 def test_it_is_hardly_ever_invented() -> None:
@@ -148,7 +150,7 @@ def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
     ],
 )
 def test_what_is_told_per_second_is_spoken_of_as_that(metric: str, text: str) -> None:
-    assert [one.text for one in per_second(metric, (1, 2, 4))] == [text]
+    assert [render(one.text) for one in per_second(metric, (1, 2, 4))] == [text]
 
 
 def test_of_an_empty_message_no_bandwidth_is_told_but_a_rate() -> None:
@@ -161,11 +163,11 @@ def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
     path = printed.SAMPLES / "study" / "latency.out"
     made = imported.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
     (one,) = [one for one in evaluate(made).verdict.findings if one.kind == "first_size"]
-    assert one == Finding(
+    assert rendered(one) == Finding(
         kind="first_size",
-        title="osu-latency: the first size counts more than its message",
-        text="MPICH: 73.5 µs at 0 B where 1 B takes 830 ns in the same launch (1 of 3 launches).",
-        advice=ADVICE,
+        title=Text("osu-latency: the first size counts more than its message"),
+        text=Text("MPICH: 73.5 µs at 0 B where 1 B takes 830 ns in the same launch (1 of 3 launches)."),
+        advice=Text(ADVICE),
         cases=["osu-latency.blocking.0.byte.1x2.none", "osu-latency.blocking.1.byte.1x2.none"],
         severity="note",
     )

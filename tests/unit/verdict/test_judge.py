@@ -10,10 +10,12 @@ from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.leveled import at_levels
 
+from rankbench.language import render
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.evidence import Pairs
+from rankbench.verdict.short_answer import tally
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +92,10 @@ def test_a_candidate_alone_wins_by_nothing() -> None:
 def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
     verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], Pairs([]))
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
-    assert verdict.failures == {"a": "crashed in 2, hung in 1", "b": "lacking in 3"}
+    assert {name: render(why) for name, why in verdict.failures.items()} == {
+        "a": "crashed in 2, hung in 1",
+        "b": "lacking in 3",
+    }
 
 
 def test_a_failure_beside_figures_takes_no_figure_away() -> None:
@@ -109,7 +114,7 @@ def test_paired_ratios_overrule_typical_values() -> None:
 def test_wrong_data_in_one_launch_cost_the_place_in_the_ranking() -> None:
     verdict = judge_case(CASE, [summary("a", 100, **{"wrong-data": 1}), summary("b", 180)], Pairs([]))
     assert (verdict.ranking, verdict.winners) == (["b"], ["b"])
-    assert verdict.failures == {"a": "wrong-data in 1"}
+    assert {name: render(why) for name, why in verdict.failures.items()} == {"a": "wrong-data in 1"}
 
 
 def test_a_drawn_campaign_is_judged_as_its_truth_is(tmp_path: Path) -> None:
@@ -169,6 +174,45 @@ def test_the_outcome_is_that_of_both_levels(
     verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
     assert (verdict.outcome, verdict.winners, verdict.winners_by_level) == (outcome, winners, by_level)
     assert verdict.decided == (outcome in {"faster", "equivalent"})
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "decided_at", "answered", "differs"),
+    [
+        (pair(1.2), pair(0.8), ["near", "far"], True, True),
+        (pair(1.2), pair(1.1), ["near", "far"], True, False),
+        (pair(1.2), pair(1, alike=True), ["near", "far"], True, True),
+        (pair(1.2), pair(1), ["near"], False, True),
+        (pair(1), pair(0.8), ["far"], False, True),
+        (pair(1), pair(1), [], False, False),
+        (pair(1.2), pair(0.5, blocks=2), ["near"], True, False),
+    ],
+    ids=["reverses", "same", "one equivalent", "far open", "near open", "both open", "near only"],
+)
+def test_a_level_is_decided_whatever_is_known_at_the_other(
+    near: Comparison, far: Comparison, decided_at: list[str], answered: bool, differs: bool
+) -> None:
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
+    assert (verdict.decided_at, verdict.answered, verdict.differs) == (decided_at, answered, differs)
+
+
+def test_without_levels_what_is_decided_is_answered() -> None:
+    for one, answered in ((pair(1.2), True), (pair(1), False)):
+        verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([one]))
+        assert (verdict.decided_at, verdict.answered, verdict.differs) == ([], answered, False)
+
+
+def test_what_is_decided_at_one_level_is_counted_apart() -> None:
+    def verdicts(near: Comparison, far: Comparison) -> CaseVerdict:
+        return judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
+
+    same, unlike, partly = verdicts(pair(1.2), pair(1.1)), verdicts(pair(1.2), pair(0.8)), verdicts(pair(1.2), pair(1))
+    seldom, unknown = verdicts(pair(1.2), pair(0.5, blocks=2)), verdicts(pair(1), pair(1))
+    assert render(tally([same, unknown])) == "1 of 2 cases decided."
+    assert render(tally([same, unlike, partly, partly, seldom, unknown])) == (
+        "3 of 6 cases decided (1 with different winners near and far, 1 near or far only, as the other was met too "
+        "seldom); 2 more near or far only."
+    )
 
 
 def test_who_is_beaten_at_each_level_by_another_is_no_winner() -> None:

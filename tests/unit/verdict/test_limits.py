@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from fakes import campaigns
 from fakes.campaigns import Truth
+from fakes.words import rendered
 
+from rankbench.language import Text, render
 from rankbench.model import CaseStatus, Finding, LaunchStatus, Placement
 from rankbench.verdict import evaluation, judge
 
@@ -76,14 +78,16 @@ def test_a_crash_from_some_number_of_nodes_on(tmp_path: Path) -> None:
 
     (found,) = limits(tmp_path, NODES, crash, noted)
     number = min(numbers)
-    assert found == Finding(
+    assert rendered(found) == Finding(
         kind="limits",
-        title="beta fails at >= 8 nodes",
+        title=Text("beta fails at >= 8 nodes"),
         text=(
-            "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes. "
-            f"The log of launch {number} says: [n1:1] *** Process received signal ***"
+            Text(
+                "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes. "
+                f"The log of launch {number} says: [n1:1] *** Process received signal ***"
+            )
         ),
-        advice=ADVICE.format(number),
+        advice=Text(ADVICE.format(number)),
         cases=keys(["8x2", "12x2"], ["bcast"]),
         severity="failure",
     )
@@ -105,8 +109,8 @@ def crashing(always: int, first_launch_on: Sequence[int]) -> Callable[[str, Case
 
 def test_numbers_at_which_some_launches_fail_are_told_apart(tmp_path: Path) -> None:
     (found,) = limits(tmp_path, NODES, crashing(8, [4]))
-    assert found.title == "beta fails at >= 8 nodes"
-    assert found.text.startswith(
+    assert render(found.title) == "beta fails at >= 8 nodes"
+    assert render(found.text).startswith(
         "beta fails at >= 8 nodes (6 of 6 launches, SIGSEGV in bcast). At 4 nodes it fails in 1 of 3 launches. "
         "It works at 1 and 2 nodes."
     )
@@ -115,8 +119,8 @@ def test_numbers_at_which_some_launches_fail_are_told_apart(tmp_path: Path) -> N
 
 def test_what_never_fails_in_all_launches_fails_at_times(tmp_path: Path) -> None:
     (found,) = limits(tmp_path, NODES, crashing(99, [8, 12]))
-    assert found.title == "beta fails at times at >= 8 nodes"
-    assert found.text.startswith(
+    assert render(found.title) == "beta fails at times at >= 8 nodes"
+    assert render(found.text).startswith(
         "beta fails at times at >= 8 nodes (2 of 6 launches, SIGSEGV in bcast). It works at 1, 2 and 4 nodes."
     )
 
@@ -125,7 +129,7 @@ def test_the_line_quoted_is_the_signal_and_not_what_hydra_says_of_itself(tmp_pat
     hydra = "[proxy:0@n1] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:480): assert (!closed) failed"
     log = f"{hydra}\nsome error\nKILLED BY SIGNAL: 11 (Segmentation fault)"
     (found,) = limits(tmp_path, NODES, crashing(8, []), lambda launch: msgspec.structs.replace(launch, log=log))
-    assert found.text.endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
+    assert render(found.text).endswith("says: KILLED BY SIGNAL: 11 (Segmentation fault)")
 
 
 def test_what_hangs_with_many_ranks_however_they_lie(tmp_path: Path) -> None:
@@ -133,8 +137,8 @@ def test_what_hangs_with_many_ranks_however_they_lie(tmp_path: Path) -> None:
         return CaseStatus.HUNG if candidate == "alpha" and nodes * ranks >= 8 else None
 
     (found,) = limits(tmp_path, MATRIX, hang)
-    assert found.title == "alpha fails at >= 8 ranks"
-    assert found.text == (
+    assert render(found.title) == "alpha fails at >= 8 ranks"
+    assert render(found.text) == (
         "alpha fails at >= 8 ranks (9 of 9 launches, no progress in allreduce and bcast). It works at 1, 2 and 4 ranks."
     )
     assert found.cases == keys(["2x4", "4x2", "4x4"], ["allreduce", "bcast"])
@@ -147,7 +151,7 @@ def test_what_does_not_take_many_ranks_on_one_node(tmp_path: Path) -> None:
 
     places = {name: place for name, place in MATRIX.items() if name != "1x4"} | {"16x1": (16, 1), "1x4": (1, 4)}
     (found,) = limits(tmp_path, places, wrong)
-    assert found.text == (
+    assert render(found.text) == (
         "beta fails at >= 4 ranks per node (9 of 9 launches, wrong data in allreduce). "
         "It works at 1 and 2 ranks per node."
     )
@@ -159,7 +163,7 @@ def test_two_ways_to_fail_are_two_findings(tmp_path: Path) -> None:
             return CaseStatus.CRASHED
         return CaseStatus.FAILED if candidate == "beta" and case.operation == "allreduce" and nodes >= 12 else None
 
-    assert [one.title for one in limits(tmp_path, NODES, both)] == [
+    assert [render(one.title) for one in limits(tmp_path, NODES, both)] == [
         "beta fails at >= 12 nodes",
         "beta fails at >= 4 nodes",
     ]
@@ -175,7 +179,7 @@ def test_launches_that_do_not_start(tmp_path: Path) -> None:
         return msgspec.structs.replace(launch, status=LaunchStatus.REFUSED, facts=None, exit_code=1, log="")
 
     (found,) = limits(tmp_path, NODES, refuse, unstarted)
-    assert found.text == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
+    assert render(found.text) == "beta fails at >= 8 nodes (6 of 6 launches, no start). It works at 1, 2 and 4 nodes."
     assert found.cases == keys(["8x2", "12x2"], ["allreduce", "bcast"])
 
 

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 from fakes import hierarchy, kinds
+from fakes.words import rendered
 
 from rankbench import plots
+from rankbench.language import Text, render
 from rankbench.model import Finding
-from rankbench.report import matrix_tables as report
-from rankbench.report.matrix_tables import matrix_frame, matrix_sentences, matrix_tables
+from rankbench.report.tables import matrix as report
+from rankbench.report.tables.matrix import frame as matrix_frame
+from rankbench.report.tables.matrix import sentences as matrix_sentences
+from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.verdict import maps
 from rankbench.verdict.evaluation import Evaluation, evaluate
 
@@ -41,28 +45,33 @@ def findings(evaluated: Evaluation) -> list[Finding]:
 
 def test_levels_and_what_does_not_fit_are_found(evaluated: Evaluation) -> None:
     odd, levels = findings(evaluated)
-    assert odd == Finding(
+    assert rendered(odd) == Finding(
         kind="pairs",
-        title="beta, pingpong: pairs of ranks that are not like the others",
+        title=Text("beta, pingpong: pairs of ranks that are not like the others"),
         text=(
-            "pingpong 8 B: between ranks 4 and 6 (within one L2) it takes 1.40× as long as between the others of this "
-            "kind: 301 ns."
+            Text(
+                "pingpong 8 B: between ranks 4 and 6 (within one L2) it takes 1.40× as long as "
+                "between the others of this "
+                "kind: 301 ns."
+            )
         ),
-        advice="See what else runs on these CPUs, and whether the next campaign finds the same pairs.",
+        advice=Text("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
         cases=[hierarchy.case("pingpong", 8, *pair).key for pair in sorted(SLOW)],
         severity="warning",
     )
-    assert levels == Finding(
+    assert rendered(levels) == Finding(
         kind="pairs",
-        title="pingpong: what it takes by what two ranks share",
+        title=Text("pingpong: what it takes by what two ranks share"),
         text=(
-            f"alpha, 8 B: within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); "
-            "across sockets: 622 ns (2.98×, 32 pairs). "
-            f"beta, 8 B: within one L2: 218 ns (8 pairs); {SOCKET}: 214 ns (0.99× ~, 16 pairs); "
-            "across sockets: 642 ns (2.97×, 32 pairs). "
-            "Grouped by their times alone, pairs that share the same are together in 1 of 2."
+            Text(
+                f"alpha, 8 B: within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); "
+                "across sockets: 622 ns (2.98×, 32 pairs). "
+                f"beta, 8 B: within one L2: 218 ns (8 pairs); {SOCKET}: 214 ns (0.99× ~, 16 pairs); "
+                "across sockets: 642 ns (2.97×, 32 pairs). "
+                "Grouped by their times alone, pairs that share the same are together in 1 of 2."
+            )
         ),
-        advice="Place ranks that talk much with each other where they share most.",
+        advice=Text("Place ranks that talk much with each other where they share most."),
         cases=[hierarchy.case("pingpong", 8, *pair).key for pair in ((0, 2), (0, 4), (0, 1))],
         severity="note",
     )
@@ -72,7 +81,9 @@ def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
     made = hierarchy.make(tmp_path / "made", hierarchy.alike, wanted=hierarchy.cases(ranks=8), candidates=("alpha",))
     (found,) = findings(evaluate(made))
     assert found.severity == "note"
-    assert found.text.endswith(" The times of single pairs fall into no groups beyond their scatter over launches.")
+    assert render(found.text).endswith(
+        " The times of single pairs fall into no groups beyond their scatter over launches."
+    )
 
 
 def test_the_same_stands_below_the_map(evaluated: Evaluation) -> None:
@@ -89,7 +100,7 @@ def test_the_same_stands_below_the_map(evaluated: Evaluation) -> None:
 def test_levels_have_a_table(evaluated: Evaluation) -> None:
     *_, levels = matrix_tables(plots.picture(evaluated))
     assert levels.caption.startswith("pingpong 8 B: latency by what two ranks share, 16 ranks (2x8), start: none, ")
-    assert [[cell.text for cell in row] for row in levels.rows[:3]] == [
+    assert [[render(cell.text) for cell in row] for row in levels.rows[:3]] == [
         ["alpha", "within one L2", "8", "208 ns", "1"],
         ["alpha", SOCKET, "16", "207 ns", "0.99× ~"],
         ["alpha", "across sockets", "32", "622 ns", "2.98×"],
@@ -100,7 +111,7 @@ def test_levels_have_a_table(evaluated: Evaluation) -> None:
 def test_tables_stand_in_the_order_of_the_machine(evaluated: Evaluation) -> None:
     first, *_ = matrix_tables(plots.picture(evaluated))
     assert first.columns == ["from", *(f"to {rank}" for rank in (0, 2, 4, 6, 1, 3, 5, 7))]
-    assert [row[0].text for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
+    assert [render(row[0].text) for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
 
 
 def test_many_ranks_leave_a_digit_for_each_pair(evaluated: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +119,7 @@ def test_many_ranks_leave_a_digit_for_each_pair(evaluated: Evaluation, monkeypat
     first, *_ = matrix_tables(plots.picture(evaluated))
     assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")
     assert first.columns == ["from", "a digit for each rank in this order, from 0 (202 ns) to 9 (632 ns)"]
-    assert [[cell.text for cell in row] for row in first.rows[:4]] == [
+    assert [[render(cell.text) for cell in row] for row in first.rows[:4]] == [
         ["0", "·0 00 99 99"],
         ["2", "0· 00 99 99"],
         ["4", "00 ·0 99 89"],
@@ -153,7 +164,7 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
 
 def said(one: maps.Map, folder: Path) -> list[str]:
     whole = plots.picture(evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1)))
-    return list(maps.sentences(one, whole.measure(whole.cases[0])))
+    return [render(sentence) for sentence in maps.sentences(one, whole.measure(whole.cases[0]))]
 
 
 def test_one_direction_is_told_as_such(tmp_path: Path) -> None:
@@ -186,7 +197,7 @@ def test_few_launches_have_no_groups(tmp_path: Path) -> None:
 def test_launches_that_disagree_leave_no_levels(tmp_path: Path) -> None:
     one = one_map(tmp_path, (0, 2), moved=True)
     assert said(one, tmp_path)[0] == "Launches placed rank 0 differently, so that nothing is told of what pairs share."
-    assert (one.levels, one.between((0, 2))) == ([], "")
+    assert (one.levels, render(one.between((0, 2)))) == ([], "")
 
 
 def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:
@@ -199,4 +210,4 @@ def test_ranks_that_no_launch_placed_leave_no_levels(tmp_path: Path) -> None:
     [([3], "rank 3"), ([1, 2, 5], "ranks 1, 2 and 5"), (list(range(16)), "ranks 0, 1, 2, 3 and 12 more")],
 )
 def test_many_ranks_are_summed_up(ranks: list[int], named: str) -> None:
-    assert maps.ranks_named(ranks) == named
+    assert render(maps.ranks_named(ranks)) == named

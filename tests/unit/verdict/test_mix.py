@@ -11,8 +11,10 @@ import pytest
 from fakes import verdicts
 from scipy.stats import t
 
+from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
 from rankbench.verdict import mix
+from rankbench.verdict.interim import penalty
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +79,7 @@ def test_sizes_that_were_not_measured_follow_from_their_neighbours(
 ) -> None:
     found = only(evidence, call(size))
     times = {one.candidate: one.time_ns for one in found.standings}
-    assert found.parts[0].how == how
+    assert render(found.parts[0].how) == how
     assert times["beta"] / times["alpha"] == pytest.approx(factor)
 
 
@@ -100,7 +102,7 @@ def test_sentences_say_who_why_and_what_is_not_in_it(evidence: Evidence) -> None
     best, second = (one.candidate for one in found.standings[:2])
     total = found.standings[0].time_ns / 1000
     beta = found.standings[2]
-    assert list(mix.sentences(evidence, found)) == [
+    assert [render(one) for one in mix.sentences(evidence, found)] == [
         f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
         f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
@@ -115,7 +117,9 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
     evidence = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE).evidence
     found = only(evidence, call(8), call(65536))
     assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
-    assert list(mix.sentences(evidence, found))[-1] == "beta has no figure for allreduce 64 KiB, and is left out."
+    assert [render(one) for one in mix.sentences(evidence, found)][
+        -1
+    ] == "beta has no figure for allreduce 64 KiB, and is left out."
 
 
 def test_calls_that_nothing_stands_for_give_no_mix(evidence: Evidence) -> None:
@@ -129,8 +133,9 @@ def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: 
         one for one in made.comparisons if {one.base, one.other} == {"alpha", "beta"} and ".8." in one.case
     )
     beta = next(one for one in found.standings if one.candidate == "beta")
-    wider = t.isf(0.025 / 2, comparison.degrees) / t.isf(0.025, comparison.degrees)
-    assert math.log(beta.high / beta.low) == pytest.approx(wider * math.log(comparison.high / comparison.low))
+    level = penalty(made, comparison.blocks).nominal(0.05 / 2)
+    half = float(t.isf(level / 2, comparison.degrees)) * comparison.error
+    assert math.log(beta.high / beta.low) == pytest.approx(2 * half)
 
 
 @pytest.mark.parametrize(("high", "different"), [(1.035, False), (1.5, True)])
@@ -138,7 +143,7 @@ def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold
     high: float, different: bool, tmp_path: Path
 ) -> None:
     made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE).evidence
-    wide = [msgspec.structs.replace(one, low=one.ratio / 1.02, high=one.ratio * 1.02) for one in made.comparisons]
+    wide = [msgspec.structs.replace(one, error=0.005) for one in made.comparisons]
     found = only(dataclasses.replace(made, comparisons=wide), call(8, 7))
     beta = next(one for one in found.standings if one.candidate == "beta")
     assert beta.ratio > 1.03
@@ -178,7 +183,7 @@ def test_a_size_beyond_the_largest_adds_the_last_change_to_the_interval(evidence
 def test_no_recommendation_where_much_is_extrapolated_far(evidence: Evidence) -> None:
     found = only(evidence, call(1 << 20, 10), call(8, 1))
     (sentence,) = mix.sentences(evidence, found)
-    assert sentence == (
+    assert render(sentence) == (
         "No recommendation: 100% of the total of beta is extrapolated: allreduce from 64 KiB to 1 MiB. "
         'Measure it: sizes = "..., 1M".'
     )
@@ -188,7 +193,7 @@ def test_little_that_is_extrapolated_is_in_the_answer(evidence: Evidence) -> Non
     found = only(evidence, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
     best = found.standings[0].candidate
     far, _, between = (found.shares[best, place] for place in range(3))
-    assert list(mix.sentences(evidence, found))[-2:] == [
+    assert [render(one) for one in mix.sentences(evidence, found)][-2:] == [
         f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",
         f"{between:.1%} of the total is interpolated: allreduce 8 KiB between 1 KiB and 64 KiB.",
     ]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
+from fakes.words import rendered
 
+from rankbench.language import Text, render, say
 from rankbench.model import Finding
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.evaluation import evaluate
@@ -39,17 +41,21 @@ def test_a_mode_that_repeats_is_told_word_for_word(made: Evaluation) -> None:
     key = CASES[0].key
     share = made.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
-    assert [one for one in made.verdict.findings if one.kind == "modes"] == [
+    assert [rendered(one) for one in made.verdict.findings if one.kind == "modes"] == [
         Finding(
             kind="modes",
-            title="beta: some calls take another time than most",
+            title=Text("beta: some calls take another time than most"),
             text=(
-                "In 1 case the samples of beta have more than one mode, launch after launch. allreduce, 8 B: "
-                f"second at 2.0×, {100 * share:.1f} % of samples, in 6 of 6 launches, scattered."
+                Text(
+                    "In 1 case the samples of beta have more than one mode, launch after launch. allreduce, 8 B: "
+                    f"second at 2.0×, {100 * share:.1f} % of samples, in 6 of 6 launches, scattered."
+                )
             ),
             advice=(
-                "A mean hides this: compare percentiles. Scattered calls may meet a page, a cache line or an "
-                "interrupt: bind ranks, try another transport."
+                Text(
+                    "A mean hides this: compare percentiles. Scattered calls may meet a page, a cache line or an "
+                    "interrupt: bind ranks, try another transport."
+                )
             ),
             cases=[key],
             severity="note",
@@ -59,13 +65,13 @@ def test_a_mode_that_repeats_is_told_word_for_word(made: Evaluation) -> None:
 
 def test_one_hump_is_no_finding(tmp_path: Path) -> None:
     made = evaluate(campaigns.make_campaign(tmp_path / "made", launches=6, cases=CASES, samples=500))
-    assert [one for one in made.verdict.findings if one.kind == "modes"] == []
+    assert [rendered(one) for one in made.verdict.findings if one.kind == "modes"] == []
     assert {len(found) for found in made.modes.values()} == {1}
 
 
 def evidence_with(made: Evaluation, *others: Repeated) -> Evidence:
     """Return evidence in which alpha has these modes in every case."""
-    main = Repeated(Mode("main", 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
+    main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     found: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
     verdict = made.verdict
     return Evidence(made.campaign, verdict.cases, verdict.summaries, [], [], made.launches, modes=found)
@@ -73,7 +79,7 @@ def evidence_with(made: Evaluation, *others: Repeated) -> Evidence:
 
 def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
     name = f"second at 2.0×, {100 * share:.1f} % of samples"
-    return Repeated(Mode(name, 1000, share, 2.0, 900, 1200, 0.1), 6, seen, pattern)
+    return Repeated(Mode(say(name), 1000, share, 2.0, 900, 1200, 0.1), 6, seen, pattern)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +103,9 @@ def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
     made: Evaluation, pattern: Pattern, advice: str
 ) -> None:
     (found,) = modes.find(evidence_with(made, second(6, pattern)))
-    assert found.advice == f"A mean hides this: compare percentiles. {advice}"
+    assert render(found.advice) == f"A mean hides this: compare percentiles. {advice}"
     assert found.cases == [case.key for case in CASES]
-    assert pattern.told in found.text
+    assert render(pattern.text) in render(found.text)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import pytest
 from fakes import verdicts
 
 from rankbench import plots, statistics
-from rankbench.report import derived, tables
+from rankbench.language import render, say
+from rankbench.report import derived, overview
+from rankbench.report.tables import results
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict import gating
 from rankbench.verdict.findings import modes
@@ -46,17 +48,22 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: Evaluation) -> No
     first, *others = evaluated.verdict.cases
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
     assert {one.outcome for one in others} == {"equivalent"}
-    (table,) = tables.results(plots.picture(evaluated))
-    assert [row[-1].text for row in table.rows] == ["near: alpha, far: beta", "=", "="]
+    (table,) = results.latex(plots.picture(evaluated))
+    assert [render(row[-1].text) for row in table.rows] == ["near: alpha, far: beta", "=", "="]
+    assert first.outcome_by_level == {"near": "faster", "far": "faster"}
+    wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1, undecided 0 (of 3 cases)."
+    assert wins in [render(claim.text) for claim in evaluated.verdict.conclusion]
+    assert "; two signs: cores near/far" in overview.overview(plots.picture(evaluated)).caption
     assert [one.kind for one in evaluated.verdict.findings if one.severity == "warning"].count("reference") == 2
 
 
 def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: Evaluation) -> None:
     check, *others = gating.within(evaluated, "beta", "alpha")
     assert check.outcome == "skipped"
-    assert check.text.startswith("takes 1.20× (")
-    assert "what alpha takes while cores are near, 0.80× (" in check.text
+    assert render(check.text).startswith("takes 1.20× (")
+    assert "what alpha takes while cores are near, 0.80× (" in render(check.text)
     assert {one.outcome for one in others} == {"passed"}
+    assert [one.relation for one in (check, *others)] == [one.outcome for one in evaluated.verdict.cases]
 
 
 def test_exported_comparisons_have_columns_of_both_levels(evaluated: Evaluation) -> None:
@@ -70,8 +77,8 @@ def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
     evaluated: Evaluation, slow_ns: float, follows: bool
 ) -> None:
     pattern = Pattern("bursts", 14)
-    main = Repeated(Mode("main", 100, 0.5, 1.0, 50, 200, float("nan")), 6, 6, pattern)
-    second = Repeated(Mode("second at 4.0×, 50 % of samples", 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
+    main = Repeated(Mode(say("main"), 100, 0.5, 1.0, 50, 200, float("nan")), 6, 6, pattern)
+    second = Repeated(Mode(say("second at 4.0×, 50 % of samples"), 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
     visits = pl.lit([100.0, slow_ns, 500.0 - slow_ns, slow_ns])
     evidence = replace(
         evaluated.evidence,
@@ -80,9 +87,11 @@ def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
     )
     found = list(modes.find(evidence))
     if follows:
-        assert [one.text for one in found] == [
+        assert [render(one.text) for one in found] == [
             "In 3 cases the samples of alpha and beta have more than one mode, and the slower mode occurs while cores "
             "are far."
         ]
     else:
-        assert [one.title for one in found] == [f"{name}: some calls take another time than most" for name in NAMES]
+        assert [render(one.title) for one in found] == [
+            f"{name}: some calls take another time than most" for name in NAMES
+        ]

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from fakes import campaigns
 
+from rankbench.language import render
 from rankbench.model import UNKNOWN_MACHINE, Placement, RankFact
 from rankbench.store import Store
 from rankbench.verdict import evaluation
@@ -60,9 +61,9 @@ def test_nodes_under_one_kernel_share_its_cores(
 
     monkeypatch.setattr(Store, "launches", launches)
     verdict = evaluation.evaluate(made).verdict
-    texts = [one.text for one in verdict.findings if one.kind == "oversubscribed"]
+    texts = [render(one.text) for one in verdict.findings if one.kind == "oversubscribed"]
     assert texts == ([WAITING] if short else [])
-    conclusion = " ".join(one.text for one in verdict.conclusion)
+    conclusion = " ".join(render(one.text) for one in verdict.conclusion)
     assert ("they have more ranks or threads than cores" in conclusion) == short
     where = "on n1, n2 and n3, for" if scheduled else "on this machine (Example 9000, 2 cores), for"
     assert f"Valid {where}" in conclusion

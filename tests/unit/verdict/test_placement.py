@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import campaigns, placed, verdicts
+from fakes.words import rendered
 
+from rankbench.language import Text, render
 from rankbench.model import Finding, Launch
 from rankbench.verdict import evaluation
 
@@ -33,7 +35,7 @@ def findings(folder: Path, time_ns: Callable[[str, str, int], float], **others: 
 def text(folder: Path, time_ns: Callable[[str, str, int], float], **others: object) -> str:
     """Return what the only finding says after it has told the ratios."""
     (found,) = findings(folder, time_ns, **others)
-    return found.text.partition("). ")[2]
+    return render(found.text).partition("). ")[2]
 
 
 def slower(factor: float, start_ns: float = 200) -> Callable[[str, str, int], float]:
@@ -42,17 +44,22 @@ def slower(factor: float, start_ns: float = 200) -> Callable[[str, str, int], fl
 
 
 def test_a_difference_that_the_machine_has_without_mpi_is_explained(tmp_path: Path) -> None:
-    assert findings(tmp_path, slower(3.0)) == [
+    assert [rendered(one) for one in findings(tmp_path, slower(3.0))] == [
         Finding(
             kind="placement",
-            title="alpha, pingpong: what the placement does",
+            title=Text("alpha, pingpong: what the placement does"),
             text=(
-                "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
-                f"(2.99× to 3.01×). {WITHOUT} 3.01× as long: the machine explains it "
-                "(at same-l3 the CPUs share an L3 cache, at two-sockets they do not)."
+                Text(
+                    "two-sockets against same-l3: 3.00× the time at 8 B (2.99× to 3.02×) and 3.00× the time at 1 KiB "
+                    f"(2.99× to 3.01×). {WITHOUT} 3.01× as long: the machine explains it "
+                    "(at same-l3 the CPUs share an L3 cache, at two-sockets they do not)."
+                )
             ),
             advice=(
-                "Place ranks that talk most where the figures are best; measure again where the reason is not known."
+                Text(
+                    "Place ranks that talk most where the figures are best; measure again where "
+                    "the reason is not known."
+                )
             ),
             cases=[placed.case("pingpong", size, place).key for size in placed.SMALL for place in placed.SOCKETS],
             severity="note",
@@ -203,11 +210,11 @@ def test_the_nearest_placement_is_compared_with_each_of_the_others(tmp_path: Pat
         names=("nodes", "two-sockets", "same-l3", "same-l2"),
     )
     for name in ("nodes", "two-sockets", "same-l3"):
-        assert f"{name} against same-l2: " in found.text
-    assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in found.text
+        assert f"{name} against same-l2: " in render(found.text)
+    assert "(at same-l2 the CPUs share an L3 cache and an L2 cache, at two-sockets they do not)" in render(found.text)
     assert (
         "Between hosts messages cross the network, of which nothing was measured without MPI: its share cannot be told."
-    ) in found.text
+    ) in render(found.text)
 
 
 def test_ranks_on_other_cpus_from_launch_to_launch_are_told(tmp_path: Path) -> None:
@@ -222,7 +229,7 @@ def test_ranks_on_other_cpus_from_launch_to_launch_are_told(tmp_path: Path) -> N
 
 def test_each_candidate_and_operation_has_its_own(tmp_path: Path) -> None:
     found = findings(tmp_path, slower(3.0), operations=["pingpong", "bandwidth"], candidates=["alpha", "beta"])
-    assert [one.title.partition(":")[0] for one in found] == [
+    assert [render(one.title).partition(":")[0] for one in found] == [
         "alpha, pingpong",
         "beta, pingpong",
         "alpha, bandwidth",

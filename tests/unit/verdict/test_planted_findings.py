@@ -15,8 +15,10 @@ import numpy as np
 import polars as pl
 import pytest
 from fakes import campaigns, planted
+from fakes.words import rendered
 
 from rankbench import units
+from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.verdict import findings
 from rankbench.verdict.evidence import NO_LAST_RANKS
@@ -68,7 +70,7 @@ def crossing(candidate: str, case: Case) -> float:
 
 def test_a_crossover_is_told_with_both_sides_of_it() -> None:
     (one,) = found("crossover", exactly(crossing, line()))
-    assert one.text == (
+    assert render(one.text) == (
         "In allreduce, alpha is fastest from 16 B to 1 KiB; alpha and beta are among the fastest at 4 KiB; beta is "
         "fastest from 16 KiB to 1 MiB. It changes between 1 KiB and 16 KiB: at 1 KiB beta takes 1.30× the time of "
         "alpha (1.30× to 1.30×) and at 16 KiB alpha takes 1.30× the time of beta (1.30× to 1.30×)."
@@ -86,7 +88,7 @@ def test_winners_that_only_flicker_do_not_cross() -> None:
 
 def test_a_planted_crossover_is_found_through_noise() -> None:
     made = [planted.evidence(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
-    texts = [one.text for evidence in made for one in found("crossover", evidence)]
+    texts = [render(one.text) for evidence in made for one in found("crossover", evidence)]
     assert len(texts) == 15
     assert all("It changes between 1 KiB and 16 KiB: " in text for text in texts)
 
@@ -99,15 +101,17 @@ def jumping(*names: str, factor: float = 2.0) -> Callable[[str, Case], float]:
 
 
 def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
-    assert found("jumps", exactly(jumping("beta"), line())) == [
+    assert [rendered(one) for one in found("jumps", exactly(jumping("beta"), line()))] == [
         Finding(
             kind="jumps",
-            title="allreduce: jumps along the sizes",
+            title=Text("allreduce: jumps along the sizes"),
             text=(
-                "beta jumps from 1 KiB to 4 KiB (4.03×, 1.34× more than a smooth curve (1.34× to 1.34×)). "
-                "A switch of protocol or algorithm looks so."
+                Text(
+                    "beta jumps from 1 KiB to 4 KiB (4.03×, 1.34× more than a smooth curve (1.34× to 1.34×)). "
+                    "A switch of protocol or algorithm looks so."
+                )
             ),
-            advice="See which setting moves the jump, and whether another value makes it smaller.",
+            advice=Text("See which setting moves the jump, and whether another value makes it smaller."),
             cases=[key(1024), key(4096)],
             severity="note",
         )
@@ -116,8 +120,8 @@ def test_a_jump_of_one_candidate_looks_like_a_switch() -> None:
 
 def test_a_jump_of_all_is_rather_the_machine_s() -> None:
     (one,) = found("jumps", exactly(jumping("alpha", "beta", "gamma"), line()))
-    assert one.text.endswith("All candidates do so there: it is rather the machine's doing than a library's.")
-    assert one.text.count("jumps from 1 KiB to 4 KiB") == 3
+    assert render(one.text).endswith("All candidates do so there: it is rather the machine's doing than a library's.")
+    assert render(one.text).count("jumps from 1 KiB to 4 KiB") == 3
 
 
 def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
@@ -127,7 +131,7 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
         return 3.0 if case.size_bytes >= 16 << 20 else 1.0
 
     (one,) = found("jumps", exactly(factor, line(sizes=sizes)))
-    assert one.text.endswith(
+    assert render(one.text).endswith(
         "All candidates do so there: it is rather the machine's doing than a library's (the buffers of a node's ranks "
         "come to 16.0 MiB to 64.0 MiB there, its last-level cache holds 32.0 MiB)."
     )
@@ -135,8 +139,11 @@ def test_a_full_cache_is_named_where_buffers_fill_it() -> None:
 
 def test_a_drop_may_say_that_the_better_way_is_taken_too_late() -> None:
     (one,) = found("jumps", exactly(jumping("beta", factor=0.3), line()))
-    assert one.text.startswith("beta drops from 1 KiB to 4 KiB (0.60×, ")
-    assert one.advice == "What is used above a drop may be the better way below it, too: try to have it taken earlier."
+    assert render(one.text).startswith("beta drops from 1 KiB to 4 KiB (0.60×, ")
+    assert (
+        render(one.advice)
+        == "What is used above a drop may be the better way below it, too: try to have it taken earlier."
+    )
 
 
 def test_a_lone_slow_size_goes_back() -> None:
@@ -144,8 +151,8 @@ def test_a_lone_slow_size_goes_back() -> None:
         return 3.0 if candidate == "beta" and case.size_bytes == SWITCH else 1.0
 
     (one,) = found("jumps", exactly(factor, line()))
-    assert "beta jumps from 1 KiB to 4 KiB" in one.text
-    assert ", and back above 4 KiB" in one.text
+    assert "beta jumps from 1 KiB to 4 KiB" in render(one.text)
+    assert ", and back above 4 KiB" in render(one.text)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +172,7 @@ def test_a_limit_that_lies_there_is_named(family: str, version: str, settings: d
         jumping("alpha"), line("pingpong"), candidates=("alpha",), settings={"alpha": settings}, libraries=libraries
     )
     (one,) = found("jumps", made)
-    assert one.text.endswith(f"A switch of protocol or algorithm looks so{told}.")
+    assert render(one.text).endswith(f"A switch of protocol or algorithm looks so{told}.")
 
 
 # --- slower for less --------------------------------------------------------------------------------------------------
@@ -175,14 +182,17 @@ def test_what_takes_longer_for_less_is_told_with_the_worst_pair() -> None:
     def factor(candidate: str, case: Case) -> float:
         return 8.0 if candidate == "beta" and case.size_bytes == 1024 else 1.0
 
-    assert found("slower_for_less", exactly(factor, line())) == [
+    assert [rendered(one) for one in found("slower_for_less", exactly(factor, line()))] == [
         Finding(
             kind="slower_for_less",
-            title="allreduce: smaller messages take longer than larger ones",
-            text="beta takes for 1 KiB 3.97× as long as for 4 KiB (3.97× to 3.97×).",
+            title=Text("allreduce: smaller messages take longer than larger ones"),
+            text=Text("beta takes for 1 KiB 3.97× as long as for 4 KiB (3.97× to 3.97×)."),
             advice=(
-                "A switch of algorithm lies between the two sizes: try to have it made earlier. Until then a program "
-                "does better to send the larger message."
+                Text(
+                    "A switch of algorithm lies between the two sizes: try to have it made "
+                    "earlier. Until then a program "
+                    "does better to send the larger message."
+                )
             ),
             cases=[key(1024), key(4096)],
             severity="warning",
@@ -210,16 +220,20 @@ def test_an_allreduce_slower_than_its_parts_is_told() -> None:
     made = planted.evidence(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
-    assert found("guidelines", made) == [
+    assert [rendered(one) for one in found("guidelines", made)] == [
         Finding(
             kind="guidelines",
-            title="alpha: allreduce takes longer than what it could be made of",
+            title=Text("alpha: allreduce takes longer than what it could be made of"),
             text=(
-                "In 5 of 9 cases alpha takes longer for allreduce than for reduce + bcast, at worst 1.50× as long "
-                "(1.50× to 1.50×; allreduce, 4 KiB)."
+                Text(
+                    "In 5 of 9 cases alpha takes longer for allreduce than for reduce + bcast, at worst 1.50× as long "
+                    "(1.50× to 1.50×; allreduce, 4 KiB)."
+                )
             ),
             advice=(
-                "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
+                Text(
+                    "Look for a setting that chooses another algorithm; until then a program can make it of its parts."
+                )
             ),
             cases=[key(size, *one) for size in sizes for one in operations],
             severity="warning",
@@ -235,7 +249,7 @@ def test_sizes_of_parts_are_scaled_by_the_ranks() -> None:
     assert one.cases == [case.key for case in cases[:3]]
     made = exactly(lambda _candidate, case: 9.0 if case.operation == "scatter" else 1.0, cases, candidates=("alpha",))
     (one,) = found("guidelines", made)
-    assert one.text.startswith("In 1 of 1 case alpha takes longer for scatter than for bcast, ")
+    assert render(one.text).startswith("In 1 of 1 case alpha takes longer for scatter than for bcast, ")
 
 
 def test_a_case_without_its_parts_is_passed_over() -> None:
@@ -247,14 +261,14 @@ def test_persistent_calls_should_not_be_slower_than_blocking_ones_nor_nonblockin
     cases = [*line(sizes=(8,)), *line(form="persistent", sizes=(8,)), *line(form="nonblocking", sizes=(8,))]
     factors = {"blocking": 1.0, "persistent": 1.2, "nonblocking": 1.2}
     (one,) = found("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
-    assert one.title == "alpha: persistent calls take longer than blocking ones"
-    assert one.text == (
+    assert render(one.title) == "alpha: persistent calls take longer than blocking ones"
+    assert render(one.text) == (
         "In 1 of 1 case persistent calls of alpha take longer than blocking ones: at worst 1.20× as long (1.20× to "
         "1.20×; allreduce persistent, 8 B)."
     )
     factors = {"blocking": 1.0, "persistent": 1.0, "nonblocking": 1.5}
     (one,) = found("guidelines", exactly(lambda _candidate, case: factors[case.form], cases, candidates=("alpha",)))
-    assert "nonblocking calls of alpha take longer than blocking ones by more than 25%" in one.text
+    assert "nonblocking calls of alpha take longer than blocking ones by more than 25%" in render(one.text)
 
 
 def test_rules_name_operations_whose_parts_deliver_as_much() -> None:
@@ -282,8 +296,8 @@ def restless(candidate: str, _case: Case) -> float:
 def test_launches_that_scatter_far_more_than_all_others_are_told() -> None:
     made = planted.evidence(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
     (one,) = found("unstable", made)
-    assert one.title == "beta: launches differ more than those of others"
-    assert one.text.startswith(
+    assert render(one.title) == "beta: launches differ more than those of others"
+    assert render(one.text).startswith(
         "In the same blocks, launches of beta scatter far more than those of any other candidate in allreduce "
         "(typically "
     )
@@ -301,7 +315,7 @@ def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
     figures = made.figures.filter(~(lone | lacking))
     (one,) = found("unstable", dataclasses.replace(made, figures=figures))
-    assert one.title == "beta: launches differ more than those of others"
+    assert render(one.title) == "beta: launches differ more than those of others"
 
 
 # --- settings without effect ------------------------------------------------------------------------------------------
@@ -311,17 +325,22 @@ SETTINGS = {"alpha": {}, "beta": {"eager": "1"}}
 
 def test_a_setting_that_changes_nothing_is_told() -> None:
     made = exactly(lambda _candidate, _case: 1.0, line(), candidates=("alpha", "beta"), settings=SETTINGS)
-    assert found("no_effect", made) == [
+    assert [rendered(one) for one in found("no_effect", made)] == [
         Finding(
             kind="no_effect",
-            title="eager: changed nothing",
+            title=Text("eager: changed nothing"),
             text=(
-                "alpha and beta differ in eager only, which changed nothing in 9 cases: every interval of their ratio "
-                "lies within 3%, the widest from 1.00× to 1.00× (allreduce, 16 B)."
+                Text(
+                    "alpha and beta differ in eager only, which changed nothing in 9 cases: every "
+                    "interval of their ratio "
+                    "lies within 3%, the widest from 1.00× to 1.00× (allreduce, 16 B)."
+                )
             ),
             advice=(
-                "Leave it out, or see whether the library takes it at all: its name, and the transport or the "
-                "algorithm that it belongs to."
+                Text(
+                    "Leave it out, or see whether the library takes it at all: its name, and the transport or the "
+                    "algorithm that it belongs to."
+                )
             ),
             cases=[case.key for case in line()],
             severity="note",
@@ -354,19 +373,28 @@ def test_a_start_that_turns_the_winner_round_is_told() -> None:
         return 1.2 if candidate == slow and case.size_bytes == SMALL else 1.1 if case.start == "barrier" else 1.0
 
     cases = with_barrier(line(sizes=(SMALL, 1024)))
-    assert found("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta"))) == [
+    assert [
+        rendered(one) for one in found("misleading_starts", exactly(factor, cases, candidates=("alpha", "beta")))
+    ] == [
         Finding(
             kind="misleading_starts",
-            title="Start barrier misleads",
+            title=Text("Start barrier misleads"),
             text=(
-                "In 1 of 2 cases the ratio of two candidates is surely another with start barrier than with window, in "
-                "1 of them so far that the other one seems faster. Most so in allreduce with start window, 16 B: alpha "
-                "takes 0.83× the time of beta with window and 1.09× with barrier (1.31× between the two, 1.31× to "
-                "1.31×)."
+                Text(
+                    "In 1 of 2 cases the ratio of two candidates is surely another with start "
+                    "barrier than with window, in "
+                    "1 of them so far that the other one seems faster. Most so in allreduce with "
+                    "start window, 16 B: alpha "
+                    "takes 0.83× the time of beta with window and 1.09× with barrier (1.31× between the two, 1.31× to "
+                    "1.31×)."
+                )
             ),
             advice=(
-                "Believe window: ranks leave a barrier at moments that differ from library to library, which is then "
-                "counted as the call's."
+                Text(
+                    "Believe window: ranks leave a barrier at moments that differ from library "
+                    "to library, which is then "
+                    "counted as the call's."
+                )
             ),
             cases=["allreduce.blocking.16.float.socket.barrier"],
             severity="warning",
@@ -404,9 +432,9 @@ SYMMETRIC = [*line(sizes=(8, 1024)), *line("alltoall", sizes=(8, 1024)), *line("
 def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
     table = last_ranks(SYMMETRIC, lambda _name: 0.9)
     (one,) = found("last_rank", planted.evidence(planted.alike, cases=SYMMETRIC, last_ranks=table))
-    assert one.title == "Rank 2 ends last"
-    assert one.text.startswith("Rank 2 ends last in ")
-    assert one.text.endswith(
+    assert render(one.title) == "Rank 2 ends last"
+    assert render(one.text).startswith("Rank 2 ends last in ")
+    assert render(one.text).endswith(
         ", launch after launch. So it is with all candidates: what is slow is its CPU or what shares it, not a library."
     )
     assert (one.severity, one.plot, one.cases) == ("warning", "ranks", [case.key for case in SYMMETRIC])
@@ -415,7 +443,7 @@ def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
 def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None:
     table = last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
     (one,) = found("last_rank", planted.evidence(planted.alike, cases=SYMMETRIC, last_ranks=table))
-    assert "of the samples of 5 of 5 cases of beta, launch after launch." in one.text
+    assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(one.text)
     assert one.severity == "note"
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from fakes import verdicts
 
+from rankbench.language import render
 from rankbench.statistics import compare
 from rankbench.statistics.references import by_case
 from rankbench.verdict import judge_case
@@ -45,8 +46,8 @@ def evidence(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
     judged = evidence(tmp_path, near=1.2, far=0.8)
     level, reversal = reference.find(judged)
-    assert level.title == "Cores were near at times and far at others"
-    assert level.text == (
+    assert render(level.title) == "Cores were near at times and far at others"
+    assert render(level.text) == (
         "Without MPI, handing a cache line from one rank to the next took 50.0 ns at times (near) and 200 ns at others "
         "(far). Candidates are compared at each level on its own. While cores were near (6 of 6 blocks), of 3 cases "
         "alpha was fastest in 1 and none alone in 2. While cores were far (6 of 6 blocks), of 3 cases beta was fastest "
@@ -54,8 +55,8 @@ def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
         "comparisons."
     )
     assert (level.cases, level.severity) == ([SMALLEST], "warning")
-    assert reversal.title == "alpha leads while cores are near, beta while they are far"
-    assert reversal.text == (
+    assert render(reversal.title) == "alpha leads while cores are near, beta while they are far"
+    assert render(reversal.text) == (
         "alpha is faster than beta while cores are near, and slower while they are far: allreduce, 8 B (1.20× near, "
         "1.25× far). Ratios are of the slower to the faster one."
     )

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fakes import scales, thorough
+from fakes.words import rendered
 
+from rankbench.language import Text, render
 from rankbench.model import CaseStatus, Finding, Span
 from rankbench.verdict import evaluation
 
@@ -36,14 +38,16 @@ def key(nodes: int, ranks: int, size: int = 8) -> str:
 
 def test_the_fastest_may_change_with_the_nodes(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, crossing, nodes=NODES, ranks=(2,))
-    assert found == Finding(
+    assert rendered(found) == Finding(
         kind="scaling",
-        title="allreduce: the fastest depends on the number of nodes",
+        title=Text("allreduce: the fastest depends on the number of nodes"),
         text=(
-            "In allreduce, at 8 B with 2 ranks per node "
-            "alpha is fastest from 1 to 4 nodes and beta is fastest from 6 to 12 nodes."
+            Text(
+                "In allreduce, at 8 B with 2 ranks per node "
+                "alpha is fastest from 1 to 4 nodes and beta is fastest from 6 to 12 nodes."
+            )
         ),
-        advice=ADVICE,
+        advice=Text(ADVICE),
         cases=[key(nodes, 2) for nodes in (1, 4, 6, 12)],
         severity="note",
         spans=[
@@ -58,8 +62,8 @@ def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None
         return 1000 * place.ranks_per_node if candidate == "alpha" else 2500
 
     (found,) = findings(tmp_path, told, nodes=(2,), ranks=(1, 2, 4))
-    assert found.title == "allreduce: the fastest depends on the number of ranks per node"
-    assert found.text == (
+    assert render(found.title) == "allreduce: the fastest depends on the number of ranks per node"
+    assert render(found.text) == (
         "In allreduce, at 8 B on 2 nodes "
         "alpha is fastest from 1 to 2 ranks per node and beta is fastest with 4 ranks per node."
     )
@@ -67,10 +71,10 @@ def test_the_fastest_may_change_with_the_ranks_of_a_node(tmp_path: Path) -> None
 
 def test_of_many_changes_the_clearest_are_told(tmp_path: Path) -> None:
     steep, found = findings(tmp_path, crossing, nodes=(2, 12), ranks=(1, 2), sizes=(8, 64, 1024))
-    assert steep.title == "alpha, allreduce: time grows with the nodes as most others' does not"
-    assert steep.text.endswith(". So it does after 5 other steps or at other sizes.")
-    assert found.text.count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
-    assert found.text.endswith("beta is fastest on 12 nodes. It changes in 3 more rows of nodes or of ranks.")
+    assert render(steep.title) == "alpha, allreduce: time grows with the nodes as most others' does not"
+    assert render(steep.text).endswith(". So it does after 5 other steps or at other sizes.")
+    assert render(found.text).count("alpha is fastest on 2 nodes and beta is fastest on 12 nodes") == 3
+    assert render(found.text).endswith("beta is fastest on 12 nodes. It changes in 3 more rows of nodes or of ranks.")
 
 
 @pytest.mark.parametrize(
@@ -100,14 +104,16 @@ def test_time_may_grow_as_no_other_does(tmp_path: Path) -> None:
         return (3000 if steep else 1000) * (1 + 0.5 * place.nodes)
 
     (found,) = findings(tmp_path, told, nodes=NODES, ranks=(1,), candidates=("alpha", "beta", "gamma"), spread=0)
-    assert found == Finding(
+    assert rendered(found) == Finding(
         kind="scaling",
-        title="beta, allreduce: time grows with the nodes as most others' does not",
+        title=Text("beta, allreduce: time grows with the nodes as most others' does not"),
         text=(
-            "From 6 to 8 nodes at 8 B with 1 rank per node, beta takes 3.75× as long, alpha 1.25× and gamma "
-            "1.25×: against alpha and gamma at least 3.00× as much (3.00× to 3.00×)."
+            Text(
+                "From 6 to 8 nodes at 8 B with 1 rank per node, beta takes 3.75× as long, alpha 1.25× and gamma "
+                "1.25×: against alpha and gamma at least 3.00× as much (3.00× to 3.00×)."
+            )
         ),
-        advice=SETTING,
+        advice=Text(SETTING),
         cases=[key(6, 1), key(8, 1)],
         severity="warning",
     )
@@ -120,9 +126,9 @@ def test_two_builds_of_one_library_slow_down_and_win_together(tmp_path: Path) ->
         return crossing(candidate.partition("+")[0], case, place)
 
     one, two, change = findings(tmp_path, told, nodes=(2, 12), ranks=(1,), candidates=builds)
-    assert (one.title.partition(",")[0], two.title.partition(",")[0]) == builds[:2]
-    assert "against beta+gcc and beta+clang at least 2." in one.text
-    assert change.text == (
+    assert (render(one.title).partition(",")[0], render(two.title).partition(",")[0]) == builds[:2]
+    assert "against beta+gcc and beta+clang at least 2." in render(one.text)
+    assert render(change.text) == (
         "In allreduce, at 8 B with 1 rank per node alpha+gcc and alpha+clang are among the fastest on 2 nodes "
         "and beta+gcc and beta+clang are among the fastest on 12 nodes."
     )
@@ -149,7 +155,7 @@ def test_who_crashes_has_no_growth_and_no_rank(tmp_path: Path) -> None:
         return crossing(candidate, case, place)
 
     (found,) = findings(tmp_path, told, nodes=NODES, ranks=(2,))
-    assert found.text.endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
+    assert render(found.text).endswith("alpha is fastest from 1 to 4 nodes and beta is fastest on 6 nodes.")
 
 
 @pytest.mark.parametrize("seed", [0, *map(thorough, range(1, 4))])

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from fakes import campaigns, planted, scales
 from fakes.campaigns import Truth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankbench.language import render, say
 from rankbench.model import CaseVerdict
 from rankbench.verdict import evaluation
 from rankbench.verdict.findings import crossover
 from rankbench.verdict.groups import groups
+from rankbench.verdict.lines import undecided_sizes
 from rankbench.verdict.spans import clause, runs_of
 
 if TYPE_CHECKING:
@@ -80,7 +83,7 @@ def test_any_sequence_of_winners_gives_spans_that_agree(sequence: list[tuple[lis
 
 
 def worded(runs: list[Run]) -> list[tuple[Run, str]]:
-    return [(run, clause(run, "here", lambda numbers: f"at {numbers}")) for run in runs]
+    return [(run, render(clause(run, "here", lambda numbers: say("at {numbers}", numbers=numbers)))) for run in runs]
 
 
 def verdict(case: Case, *winners: str, decided: bool = False) -> CaseVerdict:
@@ -101,6 +104,22 @@ def test_a_span_ends_where_another_wins_and_names_what_it_passes_over() -> None:
     assert [text for _, text in worded(runs)][::3] == [
         "alpha is fastest here (undecided at [16])",
         "alpha and beta are among the fastest here",
+    ]
+
+
+def test_a_span_passes_over_what_is_not_the_same_at_both_levels_and_says_so() -> None:
+    by_level = {"near": ["alpha"], "far": ["alpha", "beta"]}
+    partly = msgspec.structs.replace(
+        verdict(CASES[1], "alpha", "beta"),
+        winners_by_level=by_level,
+        outcome_by_level={"near": "faster", "far": "undecided"},
+    )
+    cases = [(8, verdict(CASES[0], "alpha")), (16, partly), (32, verdict(CASES[2], "alpha"))]
+    runs = runs_of(cases)
+    assert [text for _, text in worded(runs)] == ["alpha is fastest here (not the same near and far at [16])"]
+    assert [render(text) for text in undecided_sizes([(16, partly), (64, verdict(CASES[3], *NAMES))], [])] == [
+        "not the same near and far at 16 B",
+        "undecided at 64 B",
     ]
 
 

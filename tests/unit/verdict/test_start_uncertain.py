@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from fakes import campaigns, verdicts
 
+from rankbench.language import render
 from rankbench.model import CaseVerdict, Summary
 from rankbench.verdict import judge
 from rankbench.verdict.evidence import Evidence
@@ -25,7 +26,7 @@ def judged(folder: Path, change: Callable[[Summary], Summary], cases: list[Case]
     """Judge a campaign of three candidates, beta being twice as slow, with changes to its summaries."""
     made = verdicts.evaluate(folder, verdicts.constant({"beta": 2.0}), cases=cases)
     summaries = [change(one) for one in made.verdict.summaries]
-    doubted = {(one.case, one.candidate) for one in summaries if one.doubt}
+    doubted = {(one.case, one.candidate) for one in summaries if render(one.doubt)}
     comparisons = [
         one for one in made.verdict.comparisons if not {(one.case, one.base), (one.case, one.other)} & doubted
     ]
@@ -50,27 +51,28 @@ def found(verdict: Verdict) -> list[Finding]:
 def test_an_uncertain_candidate_takes_no_part_in_the_case(tmp_path: Path) -> None:
     verdict = judged(tmp_path, uncertain("alpha"))
     small, middle, _ = verdict.cases
-    assert (small.ranking, small.winners, small.failures) == (["gamma", "beta"], ["gamma"], {"alpha": DOUBT})
+    failures = {name: render(why) for name, why in small.failures.items()}
+    assert (small.ranking, small.winners, failures) == (["gamma", "beta"], ["gamma"], {"alpha": DOUBT})
     assert set(middle.winners) == {"alpha", "gamma"}
-    assert "alpha takes the time" not in " ".join(one.text for one in verdict.conclusion)
+    assert "alpha takes the time" not in " ".join(render(one.text) for one in verdict.conclusion)
 
 
 def test_the_finding_says_where_and_how_much(tmp_path: Path) -> None:
     (finding,) = found(judged(tmp_path, uncertain("alpha", "beta")))
     assert (finding.severity, finding.cases) == ("warning", [verdicts.LINE[0].key])
-    assert finding.text == (
+    assert render(finding.text) == (
         "In 1 case (allreduce) ranks' clocks likely differ by more than 5% of the time of a call; worst is alpha in "
         f"allreduce, 8 B: {DOUBT}. These figures are shown, and take part in no comparison."
     )
-    assert finding.advice == (
+    assert render(finding.advice) == (
         'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
         "`rankbench clock` shows how well clocks agree here."
     )
 
 
 def test_the_conclusion_says_so(tmp_path: Path) -> None:
-    said = [one for one in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in one.text]
-    assert [(one.text, one.cases) for one in said] == [
+    said = [one for one in judged(tmp_path, uncertain("beta")).conclusion if "clocks" in render(one.text)]
+    assert [(render(one.text), one.cases) for one in said] == [
         (
             "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
             "shown and not compared.",
@@ -81,7 +83,7 @@ def test_the_conclusion_says_so(tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
     verdict = judged(tmp_path, uncertain("alpha", "beta", "gamma"), verdicts.LINE[:1])
-    assert [one.text for one in verdict.conclusion] == [
+    assert [render(one.text) for one in verdict.conclusion] == [
         "No two candidates have figures for the same case, so there is nothing to compare.",
         "In 1 case the ranks' clocks agree too badly for calls so short to judge every candidate; the figures are "
         "shown and not compared.",
@@ -92,9 +94,10 @@ def test_where_nothing_can_be_judged_it_is_said_why(tmp_path: Path) -> None:
 def test_an_uncertain_case_that_also_crashed_says_both(tmp_path: Path) -> None:
     def change(one: Summary) -> Summary:
         changed = uncertain("alpha")(one)
-        return msgspec.structs.replace(changed, failures={"crashed": 2}) if changed.doubt else one
+        return msgspec.structs.replace(changed, failures={"crashed": 2}) if render(changed.doubt) else one
 
-    assert judged(tmp_path, change).cases[0].failures == {"alpha": f"{DOUBT}, crashed in 2"}
+    failures = judged(tmp_path, change).cases[0].failures
+    assert {name: render(why) for name, why in failures.items()} == {"alpha": f"{DOUBT}, crashed in 2"}
 
 
 def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None:
@@ -104,7 +107,7 @@ def test_ranks_seen_to_begin_apart_are_a_note_and_judged(tmp_path: Path) -> None
     verdict = judged(tmp_path, change)
     (finding,) = found(verdict)
     assert (finding.severity, finding.cases) == ("note", [verdicts.LINE[0].key, verdicts.LINE[1].key])
-    assert finding.text == (
+    assert render(finding.text) == (
         "In 2 cases (allreduce) the last rank began later than the first by more than 5% of the time, at most by "
         "40.0 ns of 502 ns (alpha, allreduce, 8 B). This is measured, and part of the time."
     )
@@ -126,7 +129,7 @@ def test_with_a_start_that_agrees_on_no_time_beginning_apart_is_no_finding() -> 
             case=case.key, candidate="alpha", launches=6, samples=60, late=0, overrun=0, typical_ns=500.0, skew_ns=400.0
         )
         evidence = Evidence(campaigns.campaign(cases=[case]), [verdict], [apart], [], [], [])
-        return [one.title for one in start_uncertain.find(evidence)]
+        return [render(one.title) for one in start_uncertain.find(evidence)]
 
     assert titles("window") == ["Ranks began measurably apart"]
     assert titles("none") == []

@@ -9,6 +9,7 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
+from rankbench.language import render
 from rankbench.verdict import evaluation
 from rankbench.verdict.starts import read_out
 
@@ -34,7 +35,7 @@ def evaluated(folder: Path, *starts: str) -> Evaluation:
 
 
 def said(found: Evaluation) -> list[str]:
-    return [one.text for one in read_out(found.campaign, found.starts, found.verdict.summaries)]
+    return [render(one.text) for one in read_out(found.campaign, found.starts, found.verdict.summaries)]
 
 
 def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:
@@ -84,5 +85,5 @@ def test_only_what_is_counted_from_a_common_start_can_be_too_uncertain(tmp_path:
     cases = [*WINDOW[:1], *(msgspec.structs.replace(case, start="barrier") for case in WINDOW[:1])]
     made = campaigns.make_campaign(tmp_path / "made", lambda *_: Truth(error_ns=600.0), cases=cases, control=False)
     found = evaluation.evaluate(made).verdict
-    doubted = {(one.case.rsplit(".")[-1], one.candidate) for one in found.summaries if one.doubt}
+    doubted = {(one.case.rsplit(".")[-1], one.candidate) for one in found.summaries if render(one.doubt)}
     assert doubted == {("window", "alpha"), ("window", "beta")}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from fakes import campaigns, verdicts
+from fakes.words import rendered
 
+from rankbench.language import Text, render
 from rankbench.model import Finding, State
 from rankbench.verdict import evaluation, judge
 
@@ -64,12 +66,12 @@ def test_one_state_with_a_little_scatter_is_no_finding(quiet: Evaluation) -> Non
 
 def test_blocks_in_another_state_are_told_and_all_compared(tmp_path: Path) -> None:
     verdict = evaluate(tmp_path, lambda _, block: (210.0, 210.0) if block > 4 else (50.0, 50.0)).verdict
-    assert findings(verdict) == [
+    assert [rendered(one) for one in findings(verdict)] == [
         Finding(
             kind="state",
-            title="The machine was not in one state",
-            text=f"{HANDING} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}",
-            advice=ADVICE,
+            title=Text("The machine was not in one state"),
+            text=Text(f"{HANDING} took 50.0 ns in 8 launches and 210 ns in 4 launches. {COMPARED}"),
+            advice=Text(ADVICE),
             cases=[],
             severity="note",
         )
@@ -82,7 +84,7 @@ def test_a_change_within_a_launch_is_told_and_the_launch_counts(tmp_path: Path) 
         return (50.0, 210.0) if (candidate, block) == ("beta", 3) else (50.0, 50.0)
 
     verdict = evaluate(tmp_path, exchange_ns).verdict
-    assert [(one.text, one.severity) for one in findings(verdict)] == [
+    assert [(render(one.text), one.severity) for one in findings(verdict)] == [
         (f"{HANDING} took 50.0 ns in 11 launches and changed during 1 launch. {COMPARED}", "note")
     ]
     assert {(one.blocks, one.different) for one in verdict.comparisons} == {(6, True)}
@@ -92,7 +94,7 @@ def test_a_candidate_that_met_a_better_machine_throughout_is_told(tmp_path: Path
     verdict = evaluate(tmp_path, lambda candidate, _: (50.0, 50.0) if candidate == "beta" else (210.0, 210.0)).verdict
     favoured, unlike = findings(verdict)
     assert (favoured.severity, unlike.severity) == ("warning", "note")
-    assert favoured.text == (
+    assert render(favoured.text) == (
         "Just before its launches, handing a cache line from one CPU to another took 4.20× as long for alpha as for "
         "beta, in 6 blocks. What they differ in may be that."
     )
@@ -108,15 +110,17 @@ def test_stolen_time_is_told_of_the_cpus_in_use(quiet: Evaluation) -> None:
         return msgspec.structs.replace(launch, stolen_s={2: 0.1, 3: 0.11, 7: 0.5}.get(launch.number, 0.0))
 
     worst = next(launch for launch in quiet.launches if launch.number == 7)
-    assert again(quiet, change) == [
+    assert [rendered(one) for one in again(quiet, change)] == [
         Finding(
             kind="state",
-            title="The hypervisor took CPU time",
+            title=Text("The hypervisor took CPU time"),
             text=(
-                "In 2 of 12 launches the hypervisor took more than 2% of the ranks' CPU time, at most 10.0% "
-                f"(launch 7, {worst.candidate})."
+                Text(
+                    "In 2 of 12 launches the hypervisor took more than 2% of the ranks' CPU time, at most 10.0% "
+                    f"(launch 7, {worst.candidate})."
+                )
             ),
-            advice="Other guests compete for the same CPUs: choose a quieter hour or a machine of your own.",
+            advice=Text("Other guests compete for the same CPUs: choose a quieter hour or a machine of your own."),
             cases=[],
             severity="warning",
         )
@@ -145,15 +149,17 @@ def test_states_that_are_not_known_are_told_with_the_reason(
         known = launch.number > 4
         return launch if known else msgspec.structs.replace(launch, before=state, after=state, state_reason=reason)
 
-    assert again(quiet, change) == [
+    assert [rendered(one) for one in again(quiet, change)] == [
         Finding(
             kind="state",
-            title="The state of the machine is not known throughout",
+            title=Text("The state of the machine is not known throughout"),
             text=(
-                f"Of 4 of 12 launches it is not known in what state the machine was: {why}. "
-                "They are compared as if it had been alike."
+                Text(
+                    f"Of 4 of 12 launches it is not known in what state the machine was: {why}. "
+                    "They are compared as if it had been alike."
+                )
             ),
-            advice="Run the core with --state by hand, and see what it says.",
+            advice=Text("Run the core with --state by hand, and see what it says."),
             cases=[],
             severity="note",
         )
@@ -167,7 +173,7 @@ def test_launches_of_an_older_rankbench_have_no_state(quiet: Evaluation) -> None
         return msgspec.convert(older, type(launch))
 
     (found,) = again(quiet, change)
-    assert found.text.startswith(
+    assert render(found.text).startswith(
         "Of 12 of 12 launches it is not known in what state the machine was: it was not measured."
     )
 

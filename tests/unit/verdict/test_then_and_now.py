@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from fakes.nights import CASES, night, slower
 
+from rankbench.language import render
 from rankbench.model import CaseStatus
 from rankbench.verdict.then_and_now import Change, Held, between, hold, sentences
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def text(held: Held, kind: str) -> str:
-    return next(one.text for one in held.told.remarks if one.kind == kind)
+    return next(render(one.text) for one in held.told.remarks if one.kind == kind)
 
 
 def with_(case: Case, **changes: object) -> Case:
@@ -47,7 +48,7 @@ def test_what_differs_of_a_library_beside_its_version_is_told(tmp_path: Path) ->
     receipts = [msgspec.structs.replace(one, compiler="clang 19") for one in new.campaign.receipts]
     new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
     remark = next(one for one in hold(night(tmp_path / "old"), new).told.remarks if one.kind == "library")
-    assert (remark.text, remark.advice) == (
+    assert (render(remark.text), render(remark.advice)) == (
         "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now; "
         "compiler gcc 12.2.0 then, clang 19 now.",
         "A change may come from any of these; change one at a time.",
@@ -56,7 +57,7 @@ def test_what_differs_of_a_library_beside_its_version_is_told(tmp_path: Path) ->
 
 def test_a_candidate_that_failed_in_a_case_has_no_ratio_there(tmp_path: Path) -> None:
     old, new = night(tmp_path / "old"), night(tmp_path / "new", slower("beta", "barrier", CaseStatus.CRASHED))
-    assert [(one.title, one.new) for one in hold(old, new).told.changes][-1] == ("barrier", "alpha-1.0")
+    assert [(render(one.title), one.new) for one in hold(old, new).told.changes][-1] == ("barrier", "alpha-1.0")
 
 
 def change(ratio: float, **changes: object) -> Change:
@@ -81,7 +82,7 @@ def change(ratio: float, **changes: object) -> Change:
 
 def test_memory_is_told_apart_from_times() -> None:
     found = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
-    assert list(sentences(found, 0.05)) == [
+    assert [render(one) for one in sentences(found, 0.05)] == [
         "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be told.",
         "a takes 1.00× the time that it took: geometric mean over 3 cases.",
         "Slowed down most: allreduce 8 B of a (2.00×).",
@@ -94,7 +95,7 @@ def test_memory_is_told_apart_from_times() -> None:
 
 def test_a_mean_of_ratios_none_of_which_is_told_says_so() -> None:
     lines = list(sentences([change(1.5, different=False)], 0.05))
-    assert lines[1] == (
+    assert render(lines[1]) == (
         "a takes 1.50× the time that it took: geometric mean over 1 case, in none of which a change can be told."
     )
 
@@ -103,4 +104,4 @@ def test_a_mean_of_ratios_none_of_which_is_told_says_so() -> None:
     ("low", "high", "spelt"), [(0.98, 1.031, "0.98–1.03×"), (0.001, 1e22, "<0.01–>999×"), (12.34, 340, "12.3–340×")]
 )
 def test_intervals_are_spelt_as_far_as_they_say_anything(low: float, high: float, spelt: str) -> None:
-    assert between(low, high) == spelt
+    assert render(between(low, high)) == spelt

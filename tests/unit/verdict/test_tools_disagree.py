@@ -9,7 +9,9 @@ import msgspec
 import pytest
 from fakes import alternated, planted
 from fakes.alternated import CORE, OSU, of
+from fakes.words import rendered
 
+from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.verdict.findings import tools_disagree
 
@@ -40,18 +42,25 @@ def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> Evidence:
 
 def test_a_tool_that_names_the_other_one_is_told() -> None:
     told = {("osu-allreduce", 8): {"alpha": 1.3, "beta": 1.0}, ("osu-bcast", 1024): {"alpha": 1.6, "beta": 1.0}}
-    assert list(tools_disagree.find(made(told))) == [
+    assert [rendered(one) for one in list(tools_disagree.find(made(told)))] == [
         Finding(
             kind="tools_disagree",
-            title="osu contradicts the core",
+            title=Text("osu contradicts the core"),
             text=(
-                "In 2 of 4 cases that both measured, osu tells the one of two candidates to be faster which the core "
-                "tells to be slower. Most so in bcast, 1 KiB: beta takes 1.40× the time of alpha by the core and 0.62× "
-                "by osu."
+                Text(
+                    "In 2 of 4 cases that both measured, osu tells the one of two candidates to "
+                    "be faster which the core "
+                    "tells to be slower. Most so in bcast, 1 KiB: beta takes 1.40× the time of "
+                    "alpha by the core and 0.62× "
+                    "by osu."
+                )
             ),
             advice=(
-                "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first "
-                "size counts what is set up once. `rankbench reconcile` measures what each of these makes of the time."
+                Text(
+                    "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first "
+                    "size counts what is set up once. `rankbench reconcile` measures what each of "
+                    "these makes of the time."
+                )
             ),
             cases=[
                 "bcast.blocking.1024.byte.socket.window",
@@ -88,4 +97,4 @@ def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
     known = alternated.record(cases).operations
     evidence = dataclasses.replace(evidence, campaign=msgspec.structs.replace(evidence.campaign, operations=known))
     (found,) = tools_disagree.find(evidence)
-    assert found.advice.startswith("osu calculates with numbers of type char there, the core of type float. ")
+    assert render(found.advice).startswith("osu calculates with numbers of type char there, the core of type float. ")

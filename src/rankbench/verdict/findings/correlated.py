@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import Finding
-from rankbench.statistics.correlation import between_launches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +17,7 @@ TITLE = "Correlated launches"
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yield a warning where ratios of successive blocks are positively correlated."""
-    pairs = dict.fromkeys((one.base, one.other) for one in evidence.comparisons)
-    found = between_launches(evidence.figures, list(pairs))
+    found = evidence.correlation
     if found is None or not found.positive:
         return
     yield Finding(
@@ -27,7 +25,8 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         title=say("Successive launches are correlated"),
         text=say(
             "Ratios of successive blocks have a lag-1 correlation of {r:.2f} (p = {p:.4f}, over {n:count block}). For "
-            "independent launches it is 0. Intervals of ratios should be about {wider:.2f} times as wide.",
+            "independent launches it is 0. Intervals of ratios are {wider:.2f} times as wide for it, and verdicts need "
+            "as much more.",
             r=found.correlation,
             p=found.p_value,
             n=found.blocks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.verdict.changes import Change, changes_of
 from rankbench.verdict.lines import lines, size_clauses, undecided_sizes
@@ -29,16 +29,16 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             yield _finding(evidence, runs, changes, undecided_sizes(line.ranked, runs))
 
 
-def _finding(evidence: Evidence, runs: Sequence[Run], changes: list[Change], undecided: list[str]) -> Finding:
+def _finding(evidence: Evidence, runs: Sequence[Run], changes: list[Change], undecided: list[Text]) -> Finding:
     title = evidence.title(runs[0].cases[0][1].case)
-    fastest = say("In {title}, {winners}.", title=title, winners="; ".join([*size_clauses(runs), *undecided]))
+    fastest = say("In {title}, {winners:;}.", title=title, winners=[*size_clauses(runs), *undecided])
     described = [_description(evidence, change) for change in changes[:MOST_CHANGES]]
     more = [say("It changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
     ends = [one.case.key for run in runs for _, one in (run.cases[0], run.cases[-1])]
     return Finding(
         kind="crossover",
         title=say("{title}: the fastest depends on the size", title=title),
-        text=" ".join([fastest, *described, *more]),
+        text=sentences([fastest, *described, *more]),
         advice=say("Let the sizes that your application sends decide; measure more sizes to find the exact points."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
@@ -46,7 +46,7 @@ def _finding(evidence: Evidence, runs: Sequence[Run], changes: list[Change], und
     )
 
 
-def _description(evidence: Evidence, change: Change) -> str:
+def _description(evidence: Evidence, change: Change) -> Text:
     sizes = [evidence.case[one.case].size_bytes for one in change]
     sides = [
         say(

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.endings import signal_of
-from rankbench.language import say
+from rankbench.language import Text, say
 from rankbench.model import Finding, LaunchStatus
 from rankbench.verdict.evidence import some
 
@@ -25,9 +25,9 @@ MOST_TITLES = 3
 class Saying(NamedTuple):
     """What is said of a kind of failure, and what to do about it."""
 
-    title: str
-    text: str
-    advice: str
+    title: Text
+    text: Text
+    advice: Text
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         yield from _not_started(evidence, name)
 
 
-def _saying(status: str, name: str, where: str, signals: list[str]) -> Saying:
+def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
     """Return what is said of a candidate; `signals` ended its launches that crashed."""
     return {
         "wrong-data": Saying(
@@ -109,7 +109,7 @@ def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
     ]
 
 
-def _where(evidence: Evidence, name: str, cases: list[str]) -> str:
+def _where(evidence: Evidence, name: str, cases: list[str]) -> Text:
     """Return which cases, those that have figures of other launches apart."""
     partly = [key for key in cases if (one := evidence.summary[key, name]).launches or one.left_out]
     always = [key for key in cases if key not in partly]
@@ -120,7 +120,7 @@ def _where(evidence: Evidence, name: str, cases: list[str]) -> str:
     return say("{where} and in {some}", where=where, some=some_launches) if partly else where
 
 
-def _counted(evidence: Evidence, cases: list[str]) -> str:
+def _counted(evidence: Evidence, cases: list[str]) -> Text:
     titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, MOST_TITLES))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.verdict import measures
 from rankbench.verdict.lines import Line, lines
@@ -65,7 +65,7 @@ def firsts(evidence: Evidence, line: Line, sizes: list[int]) -> Iterator[First]:
                 yield First(line, name, one[keys[0]], one[keys[1]], len(whole))
 
 
-def _told(evidence: Evidence, sizes: list[int], own: list[First]) -> str:
+def _told(evidence: Evidence, sizes: list[int], own: list[First]) -> Text:
     """Say of a candidate's launches how far the worst one is off, in what the benchmark tells."""
     worst = max(own, key=lambda one: one.first_ns / one.next_ns)
     first, following = (_measure(evidence, worst, size) for size in sizes[:2])
@@ -106,7 +106,7 @@ def _finding(evidence: Evidence, line: Line, sizes: list[int], found: list[First
     return Finding(
         kind="first_size",
         title=say("{title}: the first size counts more than its message", title=evidence.title(line.cases[sizes[0]])),
-        text=" ".join(told),
+        text=sentences(told),
         advice=say(
             "What is set up at the first calls stands in the first size. Leave it out, let the program begin with a "
             "size that nobody reads, or give it more warm-up."

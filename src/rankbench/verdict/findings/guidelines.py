@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from rankbench.language import say
+from rankbench.language import Text, clauses, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, judged, within_launches
 
@@ -235,7 +235,7 @@ def _finding(evidence: Evidence, candidate: str, about: str, results: list[tuple
             name=candidate,
             about=about,
         ),
-        text=told or " ".join(_by_rule(evidence, candidate, about, breaches, results)),
+        text=told or sentences(_by_rule(evidence, candidate, about, breaches, results)),
         advice=say(
             "Until the library mends it, use blocking calls there."
             if of_form
@@ -252,7 +252,7 @@ def _by_rule(
     about: str,
     breaches: Sequence[Breach],
     results: Sequence[tuple[Asked, Contrast]],
-) -> Iterator[str]:
+) -> Iterator[Text]:
     for rule, group in groupby(sorted(breaches, key=lambda one: one.rule), key=lambda one: one.rule):
         own = list(group)
         tested = sum(one.rule == rule for one, _ in results)
@@ -267,7 +267,7 @@ def _by_rule(
         )
 
 
-def _worst(evidence: Evidence, one: Breach) -> str:
+def _worst(evidence: Evidence, one: Breach) -> Text:
     return say(
         "at worst {ratio:ratio} as long ({low:ratio} to {high:ratio}; {case})",
         ratio=one.ratio.ratio,
@@ -277,11 +277,11 @@ def _worst(evidence: Evidence, one: Breach) -> str:
     )
 
 
-def _of_form(evidence: Evidence, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> str:
+def _of_form(evidence: Evidence, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> Text:
     worst: dict[str, Breach] = {}
     for one in sorted(breaches, key=lambda one: -one.ratio.ratio):
         worst.setdefault(one.case.operation, one)
-    told = "; ".join(_worst(evidence, one) for one in list(worst.values())[:MOST_TOLD])
+    told = clauses(_worst(evidence, one) for one in list(worst.values())[:MOST_TOLD])
     if len(worst) > MOST_TOLD:
         told = say("{told}, and {n:count more operation}", told=told, n=len(worst) - MOST_TOLD)
     return say(

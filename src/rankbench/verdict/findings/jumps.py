@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, ended, listed, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import shapes
-from rankbench.verdict.evidence import Evidence, listed
 from rankbench.verdict.lines import Line, lines
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.statistics.shapes import Step
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "Jumps along the sizes"
 
@@ -98,8 +98,8 @@ def _finding(evidence: Evidence, line: Line, jumps: list[Jump], measured: set[st
     return Finding(
         kind="jumps",
         title=say("{title}: jumps along the sizes", title=title),
-        text=" ".join(told),
-        advice=" ".join(dict.fromkeys(_advice(one) for one in jumps)),
+        text=sentences(told),
+        advice=sentences(dict.fromkeys(_advice(one) for one in jumps)),
         cases=[line.verdicts[size].case.key for size in sizes],
         severity="note",
     )
@@ -119,13 +119,13 @@ def alike(jumps: Sequence[Jump]) -> list[list[Jump]]:
 
 def _sentences(
     evidence: Evidence, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
-) -> Iterator[str]:
-    yield f"{listed(_told(one, jumps) for one in together)}."
+) -> Iterator[Text]:
+    yield ended(listed(_told(one, jumps) for one in together))
     cache = _cache(evidence, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
         told = say("All candidates do so there: it is rather the machine's doing than a library's")
-        yield f"{told} {cache}." if cache else f"{told}."
+        yield ended(say("{told} {cache}", told=told, cache=cache) if cache else told)
     elif cache:
         yield say("It may be the machine's doing {cache}.", cache=cache)
     elif shared:
@@ -140,7 +140,7 @@ def _sentences(
         )
 
 
-def _told(one: Jump, jumps: Iterable[Jump]) -> str:
+def _told(one: Jump, jumps: Iterable[Jump]) -> Text:
     back = any(
         one.up and not other.up and other.candidate == one.candidate and other.smaller_bytes == one.larger_bytes
         for other in jumps
@@ -169,7 +169,7 @@ def _told(one: Jump, jumps: Iterable[Jump]) -> str:
     return say("{told}, and back above {larger:size}", told=told, larger=one.larger_bytes) if back else told
 
 
-def _cache(evidence: Evidence, line: Line, together: Iterable[Jump]) -> str:
+def _cache(evidence: Evidence, line: Line, together: Iterable[Jump]) -> Text:
     """Return that the last-level cache is full there, where it is known and so."""
     facts = [launch.facts for launch in evidence.launches if launch.facts]
     held = max((one.last_level_cache_bytes for one in facts), default=0)
@@ -177,7 +177,7 @@ def _cache(evidence: Evidence, line: Line, together: Iterable[Jump]) -> str:
     larger = max(one.larger_bytes for one in together)
     first, last = (_touched(evidence, line.verdicts[size].case) for size in (smaller, larger))
     if not held or not first / 2 <= held <= 2 * last:
-        return ""
+        return NOTHING
     return say(
         "(the buffers of a node's ranks come to {first:memory} to {last:memory} there, its last-level cache holds "
         "{held:memory})",
@@ -196,7 +196,7 @@ def _touched(evidence: Evidence, case: Case) -> int:
     return each * placement.ranks_per_node
 
 
-def _limits(evidence: Evidence, line: Line, jump: Jump) -> Iterator[str]:
+def _limits(evidence: Evidence, line: Line, jump: Jump) -> Iterator[Text]:
     """Yield the settings of the library whose limit lies there, of messages from one rank to another."""
     case = line.verdicts[jump.smaller_bytes].case
     candidate = next(one for one in evidence.campaign.candidates if one.name == jump.candidate)
@@ -217,7 +217,7 @@ def _limits(evidence: Evidence, line: Line, jump: Jump) -> Iterator[str]:
             )
 
 
-def _advice(jump: Jump) -> str:
+def _advice(jump: Jump) -> Text:
     if jump.up:
         return say("See which setting moves the jump, and whether another value makes it smaller.")
     return say("What is used above a drop may be the better way below it, too: try to have it taken earlier.")

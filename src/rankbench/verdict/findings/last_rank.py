@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import judged
 
@@ -113,7 +113,7 @@ def _finding(evidence: Evidence, found: Sequence[Last]) -> Finding:
             rank=one.rank,
             placement=one.placement,
         ),
-        text=f"{ends} {why}",
+        text=sentences([ends, why]),
         advice=say(
             "See what else runs on that CPU, whether it clocks lower or serves interrupts, and leave it out."
             if everywhere
@@ -125,7 +125,7 @@ def _finding(evidence: Evidence, found: Sequence[Last]) -> Finding:
     )
 
 
-def _rank(evidence: Evidence, one: Last) -> str:
+def _rank(evidence: Evidence, one: Last) -> Text:
     """Return the rank, with where it sat, if that was the same place in all launches."""
     seats = {
         (fact.host, fact.cpu)
@@ -135,6 +135,6 @@ def _rank(evidence: Evidence, one: Last) -> str:
         if fact.rank == one.rank
     }
     if len(seats) != 1:
-        return str(one.rank)
+        return say("{rank}", rank=one.rank)
     host, cpu = seats.pop()
     return say("{rank} (CPU {cpu} of {host})", rank=one.rank, cpu=cpu, host=host)

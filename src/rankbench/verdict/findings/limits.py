@@ -7,14 +7,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.endings import signal_of
-from rankbench.language import say
+from rankbench.language import NOTHING, Text, Words, listed, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
-from rankbench.verdict.evidence import Evidence, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankbench.model import Launch, Placement, Summary
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "What fails from some number of nodes or ranks on"
 
@@ -41,7 +41,7 @@ class Fate(NamedTuple):
     placement: Placement
     tried: int
     failed: int
-    saying: str
+    saying: Words
     """How it failed: `SIGSEGV`, `no progress`; empty where it did not."""
 
 
@@ -53,7 +53,7 @@ class Limit(NamedTuple):
     """The first number at which a launch fails."""
     always: int | None
     """The first number from which on every launch fails, None where some do not up to the end."""
-    saying: str
+    saying: Words
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def _fates(evidence: Evidence, name: str) -> dict[str, list[Fate]]:
         if not launches:
             continue
         begun = [one for one in launches if one.facts]
-        saying = "" if begun else _how(launches[0])
+        saying = NOTHING if begun else _how(launches[0])
         fates[START].append(Fate(placement, len(launches), 0 if begun else len(launches), saying))
         if begun:
             for operation, summaries in _summaries(evidence, name, placement).items():
@@ -99,15 +99,19 @@ def _fate(placement: Placement, summaries: Sequence[Summary], launches: Sequence
     return Fate(placement, worst.launches + worst.left_out + failed, failed, _saying(told, launches))
 
 
-def _saying(told: dict[CaseStatus, int], launches: Sequence[Launch]) -> str:
+def _saying(told: dict[CaseStatus, int], launches: Sequence[Launch]) -> Text:
     if not told:
-        return ""
+        return NOTHING
     status = max(told, key=lambda one: told[one])
     signals = {_how(one) for one in launches if one.status is LaunchStatus.CRASHED}
-    return listed(sorted(signals)) if status is CaseStatus.CRASHED and signals else _ended(status)
+    return listed(sorted(signals, key=_order)) if status is CaseStatus.CRASHED and signals else _ended(status)
 
 
-def _ended(status: CaseStatus) -> str:
+def _order(how: Words) -> str:
+    return how.template if isinstance(how, Text) else how
+
+
+def _ended(status: CaseStatus) -> Text:
     return {
         CaseStatus.CRASHED: say("crash"),
         CaseStatus.HUNG: say("no progress"),
@@ -116,12 +120,12 @@ def _ended(status: CaseStatus) -> str:
     }[status]
 
 
-def _no_start() -> str:
+def _no_start() -> Text:
     """Return how a launch ended that never told of a case, if it does not say more."""
     return say("no start")
 
 
-def _how(launch: Launch) -> str:
+def _how(launch: Launch) -> Words:
     """Return how a launch ended, in a word or two."""
     if launch.status is LaunchStatus.HUNG:
         return _ended(CaseStatus.HUNG)
@@ -155,7 +159,7 @@ def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[
     return Finding(
         kind="limits",
         title=say("{name} fails {where}", name=name, where=where),
-        text=" ".join(
+        text=sentences(
             [
                 say(
                     "{name} fails {where} ({n} of {all:count launch}, {how}).",
@@ -178,7 +182,7 @@ def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[
     )
 
 
-def _from(limit: Limit) -> str:
+def _from(limit: Limit) -> Text:
     where = {
         "nodes": say("at >= {n} nodes", n=limit.always or limit.least),
         "ranks": say("at >= {n} ranks", n=limit.always or limit.least),
@@ -187,7 +191,7 @@ def _from(limit: Limit) -> str:
     return where if limit.always else say("at times {where}", where=where)
 
 
-def _at_times(limit: Limit, fates: Sequence[Fate]) -> Iterator[str]:
+def _at_times(limit: Limit, fates: Sequence[Fate]) -> Iterator[Text]:
     """Yield for each number below the one from which on all launches fail how many do there."""
     number = AXES[limit.axis]
     for n in sorted({number(one.placement) for one in fates}):
@@ -206,13 +210,13 @@ def _worst(those: Sequence[tuple[str, list[Fate]]]) -> list[Fate]:
     return max(failing, key=lambda fates: sum(one.failed for one in fates))
 
 
-def _works(limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> str:
+def _works(limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Text:
     numbers = {AXES[limit.axis](one.placement) for _, fates in those for one in fates if not one.failed}
     below = sorted(numbers)
     return say("It works at {where}.", where=_at(limit.axis, listed(map(str, below)), 1 if below == [1] else 2))
 
 
-def _at(axis: str, numbers: str, n: int) -> str:
+def _at(axis: str, numbers: Words, n: int) -> Text:
     """Return numbers with their unit, which is singular where `n` is 1."""
     return {
         "nodes": say("{numbers} {n:of node|nodes}", numbers=numbers, n=n),
@@ -227,7 +231,7 @@ def _witness(evidence: Evidence, name: str, placements: set[str]) -> Launch:
     return next((one for one in there if one.status is not LaunchStatus.OK), there[0])
 
 
-def _said(launch: Launch) -> Iterator[str]:
+def _said(launch: Launch) -> Iterator[Text]:
     lines = [line.strip() for line in launch.log.splitlines() if line.strip(" -=")]
     telling = (line for pattern in TELLING for line in lines if pattern.search(line))
     line = next(telling, lines[-1] if lines else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, judged, within_launches
 
@@ -106,7 +106,7 @@ def _finding(evidence: Evidence, start: str, found: list[Shift], asked: int) -> 
     return Finding(
         kind="misleading_starts",
         title=say("Start {start} misleads", start=start),
-        text=f"{another} {most}",
+        text=sentences([another, most]),
         advice=say(
             "Believe {usual}: ranks leave a barrier at moments that differ from library to library, which is then "
             "counted as the call's.",

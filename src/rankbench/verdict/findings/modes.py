@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 
 if TYPE_CHECKING:
@@ -84,21 +84,23 @@ def _finding(evidence: Evidence, name: str, found: dict[str, list[Repeated]]) ->
         "In {n:count case} the samples of {name} have more than one mode, launch after launch.", n=len(found), name=name
     )
     told = [
-        f"{evidence.full_title(evidence.case[case])}: {'; '.join(one.told for one in found[case])}."
+        say(
+            "{case}: {modes:;}.", case=evidence.full_title(evidence.case[case]), modes=[one.text for one in found[case]]
+        )
         for case in heaviest[:TOLD]
     ]
     more = [say("And {n:count case} more.", n=len(found) - TOLD)] if len(found) > TOLD else []
     return Finding(
         kind="modes",
         title=say("{name}: some calls take another time than most", name=name),
-        text=" ".join([most, *told, *more]),
+        text=sentences([most, *told, *more]),
         advice=_advice([one for case in found for one in found[case]]),
         cases=list(found),
         severity="note",
     )
 
 
-def _advice(modes: list[Repeated]) -> str:
+def _advice(modes: list[Repeated]) -> Text:
     """Return what may be behind it and what would show it, by how the slow samples follow each other."""
     kinds = {one.pattern.kind for one in modes}
     said = [say("A mean hides this: compare percentiles.")]
@@ -112,4 +114,4 @@ def _advice(modes: list[Repeated]) -> str:
         said.append(
             say("Scattered calls may meet a page, a cache line or an interrupt: bind ranks, try another transport.")
         )
-    return " ".join(said)
+    return sentences(said)

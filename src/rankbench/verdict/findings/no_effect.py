@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import listed, say
 from rankbench.model import Finding
 from rankbench.statistics import FEWEST_BLOCKS
-from rankbench.verdict.evidence import Evidence, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.model import Candidate, Comparison
+    from rankbench.verdict.evidence import Evidence
 
 TITLE = "Settings without effect"
 

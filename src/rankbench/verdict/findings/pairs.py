@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.quantities import format_size
 from rankbench.verdict import maps, measures, naming
@@ -33,18 +33,23 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _levels(evidence: Evidence, same: Sequence[Map]) -> Finding:
-    said = [f"{one.candidate}{_size(one)}: {maps.by_level(one, _measure(evidence, one))}." for one in same]
+    said = [
+        say(
+            "{name}: {levels}.", name=f"{one.candidate}{_size(one)}", levels=maps.by_level(one, _measure(evidence, one))
+        )
+        for one in same
+    ]
     return Finding(
         kind="pairs",
         title=say("{title}: what it takes by what two ranks share", title=_title(evidence, same[0])),
-        text=" ".join([*said, _agreement(same)]),
+        text=sentences([*said, _agreement(same)]),
         advice=say("Place ranks that talk much with each other where they share most."),
         cases=_examples(same[0]),
         severity="note",
     )
 
 
-def _agreement(same: Sequence[Map]) -> str:
+def _agreement(same: Sequence[Map]) -> Text:
     """Say whether the times alone tell the same."""
     grouped = [one for one in same if len(one.groups) > 1]
     if not grouped:
@@ -61,8 +66,11 @@ def _agreement(same: Sequence[Map]) -> str:
 
 def _odd(evidence: Evidence, name: str, found: Sequence[Map]) -> Finding:
     said = [
-        f"{naming.full(one.case, evidence.operation[one.case.operation])}: "
-        f"{maps.misfit(one, misfit, _measure(evidence, one))}."
+        say(
+            "{case}: {misfit}.",
+            case=naming.full(one.case, evidence.operation[one.case.operation]),
+            misfit=maps.misfit(one, misfit, _measure(evidence, one)),
+        )
         for one in found
         for misfit in one.fit.misfits
     ]
@@ -71,7 +79,7 @@ def _odd(evidence: Evidence, name: str, found: Sequence[Map]) -> Finding:
         title=say(
             "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_title(evidence, found[0])
         ),
-        text=" ".join(said),
+        text=sentences(said),
         advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
         cases=[one.cases[pair].key for one in found for pair in one.odd],
         severity="warning",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.quantities import format_rate
 from rankbench.statistics import FEWEST_BLOCKS, placements
@@ -198,7 +198,7 @@ def finding(lines: list[Line]) -> Finding:
     return Finding(
         kind="placement",
         title=say("{name}, {title}: what the placement does", name=first.candidate, title=title),
-        text=" ".join(sentence for line in lines for sentence in said(line)),
+        text=sentences(sentence for line in lines for sentence in said(line)),
         advice=say(
             "Place ranks that talk most where the figures are best; measure again where the reason is not known."
         ),
@@ -207,7 +207,7 @@ def finding(lines: list[Line]) -> Finding:
     )
 
 
-def said(line: Line) -> Iterator[str]:
+def said(line: Line) -> Iterator[Text]:
     """Yield how the far placement compares with the near one, and why as far as that is known."""
     small, large = min(line.ratios), max(line.ratios)
     ratios = [told(line, size) for size in dict.fromkeys((small, large))]
@@ -218,7 +218,7 @@ def said(line: Line) -> Iterator[str]:
         yield from copying(line, large)
 
 
-def told(line: Line, size_bytes: int) -> str:
+def told(line: Line, size_bytes: int) -> Text:
     """Return the ratio in one size with its interval: `3.00× the time at 8 B (2.95× to 3.05×)`."""
     ratio = line.ratios[size_bytes]
     interval = say("{low:ratio} to {high:ratio}" if ratio.blocks > 1 else "one block", low=ratio.low, high=ratio.high)
@@ -230,7 +230,7 @@ def told(line: Line, size_bytes: int) -> str:
     )
 
 
-def small_messages(line: Line, size_bytes: int) -> str:
+def small_messages(line: Line, size_bytes: int) -> Text:
     """Return what the machine without MPI says of the ratio of small messages."""
     if None in (line.shared[line.near], line.shared[line.far]):
         return say("Ranks did not sit on the same CPUs in all launches, so that no reason can be told.")
@@ -255,7 +255,7 @@ def uncertain(ratio: Comparison) -> bool:
     return not ratio.different and (ratio.blocks < FEWEST_BLOCKS or ratio.high > WIDEST * ratio.low)
 
 
-def slower(line: Line, size_bytes: int, raw: Comparison) -> str:
+def slower(line: Line, size_bytes: int, raw: Comparison) -> Text:
     """Return whether the machine explains a difference."""
     without = say("Without MPI, handing a cache line between these CPUs takes {ratio:ratio} as long", ratio=raw.ratio)
     if follows(line, size_bytes, raw):
@@ -293,13 +293,13 @@ def follows(line: Line, size_bytes: int, raw: Comparison) -> bool:
     return FOLLOWS[0] <= share <= FOLLOWS[1] or LINES[0] <= lines <= LINES[1]
 
 
-def caches(line: Line) -> list[str]:
+def caches(line: Line) -> list[Text]:
     """Return which caches the CPUs share at the near placement only."""
     near, far = (line.shared[place] or set() for place in (line.near, line.far))
     return [say("an {name} cache", name=name) for name in CACHES if name in near - far]
 
 
-def level(line: Line, size_bytes: int, raw: Comparison) -> str:
+def level(line: Line, size_bytes: int, raw: Comparison) -> Text:
     """Return why a nearer place need not be faster."""
     near_ns, far_ns = line.exchanges_ns
     call_ns, ratio = line.summary(size_bytes, line.near).typical_ns, line.ratios[size_bytes]
@@ -325,7 +325,7 @@ def level(line: Line, size_bytes: int, raw: Comparison) -> str:
     )
 
 
-def protocols(line: Line) -> Iterator[str]:
+def protocols(line: Line) -> Iterator[Text]:
     """Yield jumps along the sizes that only one of the placements has."""
     steps = {
         place: {(one.smaller_bytes, one.larger_bytes): one for one in line.jumps[place]}
@@ -351,7 +351,7 @@ def protocols(line: Line) -> Iterator[str]:
         )
 
 
-def jump(one: Jump) -> str:
+def jump(one: Jump) -> Text:
     """Return a jump: `from 8 KiB to 16 KiB (2.90×)`."""
     return say(
         "from {smaller:size} to {larger:size} ({factor:ratio})",
@@ -361,7 +361,7 @@ def jump(one: Jump) -> str:
     )
 
 
-def copying(line: Line, size_bytes: int) -> Iterator[str]:
+def copying(line: Line, size_bytes: int) -> Iterator[Text]:
     """Yield whether copying by one core is what limits large messages, where places do not matter to them."""
     ratio = line.ratios[size_bytes]
     if ratio.different or uncertain(ratio) or not line.in_one_host or size_bytes < LARGE_BYTES:
@@ -386,7 +386,7 @@ def copying(line: Line, size_bytes: int) -> Iterator[str]:
         yield copied(line, size_bytes, core, alike)
 
 
-def copied(line: Line, size_bytes: int, core: float, alike: str) -> str:
+def copied(line: Line, size_bytes: int, core: float, alike: Text) -> Text:
     """Return how the bandwidth of messages that no cache holds compares with that of a copying core."""
     typical_ns, measure = line.summary(size_bytes, line.near).typical_ns, line.measure(size_bytes)
     rate = measure.value(typical_ns) * MEGA if measure.kind == "bandwidth" else size_bytes / typical_ns * 1e9

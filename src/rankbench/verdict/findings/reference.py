@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _by_level(evidence: Evidence, own: Sequence[Comparison]) -> Finding:
     return Finding(
         kind="reference",
         title=say("Cores were near at times and far at others"),
-        text=" ".join(text),
+        text=sentences(text),
         advice=_ADVICE,
         cases=list(dict.fromkeys(one.case for one in changed)),
         severity="warning" if share >= MANY else "note",
@@ -74,7 +74,7 @@ _ADVICE = say(
 )
 
 
-def _took(at: Levels) -> str:
+def _took(at: Levels) -> Text:
     return say(
         "Without MPI, handing a cache line from one rank to the next took {near:time} at times (near) and {far:time} "
         "at others (far). Candidates are compared at each level on its own.",
@@ -89,7 +89,7 @@ def _changes(near: Level, far: Level) -> bool:
     return apart > math.log(CHANGED) and apart > SURE * math.hypot(near.error, far.error)
 
 
-def _at_level(name: str, own: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> str:
+def _at_level(name: str, own: Sequence[Comparison], verdicts: Sequence[CaseVerdict]) -> Text:
     """Return who is fastest in how many cases at a level, or that it was not met often enough."""
     met = [level for one in own for level in one.levels if level.name == name]
     blocks, of = max((level.blocks for level in met), default=0), max(one.blocks for one in own)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import Text, listed, say, sentences
 from rankbench.model import Finding
-from rankbench.quantities import format_ratio
 from rankbench.statistics import scaling
 from rankbench.verdict import naming
 from rankbench.verdict.certainty import certain, of
 from rankbench.verdict.changes import changes_of
-from rankbench.verdict.evidence import listed
 from rankbench.verdict.spans import Run, clause, runs_of
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ class Change(NamedTuple):
     """Winners that follow each other while one of the two numbers grows and the other stays."""
 
     case: Case
-    fixed: str
+    fixed: Text
     """The number that stays: `with 2 ranks per node`."""
     runs: list[Run]
     noun: str
@@ -63,7 +61,7 @@ def name_of(evidence: Evidence, case: Case) -> str:
     return naming.line(case, evidence.operation[case.operation])
 
 
-def number(count: int, noun: str) -> str:
+def number(count: int, noun: str) -> Text:
     """Return `with 1 rank per node`, `on 4 nodes`."""
     return say("on {n:count node}" if noun == "node" else "with {n:count rank} per node", n=count)
 
@@ -107,7 +105,7 @@ def change_told(title: str, found: list[Change]) -> Finding:
     return Finding(
         kind="scaling",
         title=say("{title}: the fastest depends on the number of {growing}", title=title, growing=growing(found)),
-        text=" ".join([say("In {title}, {told}.", title=title, told="; ".join(told)), *more]),
+        text=sentences([say("In {title}, {told:;}.", title=title, told=told), *more]),
         advice=say("Choose by the numbers that your jobs have; the scaling plots show where the curves cross."),
         cases=list(dict.fromkeys(ends)),
         severity="note",
@@ -115,23 +113,23 @@ def change_told(title: str, found: list[Change]) -> Finding:
     )
 
 
-def growing(found: Iterable[Change]) -> str:
+def growing(found: Iterable[Change]) -> Text:
     """Return what grows: `nodes`, `ranks per node` or both."""
-    return listed(dict.fromkeys(say("nodes" if one.noun == "node" else "ranks per node") for one in found))
+    return listed(dict.fromkeys("nodes" if one.noun == "node" else "ranks per node" for one in found))
 
 
-def sentence(change: Change) -> str:
+def sentence(change: Change) -> Text:
     """Return `at 8 B with 1 rank per node alpha is fastest from 2 to 4 nodes and beta is fastest on 8 nodes`."""
 
-    def single(numbers: list[int]) -> str:
+    def single(numbers: list[int]) -> Text:
         return listed(number(one, change.noun) for one in numbers)
 
     spans = [clause(run, span(run.cases[0][0], run.cases[-1][0], change.noun), single) for run in change.runs]
-    told = f"{change.fixed} {listed(spans)}"
+    told = say("{fixed} {spans:and}", fixed=change.fixed, spans=spans)
     return say("at {size:size} {told}", size=change.case.size_bytes, told=told) if change.case.size_bytes else told
 
 
-def span(first: int, last: int, noun: str) -> str:
+def span(first: int, last: int, noun: str) -> Text:
     """Return `from 2 to 4 nodes`, `on 8 nodes`, `with 1 rank per node`."""
     if first == last:
         return number(first, noun)
@@ -179,7 +177,11 @@ def steep_told(
         fixed=number(step.more.ranks_per_node, "rank per node"),
         name=name,
         factor=growth.factor[name],
-        others=[f"{other} {format_ratio(factor)}" for other, factor in growth.factor.items() if other != name],
+        others=[
+            say("{name} {factor:ratio}", name=other, factor=factor)
+            for other, factor in growth.factor.items()
+            if other != name
+        ],
         rivals=[one.base for one in ratios],
         ratio=nearest.ratio,
         low=nearest.low,
@@ -189,7 +191,7 @@ def steep_told(
     return Finding(
         kind="scaling",
         title=say("{name}, {title}: time grows with the nodes as most others' does not", name=name, title=title),
-        text=" ".join([slower, *again]),
+        text=sentences([slower, *again]),
         advice=say("See which algorithm it takes from there on, and whether a setting chooses another."),
         cases=[cases[step.fewer].key, cases[step.more].key],
         severity="warning",

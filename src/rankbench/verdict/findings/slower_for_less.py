@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics.contrasts import Claim, judged, within_launches
 from rankbench.verdict.lines import Line, lines
@@ -72,7 +72,7 @@ def _finding(evidence: Evidence, found: list[Reversal]) -> Finding:
     return Finding(
         kind="slower_for_less",
         title=say("{title}: smaller messages take longer than larger ones", title=title),
-        text=" ".join(told),
+        text=sentences(told),
         advice=say(
             "A switch of algorithm lies between the two sizes: try to have it made earlier. Until then a program does "
             "better to send the larger message."
@@ -82,7 +82,7 @@ def _finding(evidence: Evidence, found: list[Reversal]) -> Finding:
     )
 
 
-def _told(name: str, own: Sequence[Reversal]) -> str:
+def _told(name: str, own: Sequence[Reversal]) -> Text:
     worst = sorted(own, key=lambda one: -one.ratio.ratio)
     pairs = [
         say(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+from rankbench.language import Text, say
 from rankbench.model import Finding, Summary
 from rankbench.statistics.estimators import START_BOUND
 from rankbench.verdict.evidence import some
@@ -81,7 +81,7 @@ def _cases(evidence: Evidence, found: list[Summary]) -> list[str]:
     return [key for key in evidence.case if key in keys]
 
 
-def _where(evidence: Evidence, found: list[Summary]) -> str:
+def _where(evidence: Evidence, found: list[Summary]) -> Text:
     cases = _cases(evidence, found)
     titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, TITLES_SHOWN))

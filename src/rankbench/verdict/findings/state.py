@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench.language import say
-from rankbench.model import Finding
+from rankbench.language import Text, Words, say, sentences
+from rankbench.model import Finding, least_restful
 from rankbench.statistics import compare, states
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _unlike(met: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
     yield Finding(
         kind="state",
         title=say("The machine was not in one state"),
-        text=f"{_levels(groups, changing)} {_compared(at_levels=at_levels)}",
+        text=sentences([_levels(groups, changing), _compared(at_levels=at_levels)]),
         advice=say(
             "Run more blocks, at a quieter hour or on a machine of your own: other guests of the same hardware "
             "change how near two virtual CPUs are."
@@ -53,7 +53,7 @@ def _unlike(met: Sequence[Met], *, at_levels: bool) -> Iterator[Finding]:
     )
 
 
-def _compared(*, at_levels: bool) -> str:
+def _compared(*, at_levels: bool) -> Text:
     """Return what a change of state does to comparisons."""
     if at_levels:
         return say("Candidates are compared while cores are near and while they are far, each on its own.")
@@ -93,7 +93,7 @@ def _favoured(evidence: Evidence, met: Sequence[Met]) -> Iterator[Finding]:
             )
 
 
-def _levels(groups: Sequence[Sequence[Met]], changing: int) -> str:
+def _levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
     levels = [say("{time:time} in {n:count launch}", time=one[len(one) // 2].exchange_ns, n=len(one)) for one in groups]
     if not changing:
         return say("Without MPI, handing a cache line from one CPU to another took {levels:and}.", levels=levels)
@@ -134,17 +134,24 @@ def _stolen(evidence: Evidence) -> Iterator[Finding]:
 
 def _restless(evidence: Evidence) -> Iterator[Finding]:
     """Tell of candidates whose processes did not rest while other launches had their turn."""
-    launches = [launch for launch in evidence.launches if launch.restless]
-    for name in dict.fromkeys(launch.candidate for launch in launches):
-        own = [launch for launch in launches if launch.candidate == name]
+    sets: dict[tuple[int, str, tuple[str, ...]], list[Launch]] = {}
+    for launch in evidence.launches:
+        if launch.together > 1:
+            sets.setdefault((launch.block, launch.placement, tuple(launch.beside)), []).append(launch)
+    disturbed = [
+        (least_restful({one.candidate: one.rest_share for one in own}, evidence.campaign.plan.threshold), own)
+        for own in sets.values()
+    ]
+    for name in dict.fromkeys(name for name, _ in disturbed if name):
+        own = [one for worst, launches in disturbed for one in launches if worst == one.candidate == name]
         yield Finding(
             kind="state",
             title=say("One candidate did not rest while others measured"),
             text=say(
-                "While ranks of {name} waited for their turn, their processes used {share:.0%} of a CPU each, as "
-                "progress threads do. In {n:count launch} that disturbed what the other candidates measured.",
+                "While ranks of {name} waited for their turn, their processes and launchers used {share:.2g} % of a "
+                "CPU each, as progress threads do. In {n:count launch} that disturbed what the others measured.",
                 name=name,
-                share=sum(one.busy_s for one in own) / sum(one.waited_s for one in own),
+                share=100 * sum(one.busy_s for one in own) / sum(one.waited_s for one in own),
                 n=len(own),
             ),
             advice=say(
@@ -210,6 +217,6 @@ def _alone(launch: Launch) -> bool:
     return any(state and len(state.cpus) == 1 for state in (launch.before, launch.after))
 
 
-def _reason(launch: Launch) -> str:
+def _reason(launch: Launch) -> Words:
     measured = launch.before or launch.after
     return launch.state_reason or say("no two CPUs were free at once" if measured else "it was not measured")

@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.language import say
+from rankbench.language import say, sentences
 from rankbench.model import Finding
 from rankbench.verdict import reconciling
 
@@ -57,16 +57,24 @@ def contradictions(evidence: Evidence, pair: Pair) -> Iterator[Contradiction]:
             yield Contradiction(pair, base, other, core, tool)
 
 
+_UNLIKE = say(
+    "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first size counts "
+    "what is set up once. `rankbench reconcile` measures what each of these makes of the time."
+)
+
+
 def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: int) -> Finding:
     worst = max(found, key=lambda one: one.surest)
     kinds = (worst.pair.theirs.datatype, worst.pair.own.datatype)
-    numbers = ""
+    numbers = []
     if kinds[0] != kinds[1]:
-        numbers = say(
-            "{tool} calculates with numbers of type {one} there, the core of type {other}. ",
-            tool=suite,
-            one=kinds[0],
-            other=kinds[1],
+        numbers.append(
+            say(
+                "{tool} calculates with numbers of type {one} there, the core of type {other}.",
+                tool=suite,
+                one=kinds[0],
+                other=kinds[1],
+            )
         )
     keys = list(dict.fromkeys(key for one in [worst, *found] for key in (one.pair.own.key, one.pair.theirs.key)))
     return Finding(
@@ -85,11 +93,7 @@ def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: 
             core=worst.core,
             theirs=worst.tool,
         ),
-        advice=numbers
-        + say(
-            "They do not count the same: calls begin otherwise, a mean counts what is rare, and a tool's first size "
-            "counts what is set up once. `rankbench reconcile` measures what each of these makes of the time."
-        ),
+        advice=sentences([*numbers, _UNLIKE]),
         cases=keys,
         severity="warning",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankbench.language import say
+from rankbench.language import Text, say
 from rankbench.model import Finding
 from rankbench.statistics import FINEST_SPREAD
 from rankbench.statistics.contrasts import Contrast, contrasts
@@ -132,7 +132,7 @@ def _finding(evidence: Evidence, name: str, found: list[Unstable]) -> Finding:
     )
 
 
-def _told(evidence: Evidence, one: Unstable) -> str:
+def _told(evidence: Evidence, one: Unstable) -> Text:
     return say(
         "{title} (typically {own:.1%} off the middle, the others {others:.1%} at most: {ratio:ratio}, {low:ratio} to "
         "{high:ratio})",

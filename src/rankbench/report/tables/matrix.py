@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench import plots
-from rankbench.language import say
+from rankbench import language, plots
+from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
-from rankbench.report.tables import Cell, Table, ended, placed
+from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, ended, placed
 from rankbench.verdict import maps, naming
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
     from rankbench.statistics.places import Places, Unit
     from rankbench.verdict.maps import Map
 
+TITLE = "Between pairs of ranks"
+SHORT = "Pairs"
+HELP = "Show figures from rank to rank."
+FLAG = "matrix"
+ORDER = 50
+ANCHOR = "pairs"
+FOLDED = True
+ABSENT = 'none of these cases was made between several pairs of ranks; a plan makes them by pairs = "all"'
 MOST_FIGURES = 16
 """Ranks up to which a table has the figure of every pair."""
 LEVELS = ["candidate", "pairs of ranks", "number", "typical", "time, as a ratio to the first"]
@@ -36,7 +44,7 @@ def parts(whole: Picture) -> list[Picture]:
     return [part for _, part in whole.parts("matrix") if part.cases[0].key in whole.evaluation.pairs]
 
 
-def matrix_tables(whole: Picture) -> list[Table]:
+def tables(whole: Picture) -> list[Table]:
     """Return the matrices, those of one operation and size after each other, and what they say by levels."""
     summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
     found = []
@@ -44,6 +52,13 @@ def matrix_tables(whole: Picture) -> list[Table]:
         found += [matrix_table(part, name, summaries) for name in part.candidates]
         found += level_tables(part)
     return found
+
+
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    keys = [key for key, part in whole.parts("matrix") if part.cases[0].key in whole.evaluation.pairs]
+    hint = Hint(format_text("Choose a cell to see its distribution."), plot="matrix")
+    return [hint, Charts("matrix", keys), *map(Paragraph, sentences(whole))]
 
 
 def matrix_table(part: Picture, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
@@ -54,7 +69,7 @@ def matrix_table(part: Picture, candidate: str, summaries: Mapping[tuple[str, st
     launches = (one for one in part.launches if (one.candidate, one.placement) == (candidate, case.placement))
     ranks, seated = maps.standing({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
     name, what = name_of(part, case), part.measure(case).heading
-    caption = say("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
+    caption = format_text("{case}, {candidate}: {what} from rank to rank", case=name, candidate=candidate, what=what)
     if len(ranks) > MOST_FIGURES:
         return digits_table(part, caption, blocks(ranks, seated), between, summaries, candidate)
     firsts, seconds = ([rank for rank in ranks if rank in side] for side in map(set, zip(*between, strict=True)))
@@ -62,7 +77,7 @@ def matrix_table(part: Picture, candidate: str, summaries: Mapping[tuple[str, st
         [Cell(str(first)), *(cell(part, between.get((first, second)), candidate, summaries) for second in seconds)]
         for first in firsts
     ]
-    columns = [say("from"), *(say("to {rank}", rank=rank) for rank in seconds)]
+    columns = [format_text("from"), *(format_text("to {rank}", rank=rank) for rank in seconds)]
     return Table(f"{caption}, {plots.circumstances(part)}", columns, rows)
 
 
@@ -98,10 +113,10 @@ def digits_table(
         for first in itertools.chain(*runs)
     }
     ends = [part.measure(part.cases[0]).spelt(math.exp(end)) for end in (low, high)]
-    scale = say("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
-    step = say("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
+    scale = format_text("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
+    step = format_text("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
     rows = [[Cell(str(first)), Cell(line)] for first, line in lines.items()]
-    return Table(f"{caption}, {plots.circumstances(part)}; {step}", [say("from"), scale], rows)
+    return Table(f"{caption}, {plots.circumstances(part)}; {step}", [format_text("from"), scale], rows)
 
 
 def name_of(part: Picture, case: Case) -> str:
@@ -116,9 +131,11 @@ def cell(part: Picture, case: Case | None, candidate: str, summaries: Mapping[tu
         return Cell("")
     if summary.launches or summary.doubt:
         return Cell(
-            part.measure(case).text(summary.typical_ns) + " ?" * bool(summary.doubt), summary.doubt, case=case.key
+            part.measure(case).text(summary.typical_ns) + " ?" * bool(summary.doubt),
+            render(summary.doubt),
+            case=case.key,
         )
-    return Cell(ended(summary) or say("not run"), case=case.key)
+    return Cell(ended(summary) or format_text("not run"), case=case.key)
 
 
 # --- what they say ----------------------------------------------------------------------------------------------------
@@ -136,13 +153,13 @@ def level_tables(part: Picture) -> Iterator[Table]:
         case = part.cases[0]
         rows = [level_row(part, one, level) for one in found for level in one.levels]
         name, what = name_of(part, case), part.measure(case).heading
-        caption = say("{case}: {what} by what two ranks share", case=name, what=what)
+        caption = format_text("{case}: {what} by what two ranks share", case=name, what=what)
         yield Table(f"{caption}, {plots.circumstances(part)}", [*LEVELS], rows)
 
 
 def level_row(part: Picture, one: Map, level: LevelTime) -> list[Cell]:
     """Return what pairs of one level take, with its ratio to the first level and the interval of that."""
-    texts = [one.candidate, one.places.name(level.level), str(level.pairs)]
+    texts = [one.candidate, render(one.places.name(level.level)), str(level.pairs)]
     typical = part.measure(part.cases[0]).text(level.typical_ns)
     return [*map(Cell, texts), Cell(typical), ratio(level)]
 
@@ -153,21 +170,21 @@ def ratio(level: LevelTime) -> Cell:
         return Cell("1")
     told = format_ratio(level.ratio.ratio) + ("" if level.ratio.different else " ~")
     known = level.ratio.blocks > 1
-    interval = say("{low:ratio} to {high:ratio}", low=level.ratio.low, high=level.ratio.high)
-    return Cell(told, interval if known else say("one launch"))
+    interval = format_text("{low:ratio} to {high:ratio}", low=level.ratio.low, high=level.ratio.high)
+    return Cell(told, interval if known else format_text("one launch"))
 
 
-def matrix_sentences(whole: Picture) -> list[str]:
+def sentences(whole: Picture) -> list[str]:
     """Return what the maps say: levels, groups of like pairs, pairs that do not fit."""
     return [
-        f"{name_of(part, part.cases[0])}, {one.candidate}: {' '.join(said)}"
+        f"{name_of(part, part.cases[0])}, {one.candidate}: {render(said)}"
         for part in parts(whole)
         for one in maps_of(part)
-        if (said := list(maps.sentences(one, part.measure(part.cases[0]))))
+        if (said := language.sentences(maps.sentences(one, part.measure(part.cases[0]))))
     ]
 
 
-def matrix_frame(whole: Picture) -> pl.DataFrame:
+def frame(whole: Picture) -> pl.DataFrame:
     """Return one row per pair of ranks and candidate: where they sat, what they share, their group, their figures."""
     summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
     return pl.DataFrame(
@@ -194,7 +211,7 @@ def frame_row(part: Picture, one: Map, pair: Pair, summary: Summary) -> dict[str
         "to": pair[1],
         "from_place": one.places.seat(pair[0]),
         "to_place": one.places.seat(pair[1]),
-        "share": one.between(pair),
+        "share": render(one.between(pair)),
         "group": one.group.get(pair),
         "groups": len(one.groups) if one.table.blocks else None,
         "times_as_its_like": odd.factor if odd else None,

@@ -13,7 +13,7 @@ import msgspec
 import polars as pl
 
 from rankbench import units
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
 from rankbench.statistics.estimators import TRIMMED
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
     Values = dict[str, float]
 
+TITLE = "As MPIPerf reports it"
+SHORT = "MPIPerf"
+HELP = "Show figures in the columns of MPIPerf's report."
+FLAG = "mpiperf"
+ORDER = 100
+ABSENT = "none of these cases has times"
 COUNTS = ("tried", "valid", "left")
 TIMES = ("mean_ns", "standard_error_ns", "min_ns", "max_ns", "absolute_error_ns", "low_ns", "high_ns")
 COLUMNS = (*COUNTS, *TIMES, "relative_standard_error", "relative_error")
@@ -50,9 +56,9 @@ def wanted(whole: Picture) -> bool:
     return whole.campaign.plan.estimator == TRIMMED or any(map(reported, whole.cases))
 
 
-def mpiperf_tables(whole: Picture) -> list[Table]:
+def tables(whole: Picture) -> list[Table]:
     """Return a table of each line whose values are times."""
-    rows = mpiperf_frame(whole).rows(named=True)
+    rows = frame(whole).rows(named=True)
     return [
         table
         for _, part in whole.plain().parts("line")
@@ -60,17 +66,25 @@ def mpiperf_tables(whole: Picture) -> list[Table]:
     ]
 
 
+def page(whole: Picture) -> list[Table]:
+    """Return the tables that a report has unasked."""
+    return tables(whole) if wanted(whole) else []
+
+
+text = page
+
+
 def line_table(part: Picture, found: Sequence[Values]) -> Table:
     """Return the table of one line."""
     sizes = {case.key: part.size(case) for case in part.cases}
     rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in found]
     theirs = reported(part.cases[0])
-    caption = say(
+    caption = format_text(
         "{line}: as MPIPerf reports it, confidence {share:.0%}",
         line=line_name(part),
         share=part.campaign.plan.confidence,
     )
-    caption = say("{line}: as MPIPerf printed it", line=line_name(part)) if theirs else f"{caption}; {POOLED}"
+    caption = format_text("{line}: as MPIPerf printed it", line=line_name(part)) if theirs else f"{caption}; {POOLED}"
     return Table(caption, [*HEADINGS], rows)
 
 
@@ -82,7 +96,7 @@ def cells(row: Values) -> Iterator[Cell]:
     yield Cell(share(row["relative_standard_error"]))
     yield from (Cell(time(row[name])) for name in ("standard_error_ns", "min_ns", "max_ns", "absolute_error_ns"))
     ends = [time(row[name]) for name in ("low_ns", "high_ns")]
-    yield Cell("–" if "–" in ends else say("{first} to {last}", first=ends[0], last=ends[1]))
+    yield Cell("–" if "–" in ends else format_text("{first} to {last}", first=ends[0], last=ends[1]))
     yield Cell(share(row["relative_error"]))
 
 
@@ -101,12 +115,12 @@ def share(value: float) -> str:
     return f"{value:.1%}" if known(value) else "–"
 
 
-def mpiperf_frame(whole: Picture) -> pl.DataFrame:
+def frame(whole: Picture) -> pl.DataFrame:
     """Return a row for each case and candidate, of what MPIPerf measured for each launch; times are in nanoseconds."""
     times = [case for case in whole.cases if whole.measure(case).kind == "time"]
     schema = {"case": pl.String, "candidate": pl.String, "launch": pl.Int64, **dict.fromkeys(COLUMNS, pl.Float64)}
     rows = [row for case in times for row in (printed(whole, case) if reported(case) else own(whole, case))]
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
 def own(whole: Picture, case: Case) -> Iterator[dict[str, object]]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.language import say
+import msgspec
+import polars as pl
+
+from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
-from rankbench.report.tables import Cell, Table, begun, ended, launch_range
+from rankbench.report.tables import Block, Cell, Charts, Hint, Table, begun, ended, launch_range
 from rankbench.statistics import placements
 from rankbench.verdict.evaluation import judged
 
@@ -14,6 +17,15 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Comparison, Summary
     from rankbench.plots import Picture
 
+TITLE = "What the placement does"
+SHORT = "Placements"
+HELP = "Show the same cases at several placements beside each other."
+FLAG = "placements"
+ORDER = 30
+ANCHOR = "places"
+UNASKED = "campaign"
+DETAILS = True
+ABSENT = "none of these cases was made at several placements; a plan names them by placements"
 MEANING = (
     "Typical value, then the ratio of times to the first placement, paired within blocks; ~: cannot be told apart. "
     "Below: the interval, and the least and the largest figure of any launch."
@@ -26,10 +38,9 @@ class Known:
     def __init__(self, whole: Picture) -> None:
         figures = judged(whole.evaluation.figures)
         effects = placements.placement_effects(figures, whole.campaign)
+        self.lines: dict[str, dict[str, Case]] = placements.same_cases(whole.campaign)
         self.same: dict[str, tuple[str, dict[str, Case]]] = {
-            case.key: (line, cases)
-            for line, cases in placements.same_cases(whole.campaign).items()
-            for case in cases.values()
+            case.key: (line, cases) for line, cases in self.lines.items() for case in cases.values()
         }
         self.summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
         self.ratios: dict[tuple[str, str, str, str], Comparison] = {
@@ -44,7 +55,7 @@ def several(part: Picture) -> list[str]:
     return names if len(names) > 1 else []
 
 
-def placement_tables(whole: Picture) -> list[Table]:
+def tables(whole: Picture) -> list[Table]:
     """Return a table for each operation and candidate: sizes downwards, placements to the right."""
     parts = [part for _, part in whole.plain().parts("places") if several(part)]
     known = Known(whole) if parts else None
@@ -54,6 +65,34 @@ def placement_tables(whole: Picture) -> list[Table]:
         for name in part.candidates
         if known and tells(table := placement_table(part, name, known))
     ]
+
+
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    keys = [key for key, part in whole.plain().parts("places") if several(part)]
+    return [Hint(plot="placements"), Charts("placements", keys), Hint(MEANING)]
+
+
+def frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per case, candidate and pair of placements with the ratio of their times and its interval."""
+    known = Known(whole)
+    chosen = {case.key for case in whole.plain().cases}
+    return pl.DataFrame(
+        [
+            {**msgspec.structs.asdict(case), "options": options(case), "memory": case.memory.label}
+            | {"candidate": candidate, "base": base, "other": other, "ratio": ratio.ratio}
+            | {"low": ratio.low, "high": ratio.high, "different": ratio.different, "blocks": ratio.blocks}
+            for (candidate, line, base, other), ratio in known.ratios.items()
+            for case in [known.lines[line].get(other)]
+            if case and case.key in chosen and candidate in whole.candidates
+        ],
+        infer_schema_length=None,
+    )
+
+
+def options(case: Case) -> str:
+    """Return the options of a case in one text."""
+    return " ".join(f"{name}={value}" for name, value in case.options.items())
 
 
 def tells(table: Table) -> bool:
@@ -74,8 +113,8 @@ def placement_table(part: Picture, candidate: str, known: Known) -> Table:
     ]
     case = part.cases[0]
     line, what = part.line() + begun(part, case), part.measure(case).heading
-    caption = say("{line}, {candidate}: {what} by placement", line=line, candidate=candidate, what=what)
-    return Table(caption, [say("message size"), *names], rows)
+    caption = format_text("{line}, {candidate}: {what} by placement", line=line, candidate=candidate, what=what)
+    return Table(caption, [format_text("message size"), *names], rows)
 
 
 def cell(part: Picture, candidate: str, placement: str, line: str, cases: dict[str, Case], known: Known) -> Cell:
@@ -85,7 +124,7 @@ def cell(part: Picture, candidate: str, placement: str, line: str, cases: dict[s
     if case is None or summary is None:
         return Cell("–")
     if not summary.launches:
-        return Cell("–", ended(summary) or summary.doubt, case=case.key)
+        return Cell("–", ended(summary) or render(summary.doubt), case=case.key)
     base = next(name.name for name in part.campaign.plan.placements if name.name in cases)
     ratio = known.ratios.get((candidate, line, base, placement))
     told = f" {format_ratio(ratio.ratio)}{'' if ratio.different else ' ~'}" if ratio else ""
@@ -96,6 +135,6 @@ def spread(part: Picture, case: Case, summary: Summary) -> str:
     """Return the interval, and the least and the largest figure of any launch."""
     measure = part.measure(case)
     if summary.launches == 1:
-        return say("one launch")
-    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else say("no interval")
-    return say("{interval}; launches {range}", interval=interval, range=launch_range(measure, summary))
+        return format_text("one launch")
+    interval = measure.interval(summary.low_ns, summary.high_ns) if summary.coverage else format_text("no interval")
+    return format_text("{interval}; launches {range}", interval=interval, range=launch_range(measure, summary))

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.quantities import format_ratio, format_size, format_time
-from rankbench.report.tables import Cell, Table
+from rankbench.report.tables import Block, Cell, Hint, Paragraph, Table
 from rankbench.statistics.first_calls import by_operation
 from rankbench.verdict import naming
 
 if TYPE_CHECKING:
     from rankbench.plots import Picture
 
+TITLE = "First calls"
+HELP = "Show the first call of each operation, and the second."
+FLAG = "first-calls"
+ORDER = 70
+ABSENT = "not known of these cases; campaigns of rankbench's own core have them since format 10"
 FAR = 50
 """Above which median ratio a sentence names an operation."""
 LEAST = 0.1
@@ -28,12 +33,22 @@ MEANING = (
 )
 
 
-def first_call_tables(whole: Picture) -> list[Table]:
+def tables(whole: Picture) -> list[Table]:
     """Return a table for each placement: operations and candidates downwards. None where first calls are not known."""
-    return [table(whole, place, part) for place, part in rows_by_placement(whole).items()]
+    return [placement_table(whole, place, part) for place, part in rows_by_placement(whole).items()]
 
 
-def first_call_frame(whole: Picture) -> pl.DataFrame:
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    return [Hint(MEANING), *map(Paragraph, sentences(whole))]
+
+
+def note(table: Table) -> str:
+    """Return the placement, which is all that tells the tables apart."""
+    return table.caption.partition(": ")[2]
+
+
+def frame(whole: Picture) -> pl.DataFrame:
     """Return one row per launch and operation, for programs."""
     found = whole.evaluation.first_calls
     if found.is_empty():
@@ -46,19 +61,27 @@ def rows_by_placement(whole: Picture) -> dict[str, list[dict[str, Any]]]:
     """Return the medians by placement, in the order of the cases and candidates."""
     places = {case.operation: number for number, case in reversed(list(enumerate(whole.cases)))}
     turns = {name: number for number, name in enumerate(whole.candidates)}
-    rows = by_operation(first_call_frame(whole)).rows(named=True)
+    rows = by_operation(frame(whole)).rows(named=True)
     found: dict[str, list[dict[str, Any]]] = {}
     for one in sorted(rows, key=lambda one: (places[one["operation"]], one["form"], turns[one["candidate"]])):
         found.setdefault(one["placement"], []).append(one)
     return found
 
 
-def table(whole: Picture, placement: str, rows: list[dict[str, Any]]) -> Table:
+def placement_table(whole: Picture, placement: str, rows: list[dict[str, Any]]) -> Table:
     """Return the table of one placement."""
-    columns = [say("operation"), say("candidate"), say("first call"), say("second call"), say("first / second")]
-    columns += [say("least"), say("largest"), say("launches"), say("size")]
+    columns = [
+        format_text("operation"),
+        format_text("candidate"),
+        format_text("first call"),
+        format_text("second call"),
+        format_text("first / second"),
+    ]
+    columns += [format_text("least"), format_text("largest"), format_text("launches"), format_text("size")]
     rests = tuple(key for one in rows for key in one["cases"])
-    return Table(say("First calls: {place}", place=placement), columns, [cells(whole, one) for one in rows], rests)
+    return Table(
+        format_text("First calls: {place}", place=placement), columns, [cells(whole, one) for one in rows], rests
+    )
 
 
 def cells(whole: Picture, one: dict[str, Any]) -> list[Cell]:
@@ -85,10 +108,10 @@ def name_of(whole: Picture, one: dict[str, Any]) -> str:
     return naming.call(case, whole.operation(case))
 
 
-def first_call_sentences(whole: Picture) -> list[str]:
+def sentences(whole: Picture) -> list[str]:
     """Return a sentence for each placement and candidate whose first calls take far longer than the second ones."""
     return [
-        say(
+        format_text(
             "{candidate} at {place}: the first call takes more than {far} times as long as the second one in "
             "{names:and}.",
             candidate=name,

@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import polars as pl
+from markupsafe import Markup
 
-from rankbench.language import say
+from rankbench.language import format_text
 from rankbench.quantities import format_time
-from rankbench.report.tables import Cell, Table, line_name
+from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
 if TYPE_CHECKING:
     from rankbench.plots import Picture, Row
 
+TITLE = "Single ranks"
+SHORT = "Ranks"
+HELP = "Show single ranks: which was the last to end, and when each began and ended."
+FLAG = "ranks"
+ORDER = 90
+MEANING = (
+    "In what share of the samples a rank was the last to end. One that is always the last has more to do in the "
+    "algorithm, or a worse place; an even share tells of neither. Where the plan keeps every rank's samples "
+    "(<code>every_rank = true</code>), also when each began and ended: medians over launches."
+)
+OTHER_STARTS = "Cases with another start are shown by <code>rankbench show --ranks</code>."
 Seats = dict[tuple[str, str, int], dict[tuple[str, int], None]]
 """Hosts and CPUs, each once, by candidate, placement and rank."""
 TOLD = 3
 """Ranks named in a cell; the others are summed up."""
 
 
-def rank_tables(whole: Picture) -> list[Table]:
+def tables(whole: Picture) -> list[Table]:
     """Return the fullest table there is of each line: with times where they were kept, else of who was the last."""
     found = rows_by_case(whole)
     kept = {key: timed for key, rows in found.items() if (timed := [one for one in rows if one["median_ns"]])}
     seated = seats(whole) if kept else {}
-    tables = []
+    made = []
     for _, part in whole.parts("line"):
         keys = [case.key for case in part.cases]
         if any(key in kept for key in keys):
-            tables.append(time_table(part, kept, seated))
+            made.append(time_table(part, kept, seated))
         elif any(key in found for key in keys):
-            tables.append(last_table(part, found))
-    return tables
+            made.append(last_table(part, found))
+    return made
+
+
+def page(whole: Picture) -> list[Table]:
+    """Return the tables of the page: those of cases with their usual start."""
+    return tables(dataclasses.replace(whole, cases=[case for case in whole.cases if whole.own_start(case)]))
+
+
+def text(_whole: Picture) -> list[Table]:
+    """Return no tables for Markdown and LaTeX, where a row for each rank is too long."""
+    return []
+
+
+def absent(whole: Picture) -> str:
+    """Return why there is no table."""
+    if not whole.verdict.summaries:
+        return "no launch has ended yet"
+    return "none of these cases is timed over all ranks; choose a collective by --operation"
+
+
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    several = any(not whole.own_start(case) for case in whole.cases)
+    return [Hint(Markup(f"{MEANING} {OTHER_STARTS}" if several else MEANING))]  # noqa: S704 - constants above
+
+
+def frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per case, candidate and rank with all that is known of it."""
+    return whole.evaluation.ranks.filter(
+        pl.col("case").is_in([case.key for case in whole.cases]), pl.col("candidate").is_in(list(whole.candidates))
+    )
 
 
 def last_table(part: Picture, found: dict[str, list[Row]]) -> Table:
@@ -45,16 +88,16 @@ def last_table(part: Picture, found: dict[str, list[Row]]) -> Table:
         if case.key in found
     ]
     start = part.cases[0].start
-    caption = say("{line}: which rank was the last to end, start: {start}", line=line_name(part), start=start)
-    return Table(caption, [say("message size"), *part.candidates], rows)
+    caption = format_text("{line}: which rank was the last to end, start: {start}", line=line_name(part), start=start)
+    return Table(caption, [format_text("message size"), *part.candidates], rows)
 
 
 def last(ranks: list[Row]) -> str:
     """Return `rank 1: 62%, rank 0: 38%`, most often first; the tail is summed up."""
     ordered = sorted(ranks, key=lambda one: (-one["last"], one["rank"]))
-    said = [say("rank {rank}: {share:.0%}", rank=one["rank"], share=one["last"]) for one in ordered[:TOLD]]
+    said = [format_text("rank {rank}: {share:.0%}", rank=one["rank"], share=one["last"]) for one in ordered[:TOLD]]
     if rest := ordered[TOLD:]:
-        said.append(say("{n} others: {share:.0%}", n=len(rest), share=sum(one["last"] for one in rest)))
+        said.append(format_text("{n} others: {share:.0%}", n=len(rest), share=sum(one["last"] for one in rest)))
     return ", ".join(said) or "–"
 
 
@@ -71,7 +114,7 @@ def time_table(part: Picture, found: dict[str, list[Row]], seated: Seats) -> Tab
         for case in part.cases
         for one in found.get(case.key, [])
     ]
-    caption = say("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
+    caption = format_text("{line}: single ranks, start: {start}", line=line_name(part), start=part.cases[0].start)
     return Table(caption, [*HEADS], rows)
 
 

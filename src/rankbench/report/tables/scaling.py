@@ -6,10 +6,12 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import polars as pl
+from markupsafe import Markup
 
-from rankbench.language import say
+from rankbench import plots
+from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
-from rankbench.report.tables import Cell, Table, begun, figure, winner
+from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, begun, figure, winner
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import measures, naming, scales
@@ -22,19 +24,55 @@ if TYPE_CHECKING:
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.scales import Standing
 
+TITLE = "How it scales with nodes and ranks"
+SHORT = "Scaling"
+HELP = "Show figures by nodes and ranks on each, of the middle size or of --size."
+FLAG = "scaling"
+ORDER = 40
+ABSENT = (
+    "none of these cases was made with several numbers of ranks; a plan names them by "
+    "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
+)
+PLOTS = ("scaling", "node_bandwidth", "scaling_ranks")
+OTHER_SIZES = "Of several sizes the middle one is shown; <code>rankbench show --scaling --size</code> shows others."
 MEANING = (
     "Nodes x ranks on each. Typical value, and below it its interval; bold: fastest, or not distinguishable from the "
     "fastest, at this place. With more ranks than cores, waiting is measured, and figures say nothing of the others."
 )
 
 
-def scaling_tables(whole: Picture, *, every_size: bool = False) -> list[Table]:
-    """Return a table for each operation, of its middle size or of every one."""
+def tables(whole: Picture) -> list[Table]:
+    """Return a table for each operation, of its middle size; of every one where only some sizes were chosen."""
+    sizes_of = {naming.line_key(case): set[int]() for case in whole.campaign.cases}
+    for case in whole.campaign.cases:
+        sizes_of[naming.line_key(case)].add(case.size_bytes)
     return [
         scaling_table(whole, cases)
         for sizes in operations(whole)
-        for cases in (sizes if every_size else [middle(sizes)])
+        for cases in (sizes if len(sizes) < len(sizes_of[line_of(sizes)]) else [middle(sizes)])
     ]
+
+
+def line_of(sizes: list[dict[Site, Case]]) -> str:
+    """Return the key of the line of the first case."""
+    return naming.line_key(next(iter(sizes[0].values())))
+
+
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    return [
+        *(Hint(plot=name) for name in PLOTS if name == "scaling_ranks" or whole.evaluation.over_nodes),
+        *(sizes_of_charts(whole, sizes) for sizes in operations(whole)),
+        Hint(Markup(f"{MEANING} {OTHER_SIZES}")),  # noqa: S704 - constants above
+    ]
+
+
+def sizes_of_charts(whole: Picture, sizes: list[dict[Site, Case]]) -> Sizes:
+    """Return the charts of an operation by size, and which of them is shown first."""
+    cases = [next(iter(one.values())) for one in sizes]
+    keys = {whole.size(case): plots.SCOPES["scale"](case) for case in cases}
+    shown = plots.SCOPES["scale"](next(iter(middle(sizes).values())))
+    return Sizes(naming.line(cases[0], whole.operation(cases[0])), keys, shown, PLOTS)
 
 
 def operations(whole: Picture) -> list[list[dict[Site, Case]]]:
@@ -56,12 +94,19 @@ def scaling_table(whole: Picture, cases: dict[Site, Case]) -> Table:
     """Return the table of one case."""
     first = next(iter(cases.values()))
     name, what = whole.name(first) + begun(whole, first), whole.measure(first).heading
-    caption = say("{case}: {what} by nodes and ranks on each", case=name, what=what)
+    caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     fared = {(one.site, one.candidate): one for one in scales.standings(whole.evaluation, cases, whole.candidates)}
     rows = [row(whole, place, cases[place], fared) for place in ordered]
     return Table(
-        caption, [say("nodes x ranks"), say("ranks"), *whole.candidates, say("fastest (×: next slower)")], rows
+        caption,
+        [
+            format_text("nodes x ranks"),
+            format_text("ranks"),
+            *whole.candidates,
+            format_text("fastest (×: next slower)"),
+        ],
+        rows,
     )
 
 
@@ -73,15 +118,15 @@ def row(whole: Picture, place: Site, case: Case, fared: dict[tuple[Site, str], S
         standing = fared.get((place, name))
         cell = figure(whole, verdict, name, standing.summary if standing else None)
         if standing and not standing.counts:
-            cell = Cell(standing.word, standing.fate)
+            cell = Cell(render(standing.word), render(standing.fate))
         elif standing and standing.fate:
-            cell = dataclasses.replace(cell, text=f"{cell.text}, {standing.fate}")
+            cell = dataclasses.replace(cell, text=f"{cell.text}, {render(standing.fate)}")
         cells.append(cell)
     name = scales.place_name(place, whole.campaign)
     return [Cell(name, case=case.key), Cell(str(place.ranks)), *cells, Cell(winner(verdict))]
 
 
-def scaling_frame(whole: Picture) -> pl.DataFrame:
+def frame(whole: Picture) -> pl.DataFrame:
     """Return one row per chosen case that scales and candidate with all that is known, for programs."""
     return pl.DataFrame(list(frame_rows(whole)), infer_schema_length=None)
 
@@ -104,6 +149,6 @@ def frame_rows(whole: Picture) -> Iterable[dict[str, object]]:
                 "bandwidth_per_node_MB_per_s": per_node.value(one.summary.typical_ns)
                 if per_node and one.counts
                 else None,
-                "what_happened": one.fate,
+                "what_happened": render(one.fate),
                 "fastest": one.candidate in whole.evaluation.verdict_of[one.case.key].winners,
             }

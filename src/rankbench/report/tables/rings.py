@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
-from rankbench.language import say
+from rankbench.language import format_text, render
 from rankbench.quantities import format_time, format_whole
-from rankbench.report.tables import Cell, Table
+from rankbench.report.tables import Block, Cell, Hint, Table
 from rankbench.statistics.tails import standard_deviation
 from rankbench.verdict import naming
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from rankbench.plots import Picture
     from rankbench.statistics.rings import HopCost
 
+TITLE = "Rings, and what a hop costs"
+SHORT = "Rings"
+HELP = "Show each ring of a grid, and what a hop costs."
+FLAG = "rings"
+ORDER = 60
+ABSENT = "none of these cases goes round a grid; the preset torus measures some"
 FIGURES = {"min": "min_ns", "mean": "mean_ns", "p10": "p10_ns", "p90": "p90_ns", "p99": "p99_ns", "max": "max_ns"}
 COSTS = ["candidate", "direction", "where", "cost of a hop", "interval", "from", "blocks"]
 SHAPES = ["candidate", "case", "modes", "tail", "standard deviation"]
@@ -41,11 +47,21 @@ MEANING = (
 )
 
 
-def ring_tables(whole: Picture) -> list[Table]:
+def tables(whole: Picture) -> list[Table]:
     """Return all tables of rings; none where there are no rings."""
     if whole.evaluation.rings.is_empty():
         return []
     return [table for part in lines(whole) for table in (*figures(part), *costs(part), *places(part), *shapes(part))]
+
+
+def body(_whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    return [Hint(f"{MEANING} {format_text('Choose a grid to see its histograms.')}")]
+
+
+def note(table: Table) -> str:
+    """Return where the rings are and how they were started, which several tables differ in."""
+    return table.caption.partition(": ")[2]
 
 
 def lines(whole: Picture) -> list[Picture]:
@@ -72,10 +88,10 @@ def name_of(part: Picture) -> str:
 
 def figures(part: Picture) -> Iterator[Table]:
     """Yield first the tables by grid, then the lists with all figures."""
-    edges, directions = (groups(part, frame) for frame in (part.evaluation.rings, part.evaluation.ring_directions))
+    edges, directions = (groups(part, rings) for rings in (part.evaluation.rings, part.evaluation.ring_directions))
     for by_edge, found in ((True, edges), (False, directions)):
         for circumstances, rows in found:
-            what = say("grid by ring") if by_edge else say("grid by direction")
+            what = format_text("grid by ring") if by_edge else format_text("grid by direction")
             yield by_grid(f"{name_of(part)}, {what}: {circumstances}", rows, by_edge=by_edge)
     for by_edge, found in ((True, edges), (False, directions)):
         for circumstances, rows in found:
@@ -84,10 +100,10 @@ def figures(part: Picture) -> Iterator[Table]:
             yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*columns], cells)
 
 
-def groups(part: Picture, frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+def groups(part: Picture, rings: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """Return the rings by their circumstances: first inside a node, those with a core per rank before others."""
     keys = [case.key for case in part.cases]
-    shown = frame.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(part.candidates)))
+    shown = rings.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(part.candidates)))
     parts = shown.with_columns(between=pl.col("nodes") > 1).partition_by(
         "between", "oversubscribed", as_dict=True, maintain_order=True
     )
@@ -135,26 +151,26 @@ def trio(one: dict[str, Any] | None) -> list[Cell]:
 def heading(name: str, *, by_edge: bool) -> str:
     """Return what a table of rings is divided by."""
     if by_edge:
-        return say("{name} by edge rank and grid", name=name)
-    return say("{name} by direction and grid", name=name)
+        return format_text("{name} by edge rank and grid", name=name)
+    return format_text("{name} by direction and grid", name=name)
 
 
 def setting(part: Picture, rows: pl.DataFrame, *, between: bool, short: bool) -> str:
     """Return what a heading owes its reader: where, how started, and whether cores were short."""
-    where = say("between nodes") if between else say("inside a node")
+    where = format_text("between nodes") if between else format_text("inside a node")
     places = ", ".join(rows["placement"].unique(maintain_order=True))
-    started = say("start: {names}", names=" or ".join(rows["start"].unique(maintain_order=True)))
+    started = format_text("start: {names}", names=" or ".join(rows["start"].unique(maintain_order=True)))
     told = f"{where} ({places}), {started}"
     if not short:
         return told
     warning = "{told}; more ranks than the {cores} cores of a node: waiting is measured"
-    return say(warning, told=told, cores=part.campaign.machine.cores)
+    return format_text(warning, told=told, cores=part.campaign.machine.cores)
 
 
 def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
     """Return the row of a ring, or of all rings of a direction."""
     edge = [Cell(str(one["edge"]))] if by_edge else []
-    interval = say("{low:time} to {high:time}", low=one["low_ns"], high=one["high_ns"])
+    interval = format_text("{low:time} to {high:time}", low=one["low_ns"], high=one["high_ns"])
     return [
         Cell(one["candidate"]),
         Cell(one["grid"], case=one["case"]),
@@ -162,7 +178,7 @@ def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
         Cell(one["direction"]),
         *edge,
         Cell(format_time(one["typical_ns"])),
-        Cell(interval if one["coverage"] else say("one launch")),
+        Cell(interval if one["coverage"] else format_text("one launch")),
         *(Cell(format_time(one[name])) for name in FIGURES.values()),
         *(Cell(format_whole(one[name])) for name in NUMBERS.values()),
     ]
@@ -178,7 +194,7 @@ def costs(part: Picture) -> Iterator[Table]:
     if found:
         rows = [cost_row(one, by_key[one.cases[0]], part) for one in found]
         rests = tuple(key for one in found for key in one.cases)
-        yield Table(say("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
+        yield Table(format_text("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
 
 
 def places(part: Picture) -> Iterator[Table]:
@@ -198,28 +214,28 @@ def places(part: Picture) -> Iterator[Table]:
         for one in counted.iter_rows(named=True)
     ]
     if rows:
-        columns = [say("candidate"), say("grid"), say("places"), say("launches")]
-        yield Table(say("{name}: ranks by place, row by row", name=name_of(part)), columns, rows)
+        columns = [format_text("candidate"), format_text("grid"), format_text("places"), format_text("launches")]
+        yield Table(format_text("{name}: ranks by place, row by row", name=name_of(part)), columns, rows)
 
 
 def given(order: str) -> str:
     """Return which ranks have the places of a grid."""
-    return say("ranks {order}", order=order.replace(",", ", ")) if order else say("each rank its own")
+    return format_text("ranks {order}", order=order.replace(",", ", ")) if order else format_text("each rank its own")
 
 
 def cost_row(one: HopCost, case: Case, part: Picture) -> list[Cell]:
     """Return the row of one line of cases."""
     usual = {option.name: option.usual for option in part.operation(case).options}
-    where = say("between nodes") if one.between_nodes else say("inside a node")
-    short = say("; more ranks than cores: waiting is measured") if one.oversubscribed else ""
-    interval = say("{low:time} to {high:time}", low=one.low_ns, high=one.high_ns)
+    where = format_text("between nodes") if one.between_nodes else format_text("inside a node")
+    short = format_text("; more ranks than cores: waiting is measured") if one.oversubscribed else ""
+    interval = format_text("{low:time} to {high:time}", low=one.low_ns, high=one.high_ns)
     return [
         Cell(one.candidate),
         Cell(case.options.get("direction", usual.get("direction", ""))),
         Cell(where),
         Cell(format_time(one.cost_ns)),
-        Cell(say("one block") if math.isnan(one.low_ns) else interval),
-        Cell(one.basis + short),
+        Cell(format_text("one block") if math.isnan(one.low_ns) else interval),
+        Cell(render(one.basis) + short),
         Cell(str(one.blocks)),
     ]
 
@@ -228,7 +244,9 @@ def shapes(part: Picture) -> Iterator[Table]:
     """Yield the table of modes, tails and standard deviations of the slowest ring of each round."""
     rows = [cells for case in part.cases for name in part.candidates if (cells := shape_row(part, case, name))]
     if rows:
-        caption = say("{name}: shapes of the distributions, of the slowest ring of each round", name=name_of(part))
+        caption = format_text(
+            "{name}: shapes of the distributions, of the slowest ring of each round", name=name_of(part)
+        )
         yield Table(caption, [*SHAPES], rows)
 
 
@@ -242,13 +260,13 @@ def shape_row(part: Picture, case: Case, name: str) -> list[Cell]:
     return [
         Cell(name),
         Cell(", ".join([case.placement, *(f"{key}={value}" for key, value in case.options.items())]), case=case.key),
-        Cell("; ".join(one.told for one in modes[1:]) or say("one")),
-        Cell(tail.told if tail else say("too few samples")),
-        Cell(spread.reason if spread.value_ns is None else format_time(spread.value_ns)),
+        Cell("; ".join(render(one.text) for one in modes[1:]) or format_text("one")),
+        Cell(render(tail.text) if tail else format_text("too few samples")),
+        Cell(render(spread.reason) if spread.value_ns is None else format_time(spread.value_ns)),
     ]
 
 
-def ring_frame(whole: Picture) -> pl.DataFrame:
+def frame(whole: Picture) -> pl.DataFrame:
     """Return one row per case, candidate and edge rank with all that is known, for programs."""
     evaluation = whole.evaluation
     if evaluation.rings.is_empty():
@@ -264,11 +282,11 @@ def ring_frame(whole: Picture) -> pl.DataFrame:
         rows.append(
             {
                 **one,
-                "modes": "; ".join(mode.told for mode in modes),
+                "modes": "; ".join(render(mode.text) for mode in modes),
                 "hop_cost_ns": cost.cost_ns if cost else None,
                 "hop_low_ns": cost.low_ns if cost else None,
                 "hop_high_ns": cost.high_ns if cost else None,
-                "hop_cost_from": cost.basis if cost else "",
+                "hop_cost_from": render(cost.basis) if cost else "",
                 "hop_cost_oversubscribed": cost.oversubscribed if cost else None,
             }
         )

@@ -1,14 +1,32 @@
-"""The tables of a report as plain values, the same for HTML, Markdown and LaTeX. Nothing is rendered here."""
+"""The tables of a report as plain values, the same for HTML, Markdown, LaTeX and terminals. Each module is one kind.
+
+A kind of table has
+- `TITLE`, the heading of its section in the page; where it is long also `SHORT`, for the navigation,
+- `FLAG` and `HELP`: by which option `rankbench show` prints it, and what the help says of that,
+- `ORDER`: its place among the others, everywhere,
+- `tables(view) -> list[Table]` of the view's cases, and `frame(view)`, what `--csv` prints of them: a frame or None.
+
+It may have
+- `body(view) -> list[Block]`: what the page shows above the tables,
+- `sentences(view) -> list[str]`: what Markdown and terminals print below them,
+- `page(view)`, `text(view)`, `latex(view)`: the tables of the page, of Markdown and LaTeX, and of LaTeX alone, where
+  these are not all,
+- `note(table)`: what a folded table says of itself beside its name,
+- `ABSENT`, or `absent(view)`: why there is no such table, for `rankbench show`,
+- `ANCHOR`: the section's name in addresses, if it is not the flag,
+- `FOLDED`: no table of the page is open from the start; `DETAILS`: terminals print what stands below a figure;
+  `UNASKED`: `rankbench show` prints them without the flag, below each `line` or below the `campaign`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from rankbench import plots
-from rankbench.language import say
+from rankbench import units
+from rankbench.language import format_text, render
 from rankbench.model import CaseStatus
 from rankbench.quantities import format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
@@ -16,6 +34,7 @@ from rankbench.verdict import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import ModuleType
 
     from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
     from rankbench.plots import Picture
@@ -52,29 +71,74 @@ class Table:
         return dict.fromkeys([*self.rests, *(cell.case for row in self.rows for cell in row if cell.case)])
 
 
-def results(whole: Picture, *, launches: bool = False) -> list[Table]:
-    """Return one table per line: sizes downwards, candidates to the right; `launches` adds their range."""
-    summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
-    return [result(part, summaries, launches=launches) for _, part in whole.plain().parts("line")]
+@dataclasses.dataclass(frozen=True)
+class Hint:
+    """What a reader must know: the help of a plot, and a text."""
+
+    kind: ClassVar = "hint"
+    text: str = ""
+    plot: str = ""
 
 
-def result(part: Picture, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
-    """Return the table of one line."""
-    measure = part.measure(part.cases[0])
-    caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
-    best = fastest_heading(part)
-    rows = [
-        [
-            Cell(part.size(verdict.case), case=part.key(verdict.case)),
-            *(
-                figure(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
-                for name in part.candidates
-            ),
-            Cell(winner(verdict)),
-        ]
-        for verdict in part.verdicts()
-    ]
-    return Table(caption, [say("message size"), *part.candidates, best], rows)
+@dataclasses.dataclass(frozen=True)
+class Paragraph:
+    """A sentence about the figures."""
+
+    kind: ClassVar = "paragraph"
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Terms:
+    """Names, each with what it means."""
+
+    kind: ClassVar = "terms"
+    terms: list[tuple[str, str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Charts:
+    """A plot's charts of several parts of the campaign, below each other or in pairs."""
+
+    kind: ClassVar = "charts"
+    plot: str
+    keys: list[str]
+    paired: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """Charts of several plots, of one size that the reader chooses: keys by size, and the key of the first one."""
+
+    kind: ClassVar = "sizes"
+    name: str
+    keys: dict[str, str]
+    shown: str
+    plots: tuple[str, ...]
+
+
+Block = Hint | Paragraph | Terms | Charts | Sizes
+
+
+def kinds() -> dict[str, ModuleType]:
+    """Return the kinds of tables by the names of their modules, in their order."""
+    from rankbench.report import tables
+
+    return dict(sorted(units.modules(tables).items(), key=lambda found: (found[1].ORDER, found[0])))
+
+
+def made_for(place: str, kind: ModuleType, view: Picture) -> list[Table]:
+    """Return the tables of a kind for a place: `page`, `text` or `latex`."""
+    names = ("latex", "text") if place == "latex" else (place,)
+    make = next((getattr(kind, name) for name in names if hasattr(kind, name)), kind.tables)
+    return list(make(view))
+
+
+def smallest_cases(whole: Picture) -> list[str]:
+    """Return, for each line that has several starts, the key of its case of the smallest size with the usual one."""
+    several = [case for case in whole.cases if whole.own_start(case) and len(whole.evaluation.alike(case)) > 1]
+    lines = dataclasses.replace(whole, cases=several).parts("line")
+    return [min(part.cases, key=lambda case: case.size_bytes).key for _, part in lines]
 
 
 def figure(
@@ -85,13 +149,15 @@ def figure(
     if summary is None or candidate not in verdict.ranking:
         doubted = summary is not None and summary.doubt
         text = f"{measure.text(summary.typical_ns)} ?" if summary and doubted else "–"
-        return Cell(text, verdict.failures.get(candidate, say("not measured")))
+        return Cell(text, render(verdict.failures.get(candidate, "not measured")))
     low, high = interval(summary, part.campaign.plan.estimator)
     detail = spread(summary, measure.interval(low, high), alone=low == high)
     if launches and summary.launches > 1:
-        detail = say("{interval}; launches {range}", interval=detail, range=launch_range(measure, summary))
+        detail = format_text("{interval}; launches {range}", interval=detail, range=launch_range(measure, summary))
     if measure.kind == "memory":
-        detail = say("{interval}; the first use added {growth:memory}", interval=detail, growth=summary.growth_bytes)
+        detail = format_text(
+            "{interval}; the first use added {growth:memory}", interval=detail, growth=summary.growth_bytes
+        )
     return Cell(measure.text(summary.typical_ns), detail, candidate in verdict.winners)
 
 
@@ -104,7 +170,7 @@ def spread(summary: Summary, interval: str, *, alone: bool) -> str:
     """Return an interval; of a lone launch that it is one, and what is known within it."""
     if summary.coverage:
         return interval
-    return say("one launch") if alone else say("one launch: {interval} within it", interval=interval)
+    return format_text("one launch") if alone else format_text("one launch: {interval} within it", interval=interval)
 
 
 def interval(summary: Summary, estimator: str) -> tuple[float, float]:
@@ -122,12 +188,12 @@ def ended(summary: Summary) -> str:
 def fastest_heading(part: Picture) -> str:
     """Return the heading of the column of winners, which says what its ratio is."""
     memory = part.cases[0].quantity == "memory"
-    return say("least (×: next)") if memory else say("fastest (×: next slower)")
+    return format_text("least (×: next)") if memory else format_text("fastest (×: next slower)")
 
 
 def outcome_legend(whole: Picture) -> str:
     """Return what the signs of a table of winners mean."""
-    return say("~ not distinguishable, = equivalent within {within:.0%}", within=whole.campaign.plan.threshold)
+    return format_text("~ not distinguishable, = equivalent within {within:.0%}", within=whole.campaign.plan.threshold)
 
 
 def winner(verdict: CaseVerdict) -> str:
@@ -135,10 +201,12 @@ def winner(verdict: CaseVerdict) -> str:
 
     Where there are several, the text says to whom the ratio is: else it would seem to be between them.
     """
-    if verdict.outcome == "depends":
+    if verdict.differs:
         return naming.by_level(verdict)
     only = (
-        say("{level} only: ", level=next(iter(verdict.winners_by_level))) if len(verdict.winners_by_level) == 1 else ""
+        format_text("{level} only: ", level=next(iter(verdict.winners_by_level)))
+        if len(verdict.winners_by_level) == 1
+        else ""
     )
     return only + joined_winners(verdict)
 
@@ -152,8 +220,8 @@ def joined_winners(verdict: CaseVerdict) -> str:
     if len(verdict.winners) == 1:
         return f"{names} {ratio}"
     slower = [name for name in verdict.ranking if name not in verdict.winners]
-    rival = slower[0] if len(slower) == 1 else say("the next slower")
-    return say("{names}, {ratio} to {rival}", names=names, ratio=ratio, rival=rival)
+    rival = slower[0] if len(slower) == 1 else format_text("the next slower")
+    return format_text("{names}, {ratio} to {rival}", names=names, ratio=ratio, rival=rival)
 
 
 def failures(whole: Picture) -> Table:
@@ -166,41 +234,41 @@ def failures(whole: Picture) -> Table:
     said = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
     for verdict in whole.verdicts():
         for candidate, reason in verdict.failures.items():
-            told = said[candidate] if verdict.case.key in doubts.get(candidate, {}) else reason
+            told = said[candidate] if verdict.case.key in doubts.get(candidate, {}) else render(reason)
             found[candidate, told].append(verdict.case.key)
     for case, summary in whole.summaries():
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
                 told = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
-                befell = say("{status} in {count} of {all} launches", status=status, count=count, all=of)
+                befell = format_text("{status} in {count} of {all} launches", status=status, count=count, all=of)
                 found[summary.candidate, befell + told].append(case.key)
     names = case_names(whole)
     rows = [
         [Cell(candidate), Cell(reason), Cell(listed([names[key] for key in keys]), case=keys[0])]
         for (candidate, reason), keys in found.items()
     ]
-    columns = [say("candidate"), say("what happened"), say("cases")]
-    return Table(say("Cases without figures, or with fewer"), columns, rows)
+    columns = [format_text("candidate"), format_text("what happened"), format_text("cases")]
+    return Table(format_text("Cases without figures, or with fewer"), columns, rows)
 
 
 def not_judged(doubted: list[Summary]) -> str:
     """Return why cases of a candidate are not judged: the reason of the worst stands for all."""
     worst = max(doubted, key=lambda one: one.error_ns / one.typical_ns if one.typical_ns else math.inf)
     if len(doubted) > 1:
-        return say("not judged: at worst {doubt}", doubt=worst.doubt)
-    return say("not judged: {doubt}", doubt=worst.doubt)
+        return format_text("not judged: at worst {doubt}", doubt=worst.doubt)
+    return format_text("not judged: {doubt}", doubt=worst.doubt)
 
 
 def placed(whole: Picture, case: Case) -> str:
     """Return start and placement of a case, as the tail of a name, where they tell it from others."""
     several = len(whole.campaign.plan.placements) > 1
-    return begun(whole, case) + (f" {say('at {placement}', placement=case.placement)}" if several else "")
+    return begun(whole, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
 
 
 def begun(whole: Picture, case: Case) -> str:
     """Return the start of a case, as the tail of a name, where it is not the usual one."""
-    return "" if whole.own_start(case) else f", {say('start {start}', start=case.start)}"
+    return "" if whole.own_start(case) else f", {format_text('start {start}', start=case.start)}"
 
 
 def line_name(part: Picture) -> str:
@@ -217,7 +285,7 @@ def case_names(whole: Picture) -> dict[str, str]:
 def listed(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
     told = naming.joined(names[:most])
-    return say("{names} and {n} more", names=told, n=len(names) - most) if len(names) > most else told
+    return format_text("{names} and {n} more", names=told, n=len(names) - most) if len(names) > most else told
 
 
 def libraries(whole: Picture) -> Table:
@@ -231,15 +299,21 @@ def libraries(whole: Picture) -> Table:
         settings = " ".join(f"{key}={value}" for key, value in candidate.settings.items())
         rows.append(
             [
-                Cell(candidate.name, say("A/A twin of {name}", name=twin) if twin else ""),
+                Cell(candidate.name, format_text("A/A twin of {name}", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
                 Cell(said(whole.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
-                Cell(settings or say("none")),
+                Cell(settings or format_text("none")),
             ]
         )
-    columns = [say("candidate"), say("library"), say("says of itself"), say("compiler"), say("settings")]
-    return Table(say("Candidates"), columns, rows)
+    columns = [
+        format_text("candidate"),
+        format_text("library"),
+        format_text("says of itself"),
+        format_text("compiler"),
+        format_text("settings"),
+    ]
+    return Table(format_text("Candidates"), columns, rows)
 
 
 def said(launches: Iterable[Launch], candidate: str) -> str:
@@ -248,7 +322,7 @@ def said(launches: Iterable[Launch], candidate: str) -> str:
     return next(strings, "–").strip().split("\n")[0]
 
 
-def ranks(whole: Picture) -> Table:
+def seats(whole: Picture) -> Table:
     """Return where the ranks ran, once for each different answer."""
     seen: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
     for launch in whole.launches:
@@ -265,13 +339,19 @@ def ranks(whole: Picture) -> Table:
         ]
         for (placement, seats, libmpi), launches in seen.items()
     ]
-    columns = [say("placement"), say("candidates"), say("launches"), say("rank: host and CPU"), say("MPI library")]
-    return Table(say("Where ranks ran"), columns, rows)
+    columns = [
+        format_text("placement"),
+        format_text("candidates"),
+        format_text("launches"),
+        format_text("rank: host and CPU"),
+        format_text("MPI library"),
+    ]
+    return Table(format_text("Where ranks ran"), columns, rows)
 
 
 def seat(one: RankFact) -> str:
     """Return where a rank ran."""
-    return say("{rank}: {host} cpu {cpu} of {cpus}", rank=one.rank, host=one.host, cpu=one.cpu, cpus=one.cpus)
+    return format_text("{rank}: {host} cpu {cpu} of {cpus}", rank=one.rank, host=one.host, cpu=one.cpu, cpus=one.cpus)
 
 
 def clocks(whole: Picture) -> Table:
@@ -280,21 +360,26 @@ def clocks(whole: Picture) -> Table:
     for facts, launch in ((launch.facts, launch) for launch in whole.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
-        several = say("{n}, synchronised by {how}", n=identities, how=compared)
-        shared = say("one, nothing to synchronise") if identities == 1 else several
+        several = format_text("{n}, synchronised by {how}", n=identities, how=compared)
+        shared = format_text("one, nothing to synchronise") if identities == 1 else several
         key = (facts.source, facts.source_reason, format_time(facts.resolution_ns), shared)
         seen[key].append(facts.cost_ns)
     rows = [
         [
             Cell(source, reason),
             Cell(resolution),
-            Cell(say("{low:time} to {high:time}", low=min(costs), high=max(costs))),
+            Cell(format_text("{low:time} to {high:time}", low=min(costs), high=max(costs))),
             Cell(shared),
         ]
         for (source, reason, resolution, shared), costs in seen.items()
     ]
-    columns = [say("source"), say("resolution"), say("cost of a reading"), say("clocks of the ranks")]
-    return Table(say("Time"), columns, rows)
+    columns = [
+        format_text("source"),
+        format_text("resolution"),
+        format_text("cost of a reading"),
+        format_text("clocks of the ranks"),
+    ]
+    return Table(format_text("Time"), columns, rows)
 
 
 def control(whole: Picture) -> Table:
@@ -305,10 +390,10 @@ def control(whole: Picture) -> Table:
             Cell(names[comparison.case], case=comparison.case),
             Cell(f"{comparison.other} / {comparison.base}"),
             Cell(format_ratio(comparison.ratio)),
-            Cell(say("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)),
+            Cell(format_text("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)),
         ]
         for comparison in whole.verdict.control
         if comparison.different and comparison.case in names
     ]
-    columns = [say("case"), say("pair"), say("ratio"), say("interval")]
-    return Table(say("A/A pairs that looked different"), columns, rows)
+    columns = [format_text("case"), format_text("pair"), format_text("ratio"), format_text("interval")]
+    return Table(format_text("A/A pairs that looked different"), columns, rows)

@@ -1,0 +1,143 @@
+"""The libraries of two campaigns in one: the plan of the newer one, with its candidates and those of the older one.
+
+Each library must be here as it was recorded: another build in its place would be compared under its name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench import libraries
+from rankbench.campaign.preparation import EXECUTED
+from rankbench.model import CandidateSpec, RankbenchError, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from rankbench.model import Campaign, Candidate, Library, Plan
+
+COMPARED = (*EXECUTED, "version", "abi", "origin")
+"""Fields of a library that differ where it is another build, as far as a record shows it."""
+FEWEST = 3
+"""Blocks, at least, of a campaign that has a limit of time."""
+MOST = 1000
+
+
+class Both(NamedTuple):
+    """The plan that measures both sides, and the names of its candidates."""
+
+    plan: Plan
+    pairs: list[tuple[str, str]]
+    """Old and new, as the plan names them."""
+
+
+def both(
+    old: Campaign, new: Campaign, pairs: Sequence[tuple[str, str]], reach: list[Library], stop: Stop | None
+) -> Both:
+    """Return the plan of the newer campaign with the candidates of both sides of the pairs.
+
+    Args:
+        old: the older campaign.
+        new: the newer campaign.
+        pairs: names of candidates, old and new, none of which is recorded alike in both campaigns.
+        reach: the libraries found here; it grows by those that a plan names by their place.
+        stop: when the campaign ends, if not as the newer plan says.
+    """
+    titles = _titles(pairs)
+    sides = {
+        **{titles[0][name]: (old, name) for name, _ in pairs},
+        **{titles[1][name]: (new, name) for _, name in pairs},
+    }
+    specs = [_spec(campaign, name, title, reach) for title, (campaign, name) in sides.items()]
+    planned = new.plan
+    ends = msgspec.structs.replace(stop or planned.stop, past=[])
+    listed = "".join(f"#   {title}: {name} of campaign {of.name}\n" for title, (of, name) in sides.items())
+    head = (
+        f"# The plan of campaign {new.name}, measured again with these candidates in place of its own:\n{listed}"
+        f"# It ends by: {ends.until}, {ends.blocks_min} to {ends.blocks_max} blocks.\n"
+    )
+    plan = msgspec.structs.replace(planned, text=head + planned.text, candidates=specs, baseline="", stop=ends)
+    return Both(plan, [(titles[0][one], titles[1][two]) for one, two in pairs])
+
+
+def limited(seconds: str, blocks: int) -> Stop | None:
+    """Return when a campaign ends that has a limit of time, of blocks, or both; nothing where it has none.
+
+    `seconds` is as a plan writes it: "60s", "2m".
+    """
+    if seconds:
+        most = blocks or MOST
+        return Stop(blocks_min=min(FEWEST, most), blocks_max=most, until=f"time {seconds}")
+    return Stop(blocks_min=blocks, blocks_max=blocks, until="blocks") if blocks else None
+
+
+def recorded_alike(old: Campaign, new: Campaign, pair: tuple[str, str]) -> bool:
+    """Return whether two campaigns record the same build and the same settings of two candidates."""
+    one, two = (candidate_of(campaign, name) for campaign, name in zip((old, new), pair, strict=True))
+    builds = library_of(old, one), library_of(new, two)
+    return one.settings == two.settings and not _differing(*builds)
+
+
+def candidate_of(campaign: Campaign, name: str) -> Candidate:
+    """Return the candidate of a name."""
+    return next(one for one in campaign.candidates if one.name == name)
+
+
+def library_of(campaign: Campaign, candidate: Candidate) -> Library:
+    """Return the library of a candidate as its campaign recorded it."""
+    return next(one for one in campaign.libraries if one.name == candidate.library)
+
+
+def _titles(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return how the plan names the candidates of either side: `NAME (old)` where both sides have a name."""
+    old, new = {one for one, _ in pairs}, {two for _, two in pairs}
+    return _apart(old, old & new, "old"), _apart(new, old & new, "new")
+
+
+def _apart(names: Iterable[str], shared: Collection[str], side: str) -> dict[str, str]:
+    return {name: f"{name} ({side})" if name in shared else name for name in names}
+
+
+def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> CandidateSpec:
+    """Return a candidate as a plan names it, whose library is the one that was recorded."""
+    candidate = candidate_of(campaign, name)
+    library = library_of(campaign, candidate)
+    if same := next((one for one in reach if not _differing(library, one)), None):
+        return CandidateSpec(library=same.name, name=title, settings=candidate.settings)
+    spec = dict(zip((one.name for one in campaign.candidates), campaign.plan.candidates, strict=False)).get(name)
+    here = _derived(spec, reach) if spec else None
+    if spec is None or here is None or _differing(library, here):
+        called = next((one for one in reach if one.name == library.name), None)
+        raise RankbenchError(_missing(campaign, library, here or called))
+    return msgspec.structs.replace(spec, name=title, settings=candidate.settings)
+
+
+def _derived(spec: CandidateSpec, reach: list[Library]) -> Library | None:
+    """Return the library that a plan's candidate means here, such as one with another compiler, if there is one."""
+    try:
+        return libraries.meant(spec, reach)
+    except RankbenchError:
+        return None
+
+
+def _differing(recorded: Library, here: Library) -> str:
+    """Return the first field in which two libraries are not the same build, empty where they are."""
+    return next((what for what in COMPARED if getattr(recorded, what) != getattr(here, what)), "")
+
+
+def _missing(campaign: Campaign, library: Library, here: Library | None) -> str:
+    """Return that a library is not here as it was measured, and what to do."""
+    get = f" or install it again: rankbench get {library.family}=={library.version}" if library.source == "pypi" else ""
+    if here is None:
+        return (
+            f"{library.name} of campaign {campaign.name} is not found here (it was in {library.prefix}); "
+            f"give its --prefix or --modules{get}"
+        )
+    what = _differing(library, here)
+    before, now = getattr(library, what) or "none", getattr(here, what) or "none"
+    return (
+        f"{library.name} of campaign {campaign.name} is another build here ({what} {before} then, {now} here); "
+        f"give the --prefix or --modules of then{get}"
+    )

@@ -1,0 +1,55 @@
+"""Estimators: what is made of a launch's samples of one case. Every module of this folder is one.
+
+A unit has ORDER (its place in a list of all), NAMES (a pattern of the names it has in a plan), HELP (its words in such
+a list), OVER_CALLS (what it takes over the calls of a launch, as comparisons with other tools say it), MIDDLE (whether
+the few samples of a visit give the same as all: the middle does, the smallest or a high percentile do not), and
+`figure(time, name)`, the Polars expression of the times of a group. MEANING is a clause for a report where the name
+alone does not say enough. They lie in the room of the plan, since it validates their names; they import no Polars.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from rankbench import units
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import polars as pl
+
+QUARTER = 4
+
+
+@cache
+def known() -> list[ModuleType]:
+    """Return all estimators in their order."""
+    return sorted(units.modules(sys.modules[__name__]).values(), key=lambda unit: int(unit.ORDER))
+
+
+def unit_of(name: str) -> ModuleType:
+    """Return the estimator that a plan calls so. Raises ValueError where none has this name."""
+    unit = next((unit for unit in known() if re.fullmatch(unit.NAMES, name)), None)
+    if unit is None:
+        raise ValueError(name)
+    return unit
+
+
+def figure(time: pl.Expr, name: str) -> pl.Expr:
+    """Return the expression for what an estimator makes of the times of a group, in ns."""
+    return cast("pl.Expr", unit_of(name).figure(time, name))
+
+
+def help_text() -> str:
+    """Return what a plan can name, in words."""
+    *others, last = (unit.HELP for unit in known())
+    return f"{', '.join(others)} or {last}"
+
+
+def kept(time: pl.Expr) -> pl.Expr:
+    """Return the times of a group that are left when a quarter is dropped at each end, rounded down as MPIPerf does."""
+    dropped = time.len() // QUARTER
+    return time.sort().slice(dropped, time.len() - 2 * dropped)

@@ -1,0 +1,19 @@
+"""MPIPerf's trimmed mean: of what is left when the smallest and the largest quarter are dropped, whole samples only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.language import say
+from rankbench.plan.estimators import kept
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 4, "trimmed-mean", '"trimmed-mean"', "trimmed mean", True
+MEANING = say(" (the mean of what is left when a quarter of the samples is dropped at each end, as in MPIPerf)")
+
+
+def figure(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
+    """Return the trimmed mean of the times of a group, in ns."""
+    return kept(time).mean()

@@ -1,0 +1,86 @@
+"""Tables of how much of a communication computation hides: what it takes overall, what each of the two takes alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench import plots
+from rankbench.language import format_text
+from rankbench.quantities import format_time
+from rankbench.report.tables import Block, Cell, Hint, Table, line_name
+
+if TYPE_CHECKING:
+    from rankbench.model import Summary
+    from rankbench.plots import Picture
+
+TITLE = "How much of a communication computation hides"
+SHORT = "Overlap"
+HELP = "Show how much of a communication computation hides."
+FLAG = "overlap"
+ORDER = 20
+UNASKED = "line"
+ABSENT = "none of these cases measures overlap; the preset overlap has some"
+COLUMNS = ["message size", "candidate", "overall", "computation alone", "communication alone", "overlap"]
+MEANING = (
+    "Overlap is 1 - (overall - computation) / communication: the share of the communication that goes on while ranks "
+    "compute. All are medians over launches of the launch's median."
+)
+
+
+def tables(whole: Picture) -> list[Table]:
+    """Return a table of each line whose quantity is overlap: a row for each size and candidate."""
+    return [overlap_table(part) for part in lines(whole)]
+
+
+def lines(whole: Picture) -> list[Picture]:
+    """Return the lines whose quantity is overlap."""
+    return [part for _, part in whole.parts("line") if part.cases[0].quantity == "overlap"]
+
+
+def body(_whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    return [Hint(MEANING)]
+
+
+def frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per case and candidate; times in nanoseconds, the overlap as a share."""
+    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+    keys = [(case.key, name) for part in lines(whole) for case in part.cases for name in part.candidates]
+    rows = [frame_row(summaries[key]) for key in keys if key in summaries]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def frame_row(summary: Summary) -> dict[str, object]:
+    """Return a row of the CSV."""
+    return {
+        "case": summary.case,
+        "candidate": summary.candidate,
+        "overall_ns": summary.typical_ns,
+        "compute_ns": summary.compute_ns,
+        "pure_ns": summary.pure_ns,
+        "overlap": summary.overlap,
+    }
+
+
+def overlap_table(part: Picture) -> Table:
+    """Return the table of one line."""
+    summaries = {(one.case, one.candidate): one for one in part.verdict.summaries}
+    rows = [
+        [Cell(part.size(case), case=case.key), Cell(name), *figures(summaries.get((case.key, name)))]
+        for case in part.cases
+        for name in part.candidates
+    ]
+    caption = format_text("{line}: overlap of communication and computation", line=line_name(part))
+    return Table(f"{caption}, {plots.circumstances(part)}", [*COLUMNS], rows)
+
+
+def figures(summary: Summary | None) -> list[Cell]:
+    """Return the times of a candidate and what they come to, or why there are none."""
+    if summary is None or not math.isfinite(summary.overlap):
+        why = ", ".join(summary.failures) if summary else format_text("not measured")
+        return [Cell("–", why), *[Cell("–")] * 3]
+    times = (summary.typical_ns, summary.compute_ns, summary.pure_ns)
+    return [*(Cell(format_time(time_ns)) for time_ns in times), Cell(f"{summary.overlap:.0%}")]

@@ -1,0 +1,94 @@
+"""The main tables: typical values of all cases, a table for each line of cases that differ in size only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+
+from rankbench import plots
+from rankbench.language import format_text
+from rankbench.report.derived import summary_row
+from rankbench.report.tables import Block, Cell, Hint, Table, fastest_heading, figure, line_name, outcome_legend, winner
+
+if TYPE_CHECKING:
+    from rankbench.model import CaseVerdict, Summary
+    from rankbench.plots import Picture
+
+TITLE = "Tables"
+HELP = "Below each figure its interval, and the fastest and slowest launch."
+FLAG = "details"
+ORDER = 10
+ANCHOR = "tables"
+DETAILS = True
+ABSENT = "all these cases are measured between several pairs of ranks; see --matrix"
+
+
+def tables(whole: Picture) -> list[Table]:
+    """Return one table per line: sizes downwards, candidates to the right, and below figures the range of launches."""
+    return line_tables(whole, launches=True)
+
+
+def latex(whole: Picture) -> list[Table]:
+    """Return the tables without the range of launches, for which papers are too narrow."""
+    return line_tables(whole, launches=False)
+
+
+def line_tables(whole: Picture, *, launches: bool) -> list[Table]:
+    """Return one table per line, with the range of launches or without it."""
+    summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
+    return [line_table(part, summaries, launches=launches) for _, part in whole.plain().parts("line")]
+
+
+def line_table(part: Picture, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
+    """Return the table of one line."""
+    measure = part.measure(part.cases[0])
+    caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
+    best = fastest_heading(part)
+    rows = [
+        [
+            Cell(part.size(verdict.case), case=part.key(verdict.case)),
+            *(
+                figure(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
+                for name in part.candidates
+            ),
+            Cell(winner(verdict)),
+        ]
+        for verdict in part.verdicts()
+    ]
+    return Table(caption, [format_text("message size"), *part.candidates, best], rows)
+
+
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    text = format_text(
+        "Typical value, and below it its interval. Bold: fastest, or not distinguishable from the fastest."
+    )
+    return [Hint(f"{text} {outcome_legend(whole)}.")]
+
+
+def note(table: Table) -> str:
+    """Return how many cases a table has."""
+    return format_text("{n:count case}", n=len(table.rows))
+
+
+def frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per case and candidate with all that is known of it."""
+    summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
+    keys = [(verdict, (verdict.case.key, name)) for verdict in whole.verdicts() for name in whole.candidates]
+    return pl.DataFrame([row(verdict, summaries[key]) for verdict, key in keys if key in summaries])
+
+
+def row(verdict: CaseVerdict, summary: Summary) -> dict[str, object]:
+    """Return a row of the CSV."""
+    case: dict[str, object] = msgspec.structs.asdict(verdict.case)
+    memory = msgspec.structs.asdict(verdict.case.memory)
+    return {
+        **case,
+        **memory,
+        "memory": verdict.case.memory.label,
+        "options": " ".join(f"{name}={value}" for name, value in verdict.case.options.items()),
+        **summary_row(summary),
+        "fastest": summary.candidate in verdict.winners,
+    }

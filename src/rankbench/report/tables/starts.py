@@ -1,0 +1,120 @@
+"""Tables of what each start does to the same cases. Nothing is computed here but shares of counts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench.language import format_text, render
+from rankbench.quantities import format_ratio
+from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, Terms, line_name, smallest_cases
+from rankbench.verdict.starts import discarded, read_out
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Comparison, Summary
+    from rankbench.plots import Picture
+
+
+TITLE = "What each start does to the same case"
+SHORT = "Starts"
+HELP = "Show what each start does to the same case."
+FLAG = "starts"
+ORDER = 80
+DETAILS = True
+ABSENT = "none of these cases was made with several starts; a plan names them by starts"
+
+
+def tables(whole: Picture) -> list[Table]:
+    """Return a table for each line that has several starts: cases and candidates downwards, starts to the right."""
+    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+    lines = [part for _, part in whole.parts("line") if whole.own_start(part.cases[0])]
+    return [start_table(part, summaries) for part in lines if len(whole.evaluation.alike(part.cases[0])) > 1]
+
+
+def sentences(whole: Picture) -> list[str]:
+    """Return what the starts do, in words; only of a whole campaign, as they sum up all of its cases."""
+    if len(whole.cases) < len(whole.campaign.cases):
+        return []
+    found = read_out(whole.campaign, whole.evaluation.starts, whole.verdict.summaries)
+    return [render(one.text) for one in found]
+
+
+def body(whole: Picture) -> list[Block]:
+    """Return what the page shows above the tables."""
+    names = {name for effect in whole.evaluation.starts for name in (effect.ratio.base, effect.ratio.other)}
+    return [
+        *map(Paragraph, sentences(whole)),
+        Terms([(start.name, start.help) for start in whole.campaign.starts if start.name in names]),
+        Hint(plot="starts"),
+        Charts("starts", smallest_cases(whole), paired=True),
+        Hint(
+            format_text(
+                "Ratios are paired within blocks. ~: cannot be told from the usual start. Below each: the time, how "
+                "far apart ranks began as measured on the synchronised clock (median and 90th percentile), and the "
+                "share of samples that were discarded."
+            )
+        ),
+    ]
+
+
+def frame(whole: Picture) -> pl.DataFrame:
+    """Return one row per case with another start than the usual one, and candidate: the ratio of the two times."""
+    chosen = {case.key for case in whole.cases}
+    return pl.DataFrame(
+        [
+            {"case": one.case, "candidate": one.candidate, "usual": one.usual, "base": one.ratio.base}
+            | {"other": one.ratio.other, "ratio": one.ratio.ratio, "low": one.ratio.low, "high": one.ratio.high}
+            | {"different": one.ratio.different, "blocks": one.ratio.blocks}
+            for one in whole.evaluation.starts
+            if one.case in chosen and one.candidate in whole.candidates
+        ],
+        infer_schema_length=None,
+    )
+
+
+def start_table(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
+    """Return the table of one line with the usual start."""
+    starts = list(dict.fromkeys(one.start for case in part.cases for one in part.evaluation.alike(case)))
+    columns = [format_text("message size"), format_text("candidate"), *starts]
+    rows = []
+    for case in part.cases:
+        alike = {one.start: one for one in part.evaluation.alike(case)}
+        size = Cell(part.size(case), case=case.key)
+        for name in part.candidates:
+            found = (cell(part, alike.get(start), name, summaries) for start in starts)
+            rows.append([size, Cell(name), *found])
+    caption = format_text(
+        "{line}: time by start, as a ratio to that with start {usual}", line=line_name(part), usual=starts[0]
+    )
+    return Table(caption, columns, rows)
+
+
+def cell(part: Picture, case: Case | None, candidate: str, summaries: dict[tuple[str, str], Summary]) -> Cell:
+    """Return the time with one start and its ratio to that with the usual one, and how ranks began."""
+    summary = summaries.get((case.key, candidate)) if case else None
+    if case is None or summary is None or not (summary.launches or summary.doubt):
+        return Cell("–", ", ".join(summary.failures) if summary else format_text("not measured"))
+    time = part.measure(case).text(summary.typical_ns)
+    if summary.doubt:
+        return Cell(f"{time} ?", render(summary.doubt))
+    ratio = part.once("effects", lambda: effects(part)).get((case.key, candidate))
+    if ratio is None:
+        return Cell(time, began(summary))
+    told = format_ratio(ratio.ratio) + ("" if ratio.different else " ~")
+    return Cell(told, f"{time}; {began(summary)}", best=ratio.different)
+
+
+def effects(part: Picture) -> dict[tuple[str, str], Comparison]:
+    """Return what starts do by case and candidate; the first of several."""
+    return {(one.case, one.candidate): one.ratio for one in reversed(part.evaluation.starts)}
+
+
+def began(summary: Summary) -> str:
+    """Return how far apart ranks began, and what was discarded."""
+    dropped = format_text("{share:.1%} discarded", share=discarded([summary]))
+    if not math.isfinite(summary.skew_ns):
+        return dropped
+    apart = format_text("ranks {skew:time} apart (p90 {p90:time})", skew=summary.skew_ns, p90=summary.skew_p90_ns)
+    return f"{apart}; {dropped}"

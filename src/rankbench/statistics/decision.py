@@ -1,0 +1,181 @@
+"""The decision on a ratio: from an estimate, a threshold and what is tested beside it to an outcome. Pure.
+
+An estimate is a mean log ratio, its standard error and the degrees of freedom of that error. With m the mean, e the
+error, d the logarithm of 1 + threshold and T the upper tail of Student's t:
+
+* The hypothesis of the test is that the true ratio lies within the threshold on either side. Its p-value is that of a
+  ratio at the edge of the threshold, which is the most likely of these to give a large estimate: T((|m| - d) / e) +
+  T((|m| + d) / e) (Hodges and Lehmann, Journal of the Royal Statistical Society B 16, 1954). With a threshold of 0 it
+  is Student's two-sided one. Where the direction is named before figures are seen, it is T((m - d) / e).
+* The interval is Student's, m - t e to m + t e. Two are equivalent if it lies within the threshold on both sides: two
+  one-sided tests (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
+* Interim looks are paid for by the p-value and by the interval alike (`looks.Penalty`).
+* Of a family of tests, p-values are adjusted for the share of false ones among those called different (Benjamini and
+  Hochberg, Journal of the Royal Statistical Society B 57, 1995), which leaves each interval at its own confidence, or
+  for the chance of any (Bonferroni), for which intervals are wider, too.
+
+So what is different at 5 % has an interval of 95 % that leaves out 1, and is never equivalent. That interval may reach
+below the threshold, which the test puts all of its 5 % on: where the interval itself is given as the reason, as in a
+gate, `beyond` needs both the test and the whole interval.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankbench.statistics import distributions
+from rankbench.statistics.looks import ONE_LOOK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankbench.statistics.looks import Penalty
+
+    Values = NDArray[np.float64]
+
+FALSE_DISCOVERIES = 0.05
+"""Largest adjusted p-value of candidates that are called different."""
+STEPS = 50
+"""Of a bisection: more make no difference to a double."""
+Family = Literal["fdr", "bonferroni", "none"]
+Outcome = Literal["slower", "faster", "equivalent", "open"]
+
+
+class Estimate(NamedTuple):
+    """A mean log ratio and how well it is known."""
+
+    mean: float
+    error: float
+    """Standard error of the mean."""
+    degrees: float
+    """Degrees of freedom of the error; 0 where figures are too few for one."""
+    offset: float = 0.0
+    """How far the mean may be from the truth apart from chance, as where a size is interpolated."""
+
+
+class Decision(NamedTuple):
+    """What is known about a ratio; where there is no error the interval is 0 to infinity and the p-values are 1."""
+
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    """After interim looks are paid for."""
+    p_adjusted: float
+    different: bool
+    """The ratio is beyond the threshold, by the test."""
+    equivalent: bool
+    """The ratio is within the threshold on both sides."""
+    beyond: bool
+    """The ratio is beyond the threshold, by the test and by the whole interval."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return what the second candidate is against the first."""
+        if self.different:
+            return "slower" if self.ratio > 1 else "faster"
+        return "equivalent" if self.equivalent else "open"
+
+
+def decide(
+    estimates: Sequence[Estimate],
+    threshold: ArrayLike,
+    confidence: float,
+    *,
+    level: float = FALSE_DISCOVERIES,
+    penalty: Penalty = ONE_LOOK,
+    family: Family = "none",
+    tests: int = 0,
+    one_sided: bool = False,
+    members: ArrayLike | None = None,
+    enough: ArrayLike | None = None,
+) -> list[Decision]:
+    """Return a decision on each estimate.
+
+    Args:
+        estimates: any number, judged together.
+        threshold: relative difference that matters in practice, 0.03 for 3 %; one for all, or one for each.
+        confidence: of the intervals.
+        level: largest adjusted p-value of what is called different.
+        penalty: for interim looks; of one number of blocks, or of one for each estimate.
+        family: how p-values are adjusted to each other: the share of false discoveries, Bonferroni, or not at all.
+        tests: of Bonferroni's family; 0: as many as there are estimates.
+        one_sided: whether the question is only if ratios are above the threshold.
+        members: of the family of `fdr`. Others are judged by the largest p-value that passed in it. None: all are.
+        enough: which rest on figures enough to be called different or equivalent. None: all do.
+    """
+    if not estimates:
+        return []
+    mean, error, degrees, offset = np.array([(*one,) for one in estimates], dtype=np.float64).T
+    known = degrees > 0
+    error, degrees = np.where(known, error, 1.0), np.where(known, degrees, 1.0)
+    margin = np.log1p(np.asarray(threshold, dtype=np.float64))
+    tail = _tail_above if one_sided else p_beyond
+    p_value = np.where(known, penalty.p_value(tail(mean, error, degrees, margin + offset)), 1.0)
+    count = (tests or len(mean)) if family == "bonferroni" else 1
+    half = np.where(known, half_width(error, degrees, penalty.nominal((1 - confidence) / count)) + offset, np.inf)
+    p_adjusted = adjusted(p_value, level, members) if family == "fdr" else np.minimum(p_value * count, 1.0)
+    with np.errstate(over="ignore"):
+        ratio, low, high = np.exp(mean), np.exp(mean - half), np.exp(mean + half)
+    apt = np.ones(len(mean), dtype=np.bool_) if enough is None else np.asarray(enough, dtype=np.bool_)
+    most = 1 + np.asarray(threshold, dtype=np.float64)
+    different = apt & (p_adjusted <= level)
+    equivalent = apt & (low >= 1 / most) & (high <= most)
+    beyond = different & ((low > most) | (high < 1 / most))
+    columns = (ratio, low, high, p_value, p_adjusted, different, equivalent, beyond)
+    return [Decision(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def above(p_adjusted: float, low: float, threshold: float, level: float = FALSE_DISCOVERIES) -> bool:
+    """Return whether a ratio is above this threshold by the test, of it or a larger one, and by its interval."""
+    return p_adjusted <= level and low > 1 + threshold
+
+
+# --- parts of it, for what is planned or searched ---------------------------------------------------------------------
+
+
+def p_beyond(log: Values, error: ArrayLike, degrees: Any, margin: Any) -> Values:
+    """Return the p-value of the hypothesis that the true log ratio is at most `margin` on either side of 0."""
+    far = np.abs(log)
+    tails = distributions.t_sf((far - margin) / error, degrees) + distributions.t_sf((far + margin) / error, degrees)
+    return np.asarray(np.minimum(tails, 1.0), dtype=np.float64)
+
+
+def _tail_above(log: Values, error: Values, degrees: Values, margin: Any) -> Values:
+    """Return the p-value of the hypothesis that the true log ratio is at most `margin`."""
+    return np.asarray(distributions.t_sf((log - margin) / error, degrees), dtype=np.float64)
+
+
+def log_beyond(level: Values, error: Values, degrees: Any, margin: float) -> Values:
+    """Return the absolute log ratio from which on the p-value is at most `level`."""
+    low = margin + distributions.t_isf(level, degrees) * error
+    high = margin + distributions.t_isf(level / 2, degrees) * error
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        small = p_beyond(middle, error, degrees, margin) <= level
+        low, high = np.where(small, low, middle), np.where(small, middle, high)
+    return np.asarray(high, dtype=np.float64)
+
+
+def half_width(error: ArrayLike, degrees: ArrayLike, errs: ArrayLike) -> Values:
+    """Return half the width of Student's interval that misses the truth with the probability `errs`."""
+    return np.asarray(distributions.t_isf(np.asarray(errs) / 2, degrees) * np.asarray(error), dtype=np.float64)
+
+
+def adjusted(p_values: Values, level: float = FALSE_DISCOVERIES, members: ArrayLike | None = None) -> Values:
+    """Return p-values adjusted over those of the members (Benjamini and Hochberg, 1995).
+
+    Those of the others are scaled so that they are at most `level` where they are at most the largest that passed.
+    """
+    inside = np.ones(len(p_values), dtype=np.bool_) if members is None else np.asarray(members, dtype=np.bool_)
+    own = p_values[inside]
+    found = distributions.false_discovery(own) if len(own) else own
+    passed = own[found <= level]
+    cutoff = passed.max() if len(passed) else level / max(len(own), 1)
+    scaled = np.minimum(p_values * (level / max(float(cutoff), np.finfo(np.float64).tiny)), 1.0)
+    scaled[inside] = found
+    return np.asarray(scaled, dtype=np.float64)

@@ -1,0 +1,106 @@
+"""What the position of a turn, and who measured just before, does to a time: launches that measure in turn. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankbench.statistics.decision import half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+FEWEST = 5
+"""Blocks below which an effect has no interval worth telling."""
+FARTHEST = 4.0
+"""Residuals beyond so many standard deviations are taken as at that distance: a lone outlier decides nothing."""
+SWEEPS = 10
+"""Means of launches and of rounds are subtracted so often; of a round that lacks a launch once would not do."""
+ROUND = ["case", "block", "visit"]
+POSITION, AFTER = "position", "after"
+
+
+class Effect(NamedTuple):
+    """What one position, or one candidate before, does to the times of all candidates alike."""
+
+    kind: str
+    """`position` or `after`."""
+    level: str
+    """The position, from 1, or the candidate that measured just before."""
+    log: float
+    """Logarithm of the time over the mean over all positions, or over all that measure before."""
+    half: float
+    """Half the width of its interval; all effects are within theirs with the given confidence (Bonferroni)."""
+    blocks: int
+
+    def exceeds(self, threshold: float) -> bool:
+        """Return whether it is surely larger than this share of the time."""
+        return abs(self.log) - self.half > math.log1p(threshold)
+
+
+def turn_effects(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]], confidence: float = 0.95) -> list[Effect]:
+    """Return the effects of position and predecessor over all cases, none where they are not known.
+
+    `figures` are those of `launch_figures`; `beside` names the candidates of a launch's turns by their places. The log
+    times of visits are regressed on both, less the means of each launch's case and of each round. Every block gives an
+    estimate of its own; the interval is Student's of their mean. Rounds in which a launch was missing are left out.
+    """
+    visits = _visits(figures, beside)
+    if visits.is_empty():
+        return []
+    levels = {POSITION: visits[POSITION].unique().sort().to_list(), AFTER: visits[AFTER].unique().sort().to_list()}
+    names = [(kind, level) for kind, own in levels.items() for level in own]
+    marked = visits.with_columns(
+        (pl.col(kind) == level).cast(pl.Float64).alias(f"{kind} {level}") for kind, level in names
+    )
+    columns = [f"{kind} {level}" for kind, level in names]
+    swept = _swept(marked, ["log", *columns])
+    found = np.array([_solved(own, columns) for _, own in swept.group_by("block", maintain_order=True)])
+    if len(found) < FEWEST:
+        return []
+    errors = found.std(axis=0, ddof=1) / math.sqrt(len(found))
+    factor = float(half_width(1.0, len(found) - 1, (1 - confidence) / len(names)))
+    return [
+        Effect(kind, str(level), float(log), factor * float(error), len(found))
+        for (kind, level), log, error in zip(names, found.mean(axis=0), errors, strict=True)
+    ]
+
+
+def _visits(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]]) -> pl.DataFrame:
+    """Return the visits of whole rounds: case, block, visit, launch, log, position from 1, and who was before."""
+    lists = ["visit", "visit_ns", "visit_position", "visit_after"]
+    if not set(lists) <= set(figures.columns):
+        return pl.DataFrame()
+    places = [(launch, place, name) for launch, names in beside.items() for place, name in enumerate(names)]
+    schema = {"launch": pl.Int32, "visit_after": pl.Int8, AFTER: pl.String}
+    single = figures.select("case", "block", "launch", *lists).explode(lists)
+    known = single.filter(pl.col("visit_ns") > 0, pl.col("visit_position") >= 0)
+    named = known.join(pl.DataFrame(places, schema, orient="row"), on=["launch", "visit_after"])
+    whole = named.with_columns(pl.len().over(ROUND).alias("launches"))
+    return whole.filter(pl.col("launches") == pl.col("launches").max()).select(
+        *ROUND, "launch", AFTER, pl.col("visit_position").add(1).alias(POSITION), log=pl.col("visit_ns").log()
+    )
+
+
+def _swept(visits: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """Return columns less the means of the launch's case and of the round; logs far out are drawn in."""
+    values = pl.col(columns)
+    for _ in range(SWEEPS):
+        visits = visits.with_columns(values - values.mean().over("case", "launch"))
+        visits = visits.with_columns(values - values.mean().over(ROUND))
+    most = FARTHEST * 1.4826 * pl.col("log").abs().median().over("case")
+    return visits.with_columns(pl.col("log").clip(-most, most))
+
+
+def _solved(visits: pl.DataFrame, columns: list[str]) -> Numbers:
+    """Return the least squares of the shortest vector: effects of a kind then have the mean 0."""
+    design = visits.select(columns).to_numpy().astype(np.float64)
+    logs = visits["log"].to_numpy().astype(np.float64)
+    return np.asarray(np.linalg.pinv(design.T @ design, rcond=1e-9, hermitian=True) @ design.T @ logs, np.float64)

@@ -1,0 +1,54 @@
+"""Launches that measure in turn: whether the position of a turn, or who measured just before, changes a time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rankbench.language import Text, say
+from rankbench.model import Finding
+from rankbench.statistics.turns import AFTER, POSITION, turn_effects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.statistics.turns import Effect
+    from rankbench.verdict.evidence import Evidence
+
+TITLE = "Order of turns"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a warning where an effect is surely above the practical threshold."""
+    beside = {launch.number: launch.beside for launch in evidence.launches if launch.beside}
+    plan = evidence.campaign.plan
+    effects = turn_effects(evidence.figures, beside, plan.confidence) if beside else []
+    found = [one for one in effects if one.exceeds(plan.threshold)]
+    if not found:
+        return
+    yield Finding(
+        kind="turns",
+        title=say("Times depend on the order of turns"),
+        text=say(
+            "Against the mean of all turns, calls take {effects:and}, over {n:count block}. Each candidate has each "
+            "position, and follows each other one, equally often, so that this falls on all of them alike.",
+            effects=[_effect(one) for one in found],
+            n=found[0].blocks,
+        ),
+        advice=say(
+            "Compare with a campaign of together = false in the plan: a library that leaves a cache, a frequency or a "
+            "network changed may favour or hinder the one after it."
+        ),
+        cases=[],
+        severity="warning",
+    )
+
+
+def _effect(one: Effect) -> Text:
+    texts = {
+        (AFTER, True): "{change:.1%} (± {half:.1%}) longer just after {level}",
+        (AFTER, False): "{change:.1%} (± {half:.1%}) shorter just after {level}",
+        (POSITION, True): "{change:.1%} (± {half:.1%}) longer at position {level}",
+        (POSITION, False): "{change:.1%} (± {half:.1%}) shorter at position {level}",
+    }
+    return say(texts[one.kind, one.log > 0], level=one.level, change=abs(math.expm1(one.log)), half=one.half)

@@ -1,0 +1,441 @@
+/* Preloaded: calls with mistakes as a library's algorithms could have them. MISTAKE says which:
+ *
+ * blocks         alltoall: the blocks of the first two ranks are exchanged
+ * last-rank      allgather: the last rank's block is missing where a block has more than 8 KiB
+ * wrong-root     reduce: another rank than the root gets the result
+ * scan           scan: the own numbers are missing, but for rank 0
+ * early          allreduce, nonblocking: complete before the data are there, which come with the rank's next call
+ * late-test      the same: complete, but the first MPI_Test or MPI_Wait looks again before it says so; conforming
+ * first-data     allreduce, persistent: each start sends what the first one did
+ * last-element   receive, bcast: the last 8 bytes of a derived type do not arrive
+ * eager          bcast: what is beyond 8 KiB does not arrive
+ * displacement   gatherv: blocks lie one element behind their places
+ * reorder        receives of a window: each second message is delivered in the place of the one before it
+ * put            accumulate: data are put, not added
+ * not-atomic     accumulate and fetch_and_op: get, add and put, between which others may come */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The core's own messages have tags from here on. */
+enum { LEAST_OF_TALK = 1000, EAGER = 8192, END = 8, MOST = 8192 };
+
+static bool is(const char *name) {
+    const char *mistake = getenv("MISTAKE");
+    return mistake && strcmp(mistake, name) == 0;
+}
+
+static long size_of(MPI_Datatype type) {
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    return size;
+}
+
+static int rank_in(MPI_Comm comm) {
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static int ranks_of(MPI_Comm comm) {
+    int ranks;
+    PMPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+/* --- what happens to data when a call has ended --- */
+
+/* Bytes that get back what they held (`kept`), or two places whose bytes change places (`other`). */
+struct mistake {
+    unsigned char *place, *other, *kept;
+    long bytes;
+};
+
+static void swap(unsigned char *left, unsigned char *right, long bytes) {
+    for (long i = 0; i < bytes; i++) {
+        const unsigned char byte = left[i];
+        left[i] = right[i];
+        right[i] = byte;
+    }
+}
+
+static void happen(const struct mistake *mistake) {
+    if (mistake->other)
+        swap(mistake->place, mistake->other, mistake->bytes);
+    else if (mistake->kept)
+        memcpy(mistake->place, mistake->kept, (size_t)mistake->bytes);
+}
+
+static void keep(struct mistake *mistake) {
+    if (!mistake->place || mistake->other)
+        return;
+    if (!mistake->kept)
+        mistake->kept = malloc((size_t)mistake->bytes + 1);
+    memcpy(mistake->kept, mistake->place, (size_t)mistake->bytes);
+}
+
+static int at_once(int code, struct mistake mistake) {
+    happen(&mistake);
+    free(mistake.kept);
+    return code;
+}
+
+static struct {
+    MPI_Request request;
+    bool persistent;
+    struct mistake mistake;
+} pending[MOST];
+static int pending_count;
+
+static int expect(int code, MPI_Request request, bool persistent, struct mistake mistake) {
+    if (mistake.place && pending_count < MOST) {
+        pending[pending_count].request = request;
+        pending[pending_count].persistent = persistent;
+        pending[pending_count++].mistake = mistake;
+    }
+    return code;
+}
+
+static void forget(int which) {
+    free(pending[which].mistake.kept);
+    pending[which] = pending[--pending_count];
+}
+
+static void ended(MPI_Request request) {
+    for (int i = pending_count - 1; i >= 0; i--)
+        if (pending[i].request == request) {
+            happen(&pending[i].mistake);
+            if (!pending[i].persistent)
+                forget(i);
+        }
+}
+
+/* --- requests --- */
+
+/* A request that has been called complete and is not. */
+static MPI_Request owed = MPI_REQUEST_NULL, meant = MPI_REQUEST_NULL;
+static bool looked_once;
+
+static void settle(void) {
+    if (owed != MPI_REQUEST_NULL)
+        PMPI_Wait(&owed, MPI_STATUS_IGNORE);
+}
+
+static bool owes(MPI_Request *request) {
+    if (!is("early") || *request == MPI_REQUEST_NULL || *request != meant)
+        return false;
+    owed = *request;
+    meant = *request = MPI_REQUEST_NULL;
+    return true;
+}
+
+int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+    const MPI_Request before = *request;
+    settle();
+    if (owes(request))
+        return *done = 1, MPI_SUCCESS;
+    if (is("late-test") && before == meant && before != MPI_REQUEST_NULL && !looked_once)
+        return *done = 0, looked_once = true, MPI_SUCCESS;
+    const int code = PMPI_Test(request, done, status);
+    if (*done)
+        ended(before);
+    return code;
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    int done = 0, code = MPI_SUCCESS;
+    if (is("late-test"))
+        while (!done && code == MPI_SUCCESS)
+            code = MPI_Test(request, &done, status);
+    if (done || code != MPI_SUCCESS)
+        return code;
+    const MPI_Request before = *request;
+    settle();
+    if (owes(request))
+        return MPI_SUCCESS;
+    code = PMPI_Wait(request, status);
+    ended(before);
+    return code;
+}
+
+int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+    MPI_Request *before = malloc(((size_t)count + 1) * sizeof *before);
+    memcpy(before, requests, (size_t)count * sizeof *before);
+    settle();
+    const int code = PMPI_Waitall(count, requests, statuses);
+    for (int i = 0; i < count; i++)
+        ended(before[i]);
+    free(before);
+    return code;
+}
+
+/* What `first-data` sends in place of the caller's data. */
+static struct {
+    MPI_Request request;
+    const void *from;
+    void *copy;
+    long bytes;
+    bool filled;
+} first;
+
+static void starts(MPI_Request request) {
+    for (int i = 0; i < pending_count; i++)
+        if (pending[i].request == request)
+            keep(&pending[i].mistake);
+    if (first.copy && request == first.request && !first.filled) {
+        memcpy(first.copy, first.from, (size_t)first.bytes);
+        first.filled = true;
+    }
+}
+
+int MPI_Start(MPI_Request *request) {
+    settle();
+    starts(*request);
+    return PMPI_Start(request);
+}
+
+int MPI_Startall(int count, MPI_Request *requests) {
+    settle();
+    for (int i = 0; i < count; i++)
+        starts(requests[i]);
+    return PMPI_Startall(count, requests);
+}
+
+int MPI_Request_free(MPI_Request *request) {
+    for (int i = pending_count - 1; i >= 0; i--)
+        if (pending[i].request == *request)
+            forget(i);
+    return PMPI_Request_free(request);
+}
+
+int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b, int n, MPI_Datatype t, int from, int in, MPI_Comm c,
+                 MPI_Status *status) {
+    settle();
+    return PMPI_Sendrecv(s, m, u, to, out, b, n, t, from, in, c, status);
+}
+
+/* --- collectives: blocking, nonblocking and persistent ones from one rule --- */
+
+#define FORMS(Name, name, parameters, arguments, what) \
+    int MPI_##Name(parameters, MPI_Comm c) { \
+        struct mistake own = what; \
+        keep(&own); \
+        return at_once(PMPI_##Name(arguments, c), own); \
+    } \
+    int MPI_I##name(parameters, MPI_Comm c, MPI_Request *r) { \
+        struct mistake own = what; \
+        keep(&own); \
+        const int code = PMPI_I##name(arguments, c, r); \
+        return expect(code, *r, false, own); \
+    } \
+    int MPI_##Name##_init(parameters, MPI_Comm c, MPI_Info i, MPI_Request *r) { \
+        struct mistake own = what; \
+        const int code = PMPI_##Name##_init(arguments, c, i, r); \
+        return expect(code, *r, true, own); \
+    }
+static struct mistake blocks(void *into, int count, MPI_Datatype type, MPI_Comm comm) {
+    const long bytes = count * size_of(type);
+    unsigned char *const data = into;
+    if (!is("blocks") || ranks_of(comm) < 2)
+        return (struct mistake){0};
+    return (struct mistake){.place = data, .other = data + bytes, .bytes = bytes};
+}
+
+static struct mistake last_rank(void *into, int count, MPI_Datatype type, MPI_Comm comm) {
+    const long bytes = count * size_of(type);
+    if (!is("last-rank") || bytes <= EAGER)
+        return (struct mistake){0};
+    return (struct mistake){.place = (unsigned char *)into + (ranks_of(comm) - 1) * bytes, .bytes = bytes};
+}
+
+/* The last bytes of a derived type where it lies. */
+static struct mistake end_of(void *data, int count, MPI_Datatype type) {
+    int integers, addresses, types, combiner;
+    MPI_Aint low, extent, true_low, true_extent;
+    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    if (!is("last-element") || combiner == MPI_COMBINER_NAMED || count == 0 || size_of(type) < END)
+        return (struct mistake){0};
+    PMPI_Type_get_extent(type, &low, &extent);
+    PMPI_Type_get_true_extent(type, &true_low, &true_extent);
+    return (struct mistake){.place = (unsigned char *)data + (count - 1) * extent + true_low + true_extent - END, .bytes = END};
+}
+
+static struct mistake beyond_eager(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    const long bytes = count * size_of(type);
+    if (rank_in(comm) == root)
+        return (struct mistake){0};
+    if (!is("eager") || bytes <= EAGER)
+        return end_of(data, count, type);
+    return (struct mistake){.place = (unsigned char *)data + EAGER, .bytes = bytes - EAGER};
+}
+
+#define EXCHANGES const void *s, int m, MPI_Datatype u, void *b, int n, MPI_Datatype t
+#define EXCHANGE s, m, u, b, n, t
+#define BCASTS void *b, int n, MPI_Datatype t, int root
+#define BCAST b, n, t, root
+FORMS(Alltoall, alltoall, EXCHANGES, EXCHANGE, blocks(b, n, t, c))
+FORMS(Allgather, allgather, EXCHANGES, EXCHANGE, last_rank(b, n, t, c))
+FORMS(Bcast, bcast, BCASTS, BCAST, beyond_eager(b, n, t, root, c))
+
+static int other(int root, MPI_Comm comm) {
+    return is("wrong-root") ? (root + 1) % ranks_of(comm) : root;
+}
+
+/* Where the wrong root gets its result, which has no place in its caller's memory. */
+static void *room_for(void *into, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    static void *room;
+    if (!is("wrong-root") || rank_in(comm) != other(root, comm))
+        return into;
+    room = realloc(room, (size_t)(count * size_of(type)) + 1);
+    return room;
+}
+
+#define REDUCES const void *s, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c
+#define REDUCE s, room_for(b, n, t, root, c), n, t, o, other(root, c), c
+int MPI_Reduce(REDUCES) {
+    return PMPI_Reduce(REDUCE);
+}
+int MPI_Ireduce(REDUCES, MPI_Request *r) {
+    return PMPI_Ireduce(REDUCE, r);
+}
+int MPI_Reduce_init(REDUCES, MPI_Info i, MPI_Request *r) {
+    return PMPI_Reduce_init(REDUCE, i, r);
+}
+
+#define SCANS const void *s, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c
+#define SCAN s, b, n, t, o, c
+int MPI_Scan(SCANS) {
+    if (!is("scan"))
+        return PMPI_Scan(SCAN);
+    const int code = PMPI_Exscan(SCAN);
+    if (rank_in(c) == 0 && s != MPI_IN_PLACE)
+        memcpy(b, s, (size_t)(n * size_of(t)));
+    return code;
+}
+int MPI_Iscan(SCANS, MPI_Request *r) {
+    if (is("scan") && rank_in(c) == 0 && s != MPI_IN_PLACE)
+        memcpy(b, s, (size_t)(n * size_of(t)));
+    return is("scan") ? PMPI_Iexscan(SCAN, r) : PMPI_Iscan(SCAN, r);
+}
+int MPI_Scan_init(SCANS, MPI_Info i, MPI_Request *r) {
+    return is("scan") ? PMPI_Exscan_init(SCAN, i, r) : PMPI_Scan_init(SCAN, i, r);
+}
+
+int MPI_Iallreduce(SCANS, MPI_Request *r) {
+    settle();
+    const int code = PMPI_Iallreduce(SCAN, r);
+    meant = *r;
+    looked_once = false;
+    return code;
+}
+int MPI_Allreduce_init(SCANS, MPI_Info i, MPI_Request *r) {
+    if (!is("first-data") || s == MPI_IN_PLACE)
+        return PMPI_Allreduce_init(SCAN, i, r);
+    free(first.copy);
+    first.from = s;
+    first.bytes = n * size_of(t);
+    first.copy = malloc((size_t)first.bytes + 1);
+    first.filled = false;
+    const int code = PMPI_Allreduce_init(first.copy, b, n, t, o, c, i, r);
+    first.request = *r;
+    return code;
+}
+
+/* --- gatherv --- */
+
+static const int *displaced(const int *places, MPI_Comm comm) {
+    static int own[1024];
+    const int ranks = ranks_of(comm);
+    if (!is("displacement") || !places || ranks > 1024)
+        return places;
+    for (int i = 0; i < ranks; i++)
+        own[i] = places[i] + 1;
+    return own;
+}
+
+#define GATHERS const void *s, int m, MPI_Datatype u, void *b, const int *n, const int *p, MPI_Datatype t, int root, MPI_Comm c
+#define GATHER s, m, u, b, n, rank_in(c) == root ? displaced(p, c) : p, t, root, c
+int MPI_Gatherv(GATHERS) {
+    return PMPI_Gatherv(GATHER);
+}
+int MPI_Igatherv(GATHERS, MPI_Request *r) {
+    return PMPI_Igatherv(GATHER, r);
+}
+int MPI_Gatherv_init(GATHERS, MPI_Info i, MPI_Request *r) {
+    return PMPI_Gatherv_init(GATHER, i, r);
+}
+
+/* --- receives --- */
+
+static void *unpaired;
+
+/* Each second receive of a size changes places with the one before it. */
+static struct mistake received(void *data, int count, MPI_Datatype type, int tag) {
+    const long bytes = count * size_of(type);
+    if (tag >= LEAST_OF_TALK || !is("reorder") || bytes == 0)
+        return tag < LEAST_OF_TALK ? end_of(data, count, type) : (struct mistake){0};
+    void *const before = unpaired;
+    unpaired = before ? NULL : data;
+    return before ? (struct mistake){.place = data, .other = before, .bytes = bytes} : (struct mistake){0};
+}
+
+#define RECEIVES void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c
+#define RECEIVE b, n, t, from, tag, c
+int MPI_Recv(RECEIVES, MPI_Status *status) {
+    struct mistake own = is("reorder") ? (struct mistake){0} : received(b, n, t, tag);
+    settle();
+    keep(&own);
+    return at_once(PMPI_Recv(RECEIVE, status), own);
+}
+int MPI_Irecv(RECEIVES, MPI_Request *r) {
+    struct mistake own = received(b, n, t, tag);
+    settle();
+    keep(&own);
+    const int code = PMPI_Irecv(RECEIVE, r);
+    return expect(code, *r, false, own);
+}
+int MPI_Recv_init(RECEIVES, MPI_Request *r) {
+    const struct mistake own = received(b, n, t, tag);
+    const int code = PMPI_Recv_init(RECEIVE, r);
+    return expect(code, *r, true, own);
+}
+
+/* --- one-sided --- */
+
+/* Of floats and ints, as the cases have them. */
+static void add(void *held, const void *more, int count, MPI_Datatype type) {
+    for (int i = 0; i < count; i++)
+        if (type == MPI_FLOAT)
+            ((float *)held)[i] += ((const float *)more)[i];
+        else
+            ((int *)held)[i] += ((const int *)more)[i];
+}
+
+/* Within a lock of all, as the usual epoch of the cases is. */
+static int add_in_steps(const void *data, void *result, int count, MPI_Datatype type, int rank, MPI_Aint place, MPI_Win window) {
+    const size_t bytes = (size_t)(count * size_of(type));
+    void *held = malloc(bytes + 1);
+    int code = PMPI_Get(held, count, type, rank, place, count, type, window);
+    code = code ? code : PMPI_Win_flush(rank, window);
+    if (result)
+        memcpy(result, held, bytes);
+    add(held, data, count, type);
+    code = code ? code : PMPI_Put(held, count, type, rank, place, count, type, window);
+    code = code ? code : PMPI_Win_flush(rank, window);
+    free(held);
+    return code;
+}
+
+#define ADDS const void *s, int m, MPI_Datatype u, int rank, MPI_Aint place, int n, MPI_Datatype t, MPI_Op o, MPI_Win w
+int MPI_Accumulate(ADDS) {
+    if (is("put"))
+        return PMPI_Put(s, m, u, rank, place, n, t, w);
+    return is("not-atomic") ? add_in_steps(s, NULL, n, t, rank, place, w) : PMPI_Accumulate(s, m, u, rank, place, n, t, o, w);
+}
+int MPI_Raccumulate(ADDS, MPI_Request *r) {
+    return is("put") ? PMPI_Rput(s, m, u, rank, place, n, t, w, r) : PMPI_Raccumulate(s, m, u, rank, place, n, t, o, w, r);
+}
+int MPI_Fetch_and_op(const void *s, void *b, MPI_Datatype t, int rank, MPI_Aint place, MPI_Op o, MPI_Win w) {
+    return is("not-atomic") ? add_in_steps(s, b, 1, t, rank, place, w) : PMPI_Fetch_and_op(s, b, t, rank, place, o, w);
+}

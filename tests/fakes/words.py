@@ -1,0 +1,21 @@
+"""What was judged, in words: texts are compared as readers see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from rankbench.language import Text, render
+
+if TYPE_CHECKING:
+    from rankbench.model import Record
+
+Kind = TypeVar("Kind", bound="Record")
+
+
+def rendered(record: Kind) -> Kind:
+    """Return a record whose texts are templates without fields."""
+    texts = {name: getattr(record, name) for name in record.__struct_fields__}
+    changed: dict[str, Any] = {name: Text(render(text)) for name, text in texts.items() if isinstance(text, Text)}
+    return msgspec.structs.replace(record, **changed)

@@ -1,0 +1,40 @@
+"""Two campaigns of real libraries, and both libraries measured again side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpi.conftest import rankbench
+from rankbench import store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """
+candidates = ["LIBRARY"]
+operations = ["pingpong", "allreduce"]
+sizes = "8"
+placements = ["1x2"]
+samples = 5
+case_limit = "60s"
+[stop]
+blocks = 2
+until = "blocks"
+"""
+
+
+def test_both_libraries_are_measured_again_in_one_campaign(home: Path, tmp_path: Path) -> None:
+    """Which one is faster is not asked: 0 and 1 are both answers."""
+    for name, library in (("old", "openmpi"), ("new", "mpich")):
+        (tmp_path / f"{name}.toml").write_text(PLAN.replace("LIBRARY", library))
+        ran = rankbench("run", str(tmp_path / f"{name}.toml"), "--results", str(tmp_path), home=home)
+        assert ran.returncode == 0, ran.stderr
+    against = ("--against", str(tmp_path / "old"), "--match", "openmpi=mpich")
+    for launches in (6, 6):
+        told = rankbench("gate", str(tmp_path / "new"), *against, "--remeasure", home=home)
+        assert told.returncode in {0, 1}, told.stderr
+        assert "2 checks" in told.stdout
+        made = store.open(tmp_path / "new-against-old")
+        assert len(made.launches()) == launches  # Two blocks of both and of the control; the second time none is made.
+    families = [one.library.rpartition("-")[0] for one in made.campaign.candidates]
+    assert families == ["openmpi", "mpich", "openmpi"]

@@ -1,0 +1,123 @@
+"""Wrong data that are hard to see: rare, in a spell, rounded, displaced, beyond the buffer, or of another root."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fakes import thorough
+
+from mpi.test_core import ONE_LIBRARY, Core, core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["core"]
+
+SUBTLE = Path(__file__).parents[1] / "fakes" / "subtle.c"
+VISIT = {"samples": 60, "limit_s": 60}
+"""So many calls at least are timed, however busy the machine is."""
+KIB = 1 << 10
+SIZES = (8, KIB, 64 * KIB)
+
+
+@pytest.fixture(scope="module")
+def subtle(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    library = tmp_path_factory.mktemp("subtle") / "subtle.so"
+    command = [core.library.wrapper, "-O2", "-shared", "-fPIC", "-w", "-o", str(library), str(SUBTLE), "-lm"]
+    subprocess.run(command, check=True, env={**os.environ, **core.library.environment})
+    return library
+
+
+def statuses(
+    core: Core, subtle: Path, tmp_path: Path, how: str, cases: Iterable[Mapping[str, object]], *, probe: bool = False
+) -> list[tuple[str, object, str, str]]:
+    """Return operation, bytes, status and reason of cases under a library that is wrong in one way."""
+    before = ("env", f"LD_PRELOAD={subtle}", f"SUBTLE={how}")
+    records: list[dict[str, Any]] = core.job(tmp_path, 2, cases, *(["--probe"] if probe else []), before=before)
+    return [(one["operation"], one["bytes"], one["status"], one["reason"]) for one in records]
+
+
+def passed(found: list[tuple[str, object, str, str]]) -> list[tuple[str, object, str, str]]:
+    """Return those that are not called wrong."""
+    return [one for one in found if one[2] != "wrong-data"]
+
+
+REPEATED = [
+    ("last:30", SIZES),
+    ("every:30", (8, KIB)),
+    ("second", (*SIZES, KIB * KIB)),
+    ("remembered", (*SIZES, KIB * KIB)),
+]
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("operation", ["allreduce", "bcast"])
+@pytest.mark.parametrize(("how", "sizes"), REPEATED, ids=[how for how, _ in REPEATED])
+def test_what_goes_wrong_now_and_then_while_calls_are_timed_is_caught(
+    core: Core, subtle: Path, operation: str, how: str, sizes: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Each round is compared with what was right. Who hands nothing over has nothing to remember."""
+    operation = "allreduce" if how == "remembered" else operation
+    cases = [{"operation": operation, "bytes": size, "start": "barrier"} | VISIT for size in sizes]
+    assert passed(statuses(core, subtle, tmp_path, how, cases)) == []
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("operation", ["allreduce", "bcast"])
+@pytest.mark.parametrize(
+    ("size", "cache", "spell"),
+    [(8, "warm", "1000:1050"), (KIB, "warm", "1000:1050"), (64 * KIB, "warm", "1000:1050"), (8, "cold", "1000:1200")],
+)
+def test_a_spell_of_calls_that_do_nothing_is_caught(
+    core: Core, subtle: Path, operation: str, size: int, cache: str, spell: str, tmp_path: Path
+) -> None:
+    """While calls are timed. Of cold buffers the last call of each stage is checked, of 128 rounds at most."""
+    case = {"operation": operation, "bytes": size, "start": "barrier", "cache": cache, "samples": 3000, "limit_s": 60}
+    assert passed(statuses(core, subtle, tmp_path, f"spell:{spell}", [case])) == []
+
+
+PLAIN = [
+    ("narrow:8", ["allreduce"], {}),
+    ("narrow:11", ["allreduce"], {}),
+    ("narrow:20", ["allreduce"], {}),
+    ("exchange:251", ["allreduce"], {"bytes": 64 * KIB}),
+    ("exchange:8192", ["allreduce"], {"bytes": 64 * KIB}),
+    ("displaced:251", ["allreduce"], {"bytes": 64 * KIB}),
+    ("displaced:2510", ["allreduce"], {"bytes": 64 * KIB}),
+    *((f"beyond:{count}", ["allreduce", "bcast", "pingpong"], {}) for count in (1, 60, 70, 200, 2000, 4000)),
+    *((f"before:{count}", ["allreduce", "bcast", "pingpong"], {}) for count in (1, 70, 2000)),
+    ("gap", ["bcast", "pingpong"], {"datatype": "vector"}),
+    ("root", ["bcast"], {}),
+    *((f"status:{what}", ["pingpong"], {}) for what in ("source", "tag", "count")),
+]
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize(("how", "operations", "settings"), PLAIN, ids=[how for how, *_ in PLAIN])
+def test_what_is_wrong_in_every_call_is_caught_before_timing(
+    core: Core, subtle: Path, how: str, operations: list[str], settings: dict[str, object], tmp_path: Path
+) -> None:
+    cases = [
+        {"operation": operation, "bytes": size} | settings
+        for operation in operations
+        for size in (SIZES if "bytes" not in settings else [settings["bytes"]])
+    ]
+    assert passed(statuses(core, subtle, tmp_path, how, cases, probe=True)) == []
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("reduction", ["sum", "min", "max", "user"])
+@pytest.mark.parametrize("datatype", ["float", thorough("double"), "int"])
+def test_terms_of_reductions_are_exact(core: Core, reduction: str, datatype: str, tmp_path: Path) -> None:
+    """On five ranks and of many blocks of terms, every result is right, whatever the order of the library."""
+    names = ("allreduce", "reduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block", "reduce_local")
+    cases = [
+        {"operation": name, "bytes": size, "datatype": datatype, "reduction": reduction}
+        for name in names
+        for size in (8, 1000, 64 * KIB)
+    ]
+    assert {one["status"] for one in core.job(tmp_path, 5, cases, "--probe")} == {"ok"}

@@ -1,0 +1,76 @@
+"""The core reads and writes its own memory only, and does nothing that C leaves undefined, in any operation and form.
+
+The core is built for MPICH with AddressSanitizer and UndefinedBehaviorSanitizer. Leaks are not looked at: a launch
+keeps what it has until it ends, and so does the library.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from mpi.test_core import FORMS, Core, cases_of
+
+from rankbench import build, libraries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.model import Library
+
+RANKS = 2
+SIZES = (0, 8, 1000)
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g")
+ENVIRONMENT = (
+    "env",
+    "ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:exitcode=99:strict_string_checks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS=print_stacktrace=1",
+)
+REPORT = re.compile(r"(?:ERROR: AddressSanitizer|runtime error): .*")
+MEMORY: list[dict[str, object]] = [
+    {},
+    {"buffers": "in-place"},
+    {"cache": "cold"},
+    {"pages": "untouched"},
+    {"root": -1},
+]
+DERIVED: list[dict[str, object]] = [
+    {"datatype": name, "bytes": 960} for name in ("contiguous", "vector", "indexed", "subarray", "struct")
+]
+SHORT = {"start": "barrier", "samples": 3, "limit_s": 60}
+
+
+@pytest.fixture(scope="module")
+def sanitized(home: Path, reach: list[Library]) -> Iterator[Core]:
+    """Build the core with sanitizers; flags are part of a build's key, so that the usual build stays as it is."""
+    library = libraries.choose("mpich", [one for one in reach if one.source == "pypi"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "FLAGS", (*build.FLAGS, *SANITIZERS))
+        binary = build.build(library, home)
+    yield Core(library, binary, build.describe(binary))
+
+
+@pytest.mark.parametrize(
+    "memory", [*MEMORY, *DERIVED], ids=lambda memory: ",".join(f"{key}={value}" for key, value in memory.items())
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_sanitizers_report_nothing(sanitized: Core, form: str, memory: dict[str, object], tmp_path: Path) -> None:
+    """What makes no sense for an operation is refused. Whether a library's data are right is not asked here."""
+    operations = sanitized.operations(form, RANKS)
+    if "datatype" in memory:
+        operations = [one for one in operations if memory["datatype"] in one.datatypes and one.sized]
+    if not operations:
+        return
+    sizes = SIZES if "datatype" not in memory else (0,)
+    cases = [case | SHORT | memory for case in cases_of(operations, form, sizes)]
+    lines = [" ".join(["case", *(f"{key}={value}" for key, value in case.items())]) for case in cases]
+    job = tmp_path / "job"
+    job.write_text("\n".join(["rankbench-job 1", *lines, ""]))
+    done, records = sanitized.launched(tmp_path, RANKS, "--job", str(job), before=ENVIRONMENT)
+    reports = sorted(set(REPORT.findall(done.printed)))
+    assert reports == [], done.printed[-4000:]
+    assert len(records) == len(cases), done.printed[-4000:]
+    assert {one["status"] for one in records} <= {"ok", "refused", "lacking", "wrong-data"}
+    print(f"{len(records)} cases, no report of a sanitizer")

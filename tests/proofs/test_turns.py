@@ -1,0 +1,166 @@
+"""Launches that measure in turn give the ratios that launches alone give, whoever comes before.
+
+Blocks in turns and blocks alone alternate, so that both meet the same machine; each block is a campaign of one block
+with a seed of its own. A machine at other work can widen intervals; it does not favour one of the two.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy
+from mpi.conftest import rankbench
+
+from proofs.judging import CannotTellError
+from rankbench import statistics, store
+from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.turns import turn_effects
+from rankbench.verdict.evaluation import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rankbench.model import Library
+    from rankbench.store import Store
+
+pytestmark = pytest.mark.timeout(4 * 3600)
+BUDGET_S = float(os.environ.get("BUDGET") or 1800)
+BLOCKS, FEWEST = 60, 6
+"""Of each kind, wanted and needed."""
+WITHIN = 0.02
+"""What the quotient of ratios may differ from 1, of each case."""
+CONFIDENCE = 0.95
+PLAN = """
+question = "Do turns favour anybody?"
+operations = ["pingpong", "allreduce", "bcast", "alltoall"]
+sizes = "8,1K,64K"
+placements = ["socket"]
+case_limit = "50ms"
+together = {together}
+[stop]
+blocks = 1
+"""
+CANDIDATE = """
+[[candidate]]
+library = "{name}"
+"""
+
+
+class Blocks(NamedTuple):
+    """What blocks of one kind came to."""
+
+    figures: pl.DataFrame
+    beside: Mapping[int, list[str]]
+
+    @property
+    def number(self) -> int:
+        return self.figures["block"].n_unique()
+
+
+def block(home: Path, folder: Path, names: list[str], number: int, *, together: bool) -> Store:
+    name = f"{'turns' if together else 'alone'}-{number}"
+    plan = folder / f"{name}.toml"
+    plan.write_text(
+        PLAN.format(together=str(together).lower()) + "".join(CANDIDATE.format(name=library) for library in names)
+    )
+    done = rankbench("run", str(plan), "--results", str(folder), "--seed", str(number), home=home)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return store.open(folder / name)
+
+
+def gathered(stores: list[Store]) -> Blocks:
+    """Return the figures of single blocks as those of one campaign, each launch with a number of its own."""
+    frames: list[pl.DataFrame] = []
+    beside: dict[int, list[str]] = {}
+    first = 0
+    for number, one in enumerate(stores, 1):
+        by_ranks = [case.key for case in one.campaign.cases if not one.campaign.scheduled(case)]
+        figures = judged(statistics.launch_figures(one.samples(), "median", by_ranks))
+        frames.append(figures.with_columns(pl.col("launch") + first, pl.lit(number, pl.Int32).alias("block")))
+        beside |= {first + launch.number: launch.beside for launch in one.launches() if launch.beside}
+        first += max(launch.number for launch in one.launches())
+    return Blocks(pl.concat(frames), beside)
+
+
+@pytest.fixture(scope="module")
+def both(home: Path, reach: list[Library], tmp_path_factory: pytest.TempPathFactory) -> tuple[Blocks, Blocks]:
+    """Return alternated blocks in turns and alone, as many as are wanted or the budget allows."""
+    folder, names = tmp_path_factory.mktemp("turns"), [library.name for library in reach if library.source == "pypi"]
+    made: tuple[list[Store], list[Store]] = ([], [])
+    began_s = time.monotonic()
+    for number in range(1, BLOCKS + 1):
+        kinds = [(made[0], True), (made[1], False)]
+        for stores, together in kinds if number % 2 else reversed(kinds):
+            stores.append(block(home, folder, names, number, together=together))
+        if time.monotonic() - began_s > BUDGET_S:
+            break
+    if len(made[0]) < FEWEST:
+        raise CannotTellError(f"{len(made[0])} blocks of each kind: give it more time, as with BUDGET=1800")
+    return gathered(made[0]), gathered(made[1])
+
+
+class Quotient(NamedTuple):
+    """The ratio of two candidates in turns over that alone, of one case."""
+
+    case: str
+    base: str
+    other: str
+    log: float
+    half: float
+
+    def __str__(self) -> str:
+        low, high = math.exp(self.log - self.half), math.exp(self.log + self.half)
+        return f"{self.case} {self.other} / {self.base}: {math.exp(self.log):.3f} [{low:.3f} {high:.3f}]"
+
+
+def quotients(turns: Blocks, alone: Blocks) -> list[Quotient]:
+    """Return the quotient of every case and pair, with intervals that all hold at once (Bonferroni)."""
+    names = turns.figures["candidate"].unique().sort().to_list()
+    pairs = [pair for pair in itertools.combinations(names, 2) if "(again)" not in "".join(pair)]
+    found = []
+    for base, other in pairs:
+        joined = paired_logs(turns.figures, base, other).join(
+            paired_logs(alone.figures, base, other), on=["case", "block"], suffix="_alone"
+        )
+        for (case,), own in joined.group_by("case", maintain_order=True):
+            logs = (own["log"] - own["log_alone"]).to_numpy()
+            if len(logs) >= FEWEST:
+                found.append((str(case), base, other, logs))
+    tail = (1 - CONFIDENCE) / 2 / max(1, len(found))
+    return [Quotient(case, base, other, *trimmed(logs, tail)) for case, base, other, logs in found]
+
+
+def trimmed(logs: np.ndarray, tail: float) -> tuple[float, float]:
+    """Return the mean without a fifth at each end, and half its interval (Tukey and McLaughlin, 1963)."""
+    cut, count = len(logs) // 5, len(logs)
+    drawn = scipy.stats.mstats.winsorize(np.sort(logs), limits=(cut / count, cut / count))
+    error = float(np.std(np.asarray(drawn), ddof=1)) / ((1 - 2 * cut / count) * math.sqrt(count))
+    return float(scipy.stats.trim_mean(logs, cut / count)), float(scipy.stats.t.isf(tail, count - 2 * cut - 1)) * error
+
+
+def test_ratios_in_turns_are_those_alone(both: tuple[Blocks, Blocks]) -> None:
+    found, most = quotients(*both), math.log1p(WITHIN)
+    print(f"{both[0].number} blocks of each kind, quotient of ratios in turns and alone:", *found, sep="\n")
+    beyond = [one for one in found if abs(one.log) - one.half > most]
+    assert not beyond, f"surely differ by more than {WITHIN:.0%}: {'; '.join(map(str, beyond))}"
+    wide = [one for one in found if abs(one.log) + one.half > most]
+    if wide:
+        raise CannotTellError(f"{len(wide)} of {len(found)} quotients may differ by more than {WITHIN:.0%}")
+
+
+def test_position_and_predecessor_do_not_matter(both: tuple[Blocks, Blocks]) -> None:
+    effects = turn_effects(both[0].figures, both[0].beside)
+    said = [f"{one.kind} {one.level}: {math.expm1(one.log):+.2%} (± {one.half:.2%})" for one in effects]
+    print(f"effects over {both[0].number} blocks:", *said, sep="\n")
+    beyond = [text for one, text in zip(effects, said, strict=True) if one.exceeds(WITHIN)]
+    assert not beyond, f"surely above {WITHIN:.0%}: {'; '.join(beyond)}"
+    if not effects or any(abs(one.log) + one.half > math.log1p(WITHIN) for one in effects):
+        raise CannotTellError(f"effects may be above {WITHIN:.0%}: {'; '.join(said)}")

@@ -1,0 +1,171 @@
+"""`gate --remeasure`: the libraries of two campaigns measured again side by side, on stand-ins of planted speed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes.library import behave, make
+from fakes.nights import rewrite
+from typer.testing import CliRunner
+
+from rankbench import cli, store
+from rankbench.campaign import remeasuring
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """
+candidates = ["mpich==9.1"]
+operations = ["allreduce", "bcast"]
+sizes = "8,64"
+samples = 20
+control = false
+[stop]
+blocks = 4
+until = "blocks"
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a campaign of each of two builds of one version."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    (tmp_path / "plan.toml").write_text(PLAN)
+    for name in ("old", "new"):
+        make(tmp_path / name, "9.1")
+        assert call("run", "plan.toml", "--name", name, "--prefix", name)[0] == 0
+    return tmp_path
+
+
+def call(*words: str) -> tuple[int, str]:
+    """Return the exit code of a command and what it printed. What is asked wrongly is raised."""
+    answer = CliRunner().invoke(cli.application(), words, env={"COLUMNS": "1000"})
+    if isinstance(answer.exception, RankbenchError):
+        raise answer.exception
+    return answer.exit_code, answer.stdout
+
+
+def gate(*words: str) -> tuple[int, str]:
+    return call("gate", "results/new", "--against", "results/old", *words)
+
+
+REMEASURE = ("--remeasure", "--prefix", "old", "--prefix", "new")
+
+
+def test_a_slow_day_fails_only_until_both_are_measured_again(place: Path) -> None:
+    """The day of the newer campaign is slower by half; its library is not."""
+    behave(place / "new", factor=1.5)
+    assert call("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")[0] == 0
+    behave(place / "new")
+    code, said = call("gate", "results/new-2", "--against", "results/old")
+    assert code == 1
+    expected = ["rankbench", "gate", "results/new-2", "--against", "results/old"]
+    prefixes = ["--prefix", str(place / "old"), "--prefix", str(place / "new")]
+    command = said.splitlines()[-1].partition("take the day out: ")[2]
+    assert shlex.split(command) == [*expected, *prefixes, "--remeasure"]
+    code, said = call(*shlex.split(command)[1:], "--blocks", "6", "--threshold", "20%")
+    assert code == 0
+    assert (
+        said.splitlines()[-1]
+        == "new-2-against-old against mpich-9.1 (old): 4 checks, 0 failed, 4 passed, 0 cannot be told"
+    )
+
+
+def test_a_slower_library_fails_side_by_side(place: Path) -> None:
+    behave(place / "new", factor=1.5)
+    code, said = gate(*REMEASURE)
+    assert code == 1
+    assert said.count("FAILED") == 4
+    assert re.search(
+        r"FAILED allreduce 8 B, mpich-9.1 \(new\): takes 1\.[45]\d× \(.*what mpich-9.1 \(old\) takes", said
+    )
+    made = store.open(place / "results/new-against-old").campaign
+    assert [one.name for one in made.candidates] == ["mpich-9.1 (old)", "mpich-9.1 (new)"]
+    used = {one.name: one.prefix for one in made.libraries}
+    assert [used[one.library] for one in made.candidates] == [str(place / "old"), str(place / "new")]
+
+
+def test_the_same_command_goes_on_and_measures_nothing_twice(place: Path) -> None:
+    gate(*REMEASURE, "--blocks", "2")
+    folder = place / "results/new-against-old"
+    assert len(store.open(folder).launches()) == 4
+    gate(*REMEASURE)
+    assert len(store.open(folder).launches()) == 8
+    gate(*REMEASURE)
+    assert len(store.open(folder).launches()) == 8
+
+
+def test_the_control_of_the_plan_is_kept(place: Path) -> None:
+    (place / "plan.toml").write_text(PLAN.replace("control = false", ""))
+    call("run", "plan.toml", "--name", "new", "--new", "--prefix", "new")
+    _, said = call("gate", "results/new-2", "--against", "results/old", *REMEASURE)
+    assert "A/A control: mpich-9.1 (old), measured twice, was called different from itself in 0 of 4 cases." in said
+
+
+def test_another_build_in_the_place_of_the_old_one_is_refused(place: Path) -> None:
+    folder = place / "results/old"
+    record = store.open(folder).campaign
+    rewrite(
+        folder, msgspec.structs.replace(record, libraries=[msgspec.structs.replace(record.libraries[0], version="9.0")])
+    )
+    with pytest.raises(RankbenchError) as error:
+        gate(*REMEASURE)
+    assert str(error.value) == (
+        "mpich-9.1 of campaign old is another build here (version 9.0 then, 9.1 here); "
+        "give the --prefix or --modules of then"
+    )
+
+
+def test_a_library_that_is_gone_is_refused(place: Path) -> None:
+    with pytest.raises(RankbenchError) as error:
+        gate("--remeasure", "--prefix", "new")
+    assert str(error.value).startswith("mpich-9.1 of campaign old is another build here (prefix ")
+
+
+def test_campaigns_of_one_build_need_no_other_measurement(place: Path) -> None:
+    call("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
+    behave(place / "old", factor=1.5)
+    call("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
+    code, said = call("gate", "results/old-3", "--against", "results/old-2")
+    assert code == 1
+    assert "--remeasure" not in said
+    assert "libraries and settings are recorded alike in both campaigns" in said
+    with pytest.raises(RankbenchError, match="recorded alike in both campaigns"):
+        call("gate", "results/old-3", "--against", "results/old-2", "--remeasure", "--prefix", "old")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--history", "x", "--remeasure"), "--remeasure is for --against; name the older campaign by --against OLD"),
+        (
+            ("--against", "x", "--budget", "60s"),
+            "--budget, --blocks, --prefix and --modules are for --remeasure; add that",
+        ),
+        (
+            ("--against", "x", "--remeasure", "--budget", "soon"),
+            "--budget soon: expected a time such as 0.5, 500ms, 30s or 2m",
+        ),
+    ],
+)
+def test_what_is_asked_wrongly(words: tuple[str, ...], told: str) -> None:
+    with pytest.raises(RankbenchError) as error:
+        call("gate", "new", *words)
+    assert str(error.value) == told
+
+
+def test_limits_of_time_and_blocks() -> None:
+    assert remeasuring.limited("", 0) is None
+    of_time, of_both, of_blocks = (remeasuring.limited(*one) for one in (("60s", 0), ("60s", 2), ("", 7)))
+    assert of_time
+    assert of_both
+    assert of_blocks
+    assert (of_time.until, of_time.blocks_min) == ("time 60s", remeasuring.FEWEST)
+    assert (of_both.until, of_both.blocks_min, of_both.blocks_max) == ("time 60s", 2, 2)
+    assert (of_blocks.until, of_blocks.blocks_min, of_blocks.blocks_max) == ("blocks", 7, 7)

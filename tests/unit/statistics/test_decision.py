@@ -1,0 +1,186 @@
+"""The decision: its test has its level at the edge of the threshold, interval and test agree, and no other exists."""
+
+from __future__ import annotations
+
+import ast
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from fakes import planted
+from scipy import stats
+
+from rankbench.statistics import decision
+from rankbench.statistics.decision import Estimate, adjusted, decide, log_beyond, p_beyond
+from rankbench.statistics.looks import ONE_LOOK, Penalty
+
+if TYPE_CHECKING:
+    from rankbench.statistics.decision import Family
+
+MARGIN = math.log1p(0.03)
+
+
+def test_without_a_threshold_it_is_the_two_sided_p_value() -> None:
+    log, error = np.array([0.1, -0.2, 0.0]), np.array([0.05, 0.1, 0.1])
+    assert p_beyond(log, error, 4.0, 0.0) == pytest.approx(2 * stats.t.sf(np.abs(log) / error, 4.0))
+
+
+@pytest.mark.parametrize("blocks", [3, 5, 20])
+@pytest.mark.parametrize("scatter", [0.005, 0.03, 0.2])
+def test_the_level_holds_at_the_edge_of_the_threshold(blocks: int, scatter: float) -> None:
+    """Of 40 000 samples with the true ratio at the edge, 5 % are rejected: not half of it, and hardly more."""
+    logs = MARGIN + scatter * np.random.default_rng(1).normal(size=(40_000, blocks))
+    error = logs.std(axis=1, ddof=1) / math.sqrt(blocks)
+    share = float(np.mean(p_beyond(logs.mean(axis=1), error, blocks - 1, MARGIN) <= 0.05))
+    assert 0.04 < share < 0.055
+
+
+@pytest.mark.parametrize("margin", [0.0, MARGIN, 0.4])
+def test_the_smallest_log_ratio_that_is_rejected_has_the_p_value_asked_for(margin: float) -> None:
+    level, error, degrees = np.array([0.05, 0.01, 1e-4]), np.array([0.001, 0.05, 0.3]), np.array([2.0, 9.0, 40.0])
+    found = log_beyond(level, error, degrees, margin)
+    assert p_beyond(found, error, degrees, margin) == pytest.approx(level, rel=1e-9)
+
+
+def test_outcomes_are_slower_faster_equivalent_and_open() -> None:
+    means = (math.log(1.2), math.log(0.8), 0.0, math.log(1.04))
+    found = decide([Estimate(mean, 0.01, 8) for mean in means], 0.03, 0.95)
+    assert [one.outcome for one in found] == ["slower", "faster", "equivalent", "open"]
+    half = float(stats.t.isf(0.025, 8)) * 0.01
+    assert (found[0].low, found[0].high) == pytest.approx((1.2 * math.exp(-half), 1.2 * math.exp(half)))
+
+
+def test_nothing_is_decided_without_an_error_or_from_too_few_figures() -> None:
+    unknown, few = decide([Estimate(1.0, 0.0, 0.0), Estimate(1.0, 0.01, 2.0)], 0.03, 0.95, enough=[True, False])
+    assert (unknown.low, unknown.high, unknown.p_value, unknown.outcome) == (0.0, math.inf, 1.0, "open")
+    assert (few.different, few.beyond, few.outcome) == (False, False, "open")
+    assert decide([], 0.03, 0.95) == []
+
+
+@pytest.mark.parametrize("family", ["none", "fdr", "bonferroni"])
+@pytest.mark.parametrize("paid", [ONE_LOOK, Penalty((5, 10, 20), 10)])
+@pytest.mark.parametrize("threshold", [0.0, 0.03, 0.5])
+def test_interval_and_decision_agree(family: Family, paid: Penalty, threshold: float) -> None:
+    """What is different has an interval that leaves out 1, is not equivalent, and pays the same for looks and tests."""
+    random = np.random.default_rng(2)
+    drawn = zip(random.normal(0, 0.3, 400), random.uniform(0.001, 0.2, 400), random.integers(2, 30, 400), strict=True)
+    found = decide([Estimate(*one) for one in drawn], threshold, 0.95, penalty=paid, family=family)
+    assert {one.outcome for one in found} >= {"slower", "faster", "open"}
+    for one in (one for one in found if one.different):
+        assert not one.equivalent
+        assert one.low > 1 or one.high < 1
+        assert one.ratio > 1 + threshold or one.ratio < 1 / (1 + threshold)
+    assert all(one.different for one in found if one.beyond)
+    if family != "fdr":
+        within, most = [(one.low, one.high) for one in found], 1 + threshold
+        assert [one.beyond for one in found] == [low > most or high < 1 / most for low, high in within]
+
+
+def test_a_family_of_bonferroni_widens_intervals_by_its_number() -> None:
+    (alone,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95)
+    (among,) = decide([Estimate(0.2, 0.05, 6)], 0.0, 0.95, family="bonferroni", tests=10)
+    assert among.p_adjusted == pytest.approx(10 * alone.p_value)
+    assert math.log(among.high) == pytest.approx(0.2 + 0.05 * float(stats.t.isf(0.0025, 6)))
+
+
+def test_a_one_sided_question_has_one_tail() -> None:
+    up, down = decide([Estimate(0.2, 0.05, 6), Estimate(-0.2, 0.05, 6)], 0.03, 0.95, one_sided=True)
+    assert up.p_value == pytest.approx(float(stats.t.sf((0.2 - MARGIN) / 0.05, 6)))
+    assert up.different
+    assert not down.different
+
+
+def test_an_offset_widens_the_threshold_and_the_interval() -> None:
+    plain, off = decide([Estimate(0.2, 0.05, 6), Estimate(0.2, 0.05, 6, 0.1)], 0.03, 0.95)
+    (shifted,) = decide([Estimate(0.2, 0.05, 6)], 1.03 * math.exp(0.1) - 1, 0.95)
+    assert off.p_value == pytest.approx(shifted.p_value)
+    assert math.log(off.high / plain.high) == pytest.approx(0.1)
+    assert math.log(plain.low / off.low) == pytest.approx(0.1)
+
+
+def test_those_outside_a_family_are_judged_by_its_cutoff() -> None:
+    """And they do not count in it: each of the two that are alike is different where those of the family are."""
+    estimates = [Estimate(mean, 0.01, 20) for mean in (0.10, 0.06, 0.0, 0.045, 0.06)]
+    found = decide(estimates, 0.03, 0.95, family="fdr", members=[True, True, True, True, False])
+    alone = decide(estimates[:4], 0.03, 0.95, family="fdr")
+    assert [one.p_adjusted for one in found[:4]] == [one.p_adjusted for one in alone]
+    assert found[4].different == found[1].different is True
+
+
+def test_a_p_value_of_zero_is_no_cutoff_that_divides() -> None:
+    assert adjusted(np.array([0.0, 0.5, 0.0]), members=[True, True, False]).tolist() == [0.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("scatter", [0.01, 0.05])
+def test_family_and_looks_hold_their_level_at_the_edge(scatter: float) -> None:
+    """Of 2000 campaigns of 20 ratios, all at the edge, any is called different in 5 %, and Bonferroni is as strict."""
+    random = np.random.default_rng(4)
+    logs = MARGIN + scatter * random.normal(size=(2000, 20, 6))
+    mean, error = logs.mean(axis=2), logs.std(axis=2, ddof=1) / math.sqrt(6)
+    families: tuple[Family, ...] = ("fdr", "bonferroni")
+    for family in families:
+        wrong = 0
+        for row, own in zip(mean.tolist(), error.tolist(), strict=True):
+            found = decide([Estimate(*one, 5) for one in zip(row, own, strict=True)], 0.03, 0.95, family=family)
+            wrong += any(one.different for one in found)
+        assert 0.03 < wrong / 2000 < 0.065, family
+
+
+def test_comparisons_of_a_drawn_campaign_are_those_of_earlier_versions() -> None:
+    """Ratio, interval and adjusted p-value as they were when each statement had a decision of its own."""
+    found = planted.evidence(planted.smooth, seed=1, launches=8).comparisons
+    known = {
+        5: (1.3657244955149659, 1.3383744019285926, 1.3936334966970803, 2.8188531251553196e-50),
+        14: (0.5163046674876914, 0.5056739296088388, 0.5271588944199275, 2.70381481933899e-79),
+        23: (1.4013476339335433, 1.3722424708262895, 1.4310701154356942, 1.2521766533191969e-51),
+    }
+    assert found[5].case == "allreduce.blocking.256.float.socket.window"
+    for place, values in known.items():
+        one = found[place]
+        assert (one.ratio, one.low, one.high, one.p_adjusted) == pytest.approx(values, rel=1e-6)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.03])
+def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: float) -> None:
+    random = np.random.default_rng(5)
+    mean, error, degrees = random.normal(0, 0.1, 50), random.uniform(0.001, 0.1, 50), random.uniform(2, 60, 50)
+    found = decide(list(map(Estimate, mean, error, degrees)), threshold, 0.9, family="fdr")
+    far, margin = np.abs(mean), math.log1p(threshold)
+    p_values = stats.t.sf((far - margin) / error, degrees) + stats.t.sf((far + margin) / error, degrees)
+    half = stats.t.isf(0.05, degrees) * error
+    adjusted_ = stats.false_discovery_control(np.minimum(p_values, 1.0))
+    assert [one.p_adjusted for one in found] == pytest.approx(adjusted_.tolist())
+    assert [one.low for one in found] == pytest.approx(np.exp(mean - half).tolist())
+    assert [one.high for one in found] == pytest.approx(np.exp(mean + half).tolist())
+    assert [one.different for one in found] == (adjusted_ <= 0.05).tolist()
+
+
+ROOMS = ("statistics", "verdict")
+OTHER_USES = {
+    "statistics/moderation.py": "expresses a mixture of normal tails as Student's t; decides nothing",
+}
+
+
+def quantiles(path: Path) -> list[str]:
+    """Return the calls of Student's distribution, and of corrections of families, in a module."""
+    names = {f"distributions.{name}" for name in ("t_sf", "t_isf", "t_ppf", "t_cdf", "false_discovery")}
+    return [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in names
+    ]
+
+
+def test_no_other_module_has_a_decision_of_its_own() -> None:
+    """Estimates are made everywhere, and decided on in one place: else one of six forgets the price of looks."""
+    source = Path(decision.__file__).parents[1]
+    users = {
+        f"{room}/{path.relative_to(source / room)}": found
+        for room in ROOMS
+        for path in sorted((source / room).rglob("*.py"))
+        if (found := quantiles(path))
+    }
+    assert users.pop("statistics/decision.py")
+    assert users.keys() == OTHER_USES.keys(), "call statistics.decision.decide, or its half_width"

@@ -1,0 +1,65 @@
+"""The effects of position and predecessor on launches that measure in turn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from fakes.core import row
+
+from rankbench.statistics.turns import turn_effects
+
+NAMES = ["a", "b", "c"]
+CASES, VISITS, BLOCKS = 6, 5, 12
+BESIDE = {3 * block + place: NAMES for block in range(BLOCKS) for place in range(len(NAMES))}
+
+
+def figures(positions: dict[int, float], after: dict[str, float], lost: float = 0.0) -> pl.DataFrame:
+    """Return figures of launches in turn whose logs have these effects, beside those of launch, round and noise."""
+    draw = np.random.default_rng(5)
+    made = []
+    for block in range(BLOCKS):
+        level = draw.normal(0, 0.3, (CASES, len(NAMES)))
+        before = row(len(NAMES), 0)[-1]
+        visits: dict[tuple[int, int], list[tuple[int, float, float, int, int]]] = {}
+        for number in range(CASES * VISITS):
+            case, visit, machine = number % CASES, number // CASES, draw.normal(0, 0.2)
+            for position, place in enumerate(row(len(NAMES), visit + case)):
+                log = level[case, place] + machine + positions.get(position, 0.0) + after.get(NAMES[before], 0.0)
+                if draw.random() >= lost:
+                    time_ns = 1000 * math.exp(log + draw.normal(0, 0.02))
+                    visits.setdefault((case, place), []).append((visit, time_ns, 0.0, position, before))
+                before = place
+        for (case, place), own in visits.items():
+            visited, time, hop, places, behind = map(list, zip(*own, strict=True))
+            made.append(
+                {"case": str(case), "candidate": NAMES[place], "block": block, "launch": 3 * block + place,
+                 "figure_ns": float(np.median(time)), "visit": visited, "visit_ns": time, "visit_hop_ns": hop,
+                 "visit_position": places, "visit_after": behind}
+            )  # fmt: skip
+    lists = {"visit_position": pl.List(pl.Int8), "visit_after": pl.List(pl.Int8)}
+    return pl.DataFrame(made, schema_overrides={"launch": pl.Int32, **lists})
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.1])
+def test_effects_are_found_for_what_they_are(lost: float) -> None:
+    found = {one.level: one for one in turn_effects(figures({0: 0.06}, {"b": 0.09}, lost), BESIDE)}
+    truth = {"1": 0.04, "2": -0.02, "3": -0.02, "a": -0.03, "b": 0.06, "c": -0.03}
+    assert found.keys() == truth.keys()
+    assert all(abs(found[level].log - log) < found[level].half for level, log in truth.items())
+    assert {level for level, one in found.items() if one.exceeds(0.03)} == {"1", "b"}
+
+
+def test_where_there_are_none_none_exceeds_a_threshold() -> None:
+    found = turn_effects(figures({}, {}), BESIDE)
+    assert len(found) == 6
+    assert not any(one.exceeds(0.0) for one in found)
+    assert all(one.half < 0.02 for one in found)
+
+
+def test_what_is_not_known_has_no_effect() -> None:
+    assert turn_effects(figures({}, {}), {}) == []
+    assert turn_effects(figures({}, {}).drop("visit_after"), BESIDE) == []
+    assert turn_effects(figures({}, {}).filter(pl.col("block") < 4), BESIDE) == []

@@ -1,0 +1,84 @@
+"""Two campaigns that met near and far cores in other shares: compared at each level."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from fakes.levels import figures, levels
+
+from rankbench.statistics.unpaired import compare_unpaired
+from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CASES, BLOCKS = 10, 15
+EQUAL = np.zeros((1, CASES))
+
+
+def side(
+    share: float, *, seed: int, slower_far: float = 1.0, slower_near: float = 1.0, blocks: int = BLOCKS
+) -> pl.DataFrame:
+    """Return a campaign in which so many visits were far; the first case may be slower at a level."""
+    near, far = EQUAL.copy(), EQUAL.copy()
+    near[0, 0], far[0, 0] = math.log(slower_near), math.log(slower_far)
+    whole = np.repeat([1.0, 0.0], [round(share * blocks), blocks - round(share * blocks)])
+    return figures(near, far, whole, seed=seed)
+
+
+def held(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
+    return compare_at_levels(then, now, [("a", "a")], 0.05, levels=levels(CASES))
+
+
+def test_another_mix_of_near_and_far_is_no_difference() -> None:
+    """The same library, 20 % of the launches far then and 80 % now: 40 times 10 cases."""
+    plain, wrong = 0, 0
+    for seed in range(40):
+        then, now = side(0.2, seed=seed), side(0.8, seed=1000 + seed)
+        plain += sum(one.ratio > 1.05 for one in compare_unpaired(then, now, [("a", "a")], 0.05))
+        found = held(then, now)
+        wrong += sum(at.different for one in found for at in (one.levels or {}).values())
+        assert not any(one.whole.different for one in found)
+    assert plain == 40 * CASES
+    assert wrong == 0
+
+
+def test_mixed_visits_within_launches_are_divided() -> None:
+    then, now = (figures(EQUAL, EQUAL, np.full(BLOCKS, share), seed=seed) for seed, share in ((1, 0.25), (2, 0.75)))
+    for one in held(then, now):
+        assert one.levels
+        assert list(one.levels) == ["near", "far"]
+        assert 0.95 < one.whole.ratio < 1.05
+        assert not one.whole.different
+
+
+@pytest.mark.parametrize("level", ["near", "far"])
+def test_a_library_that_is_slower_at_one_level_is_seen_there(level: str) -> None:
+    found = held(side(0.4, seed=1), side(0.6, seed=2, **{f"slower_{level}": 1.4}))  # type: ignore[arg-type]
+    (slow,) = (one for one in found if any(at.different for at in (one.levels or {}).values()))
+    assert slow.levels
+    assert slow.whole.case == slow.levels[level].case == "case 00"
+    assert slow.levels[level].ratio == pytest.approx(1.4, rel=0.1)
+    assert [name for name, at in slow.levels.items() if at.different] == [level]
+    assert slow.whole.different
+
+
+def test_slower_near_and_faster_far_is_no_difference_as_a_whole() -> None:
+    found = held(side(0.4, seed=1), side(0.6, seed=2, slower_near=1.4, slower_far=0.7))
+    (mixed,) = (one for one in found if any(at.different for at in (one.levels or {}).values()))
+    assert not mixed.whole.different
+
+
+def test_without_a_level_in_common_nothing_is_known() -> None:
+    for one in held(side(0.0, seed=1), side(1.0, seed=2)):
+        assert one.levels == {}
+        assert (one.whole.low, one.whole.high, one.whole.p_adjusted, one.whole.different) == (0.0, math.inf, 1.0, False)
+
+
+def test_cases_of_one_level_are_compared_as_always() -> None:
+    then, now = side(0.4, seed=1), side(0.6, seed=2)
+    plain = compare_unpaired(then, now, [("a", "a")], 0.05)
+    assert [one.whole for one in compare_at_levels(then, now, [("a", "a")], 0.05, levels={})] == plain

@@ -1,0 +1,31 @@
+"""The finding on times that depend on the order of turns."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import verdicts
+from unit.statistics.test_turns import BESIDE, figures
+
+from rankbench.language import render
+from rankbench.verdict.findings import turns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("after", "expected"), [(0.09, 1), (0.01, 0)])
+def test_a_candidate_that_slows_the_one_after_it_is_reported(after: float, expected: int, tmp_path: Path) -> None:
+    made = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, launches=5, cases=verdicts.LINE).evidence
+    launches = [msgspec.structs.replace(made.launches[0], number=one, beside=names) for one, names in BESIDE.items()]
+    found = list(turns.find(dataclasses.replace(made, launches=launches, figures=figures({}, {"b": after}))))
+    assert len(found) == expected
+    for one in found:
+        text = render(one.text)
+        assert render(one.title) == "Times depend on the order of turns"
+        assert text.startswith("Against the mean of all turns, calls take 6.")
+        assert "longer just after b" in text
+        assert ", over 12 blocks. Each candidate has each position" in text
