@@ -1,5 +1,7 @@
 /* Looks at whose turn follows when all launches but one have ended: that one's next turn, of each round, whatever comes between. */
 #include "../../core/turns.c"
+/* After turns.c, which says which of the system's calls it needs. */
+#include "../../core/allocation.c"
 
 void must(int code, const char *call) {
     (void)code;
