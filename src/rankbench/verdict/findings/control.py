@@ -1,4 +1,9 @@
-"""What the A/A control says of the method on this machine: two names for one candidate should not differ."""
+"""The A/A control: one library, measured twice under two names, should not differ from itself.
+
+Why: It shows how often this method and this machine report a difference that does not exist.
+
+What to do: Run more blocks (`stop.blocks` in the plan), on a machine that does nothing else.
+"""
 
 from __future__ import annotations
 

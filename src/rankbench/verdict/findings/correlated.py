@@ -1,4 +1,9 @@
-"""Launches that follow each other resemble each other, so that they say less than as many independent ones."""
+"""Successive launches resemble each other significantly more than independent ones would.
+
+Why: Correlated launches say less than as many independent ones. Intervals are widened for it.
+
+What to do: Run more blocks, or run the campaign again at another time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Sizes between which the fastest library changes, where that is certain on both sides."""
+"""The fastest library changes along the sizes, and both sides are significant.
+
+Why: One library for all sizes is then not the best choice.
+
+What to do: Choose by the sizes that your application sends. Measure more sizes to find the exact point.
+"""
 
 from __future__ import annotations
 

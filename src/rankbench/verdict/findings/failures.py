@@ -1,4 +1,10 @@
-"""Candidates that could not do what was asked: crashes, hangs, wrong data, refusals, calls that are not there."""
+"""A candidate crashed, hung, delivered wrong data, refused a case, or lacks a call.
+
+Why: A failed case has no time, and wrong data are a defect of the library.
+
+What to do: Do not use the library for calls with wrong data, and report it to the vendor. For a crash, read the
+launch's log, then try the newest version or another transport. `rankbench doctor` with the plan tries it again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Launches of which too few rounds count for their figures to be judged, or none at all."""
+"""Launches of which too few rounds count for their values to be compared, or none at all.
+
+Why: Ranks could not begin together: the machine was busy, or has fewer cores than ranks.
+
+What to do: Measure when the machine is idle, raise `case_limit`, use fewer ranks per node, or set `start =
+"barrier"`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The first size of a foreign program takes many times what the next ones take: it counts first calls too.
+"""The first size of a foreign program takes many times as long as the next ones.
 
-Most programs warm up each size by a few calls. What a library sets up when two ranks first speak to each other can take
-longer than these, and then stands in the mean of the first size. What is far is told by times, in which small sizes are
-alike; what a benchmark tells per second is spoken of as that.
+Why: Most programs warm up each size by a few calls. Connection setup can take longer than these, and is then
+part of the mean of the first size. Rates are compared as times, in which small sizes are alike.
+
+What to do: Leave the first size out, begin with a size that nobody reads, or give the program more warm-up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""A call that takes longer than what it could be made of: then a library does its users a disservice.
+"""A call is slower than an equivalent combination of other calls.
 
-The rules are self-consistent performance guidelines (Traeff, Gropp and Thakur: Self-consistent MPI performance
-guidelines, IEEE Transactions on Parallel and Distributed Systems 21(5), 2010). Figures of parts are added, though each
-begins with all ranks at once: that makes parts together rather too slow than too fast.
+Why: The library could use that combination itself. These are the self-consistent performance guidelines
+(Traeff, Gropp and Thakur, IEEE Transactions on Parallel and Distributed Systems 21(5), 2010). Times of parts
+are added, though each begins with all ranks at once: that makes the parts together rather too slow than too
+fast.
+
+What to do: Use the combination as a workaround, and report it to the vendor.
 """
 
 from __future__ import annotations

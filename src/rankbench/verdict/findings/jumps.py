@@ -1,4 +1,10 @@
-"""Steps along the sizes that no smooth curve has: switches of protocol or algorithm, and caches that are full."""
+"""A step along the sizes is much steeper or flatter than its neighbours.
+
+Why: Probably a switch of protocol or algorithm, or a cache that is full. Where all candidates have it, it is
+the machine.
+
+What to do: Find the setting that moves the switch, and try other values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""One rank that ends last, call after call: where all candidates have the same one, its CPU is slower than others."""
+"""One rank ends last in most calls, in several operations.
+
+Why: If it is the same rank with all candidates, its CPU is slower than the others.
+
+What to do: Look for other work on that CPU, or leave it out. If only one candidate has it, look at how it binds
+ranks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Candidates that work on few nodes or ranks and fail from some number on: where that is, and how they fail there."""
+"""A candidate works on few nodes or ranks and fails in every launch above a number of them.
+
+Why: A limit of memory, connections or settings is more likely than chance.
+
+What to do: Read the log of the launch that is named; try the newest version or another transport.
+"""
 
 from __future__ import annotations
 

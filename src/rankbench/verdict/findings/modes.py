@@ -1,4 +1,11 @@
-"""Times with a second hump that comes again launch after launch: some calls take another way through the library."""
+"""Times have a second mode that comes again in launch after launch.
+
+Why: Some calls take another path: credits, full queues, polling, interrupts, or a state of the machine.
+
+What to do: At even distances it is the library's. In bursts it is mostly the machine's: look at stolen time,
+frequency and other processes. Scattered calls: bind ranks, or try another transport. Where it follows near and
+far cores, compare at one level.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Settings that changed nothing: candidates of one library that differ in settings only, and are alike in all cases."""
+"""Candidates that differ in settings only are equivalent in all cases.
+
+Why: The setting changed nothing that was measured. Libraries ignore misspelt settings silently.
+
+What to do: Check the name of the setting, and the transport or algorithm that it belongs to; or leave it out.
+"""
 
 from __future__ import annotations
 

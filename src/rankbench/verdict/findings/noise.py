@@ -1,4 +1,9 @@
-"""Cases in which launches of one candidate differ so much that only large differences can be found."""
+"""Results of a candidate vary a lot from launch to launch.
+
+Why: Only large differences can be found. Pairing within blocks removes slow drift of the machine, not this.
+
+What to do: Run more blocks, stop other work, bind ranks to cores; on virtual machines measure at another time.
+"""
 
 from __future__ import annotations
 

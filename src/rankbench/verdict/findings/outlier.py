@@ -1,4 +1,9 @@
-"""A library several times slower than all the others in one call: more often a wrong default than the hardware."""
+"""One library is several times slower than every other one in one call.
+
+Why: That is more often a poor default than the hardware.
+
+What to do: Try other algorithms or transports of this library for these sizes.
+"""
 
 from __future__ import annotations
 

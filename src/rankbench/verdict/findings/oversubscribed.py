@@ -1,4 +1,10 @@
-"""More ranks than cores: then the way a library waits is measured, not the way it communicates."""
+"""Placements with more ranks than cores.
+
+Why: Their times show how a library waits, not how it communicates: one that spins can look a thousand times
+slower.
+
+What to do: Compare libraries with at most as many ranks as cores.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What two ranks share and what it costs, and pairs that are slower or faster than others that share the same."""
+"""What two ranks share and what it costs, and pairs that differ from others that share the same.
+
+Why: It shows which pairs of cores are expensive, and where the machine is not as uniform as it claims.
+
+What to do: Place ranks that communicate much where they share most. See what else runs on odd CPUs.
+"""
 
 from __future__ import annotations
 

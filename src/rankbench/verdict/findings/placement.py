@@ -1,8 +1,10 @@
-"""What the place of ranks does to a candidate, and as much of the reason as the campaign itself has measured.
+"""What the placement of ranks does to a candidate, with the reason as far as it was measured.
 
-Three reasons can be held against evidence: the machine (a cache line handed over without MPI takes longer by as much),
-copying by one core (the same bandwidth wherever the other core is), and a switch of protocol (a jump along the sizes
-that another placement has elsewhere). Where none is borne out, that is said.
+Why: Three reasons can be checked against measurements: a cache line handed over without MPI takes longer by as
+much; one core copies at the same bandwidth; a jump comes at another size, as a protocol switch does. Where none
+is confirmed, the finding says so.
+
+What to do: Place ranks that communicate most where the times are best.
 """
 
 from __future__ import annotations

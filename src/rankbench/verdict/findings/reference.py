@@ -1,4 +1,10 @@
-"""What candidates do while the cores in use are near each other and while they are far, where both were met."""
+"""Comparisons that change between near and far cores, where both states were met.
+
+Why: The host of a virtual machine moves its CPUs, and libraries react differently. One ratio over both states
+depends on how often each was met.
+
+What to do: Find out which state is usual where your programs run, and use the answer for that state.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Numbers of nodes or ranks at which the fastest changes, and candidates that slow down with nodes as others do not."""
+"""The fastest library changes with nodes or ranks, or one slows down where others do not.
+
+Why: An answer on two nodes is then no answer on twenty.
+
+What to do: Choose by the numbers that your jobs have. Look at the algorithm that a slow candidate uses there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Messages that take longer than larger ones: they could be sent as the larger ones, and nobody would lose."""
+"""A message takes longer than a larger one.
+
+Why: A switch of algorithm between the two sizes comes too late.
+
+What to do: Look for the setting that moves the switch. As a workaround send the larger message.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""What state the machine was in: launches in different states, CPU time taken by a hypervisor, states not known."""
+"""The machine changed between launches, lost CPU time to a hypervisor, or was not observed.
+
+Why: A change that meets all candidates cancels out; one that meets one of them does not.
+
+What to do: Run more blocks, on an idle machine or one of your own. If a library's waiting processes disturbed
+the others, switch its progress threads off or set `together = false`.
+"""
 
 from __future__ import annotations
 

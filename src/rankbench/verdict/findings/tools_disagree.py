@@ -1,4 +1,9 @@
-"""Tools that contradict the core: of the same call and size they tell the slower of two candidates to be faster."""
+"""A foreign tool and the core report opposite candidates as faster.
+
+Why: They do not measure the same: calls start otherwise, a mean counts rare calls, a first size counts setup.
+
+What to do: Run `rankbench reconcile`: it measures how much each of these contributes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Launches that measure in turn: whether the position of a turn, or who measured just before, changes a time."""
+"""The position of a turn, or the candidate that measured just before, changes a time.
+
+Why: A library may leave a cache, a frequency or a network changed. Orders are balanced, so that all candidates
+meet this equally often.
+
+What to do: Compare with a campaign that has `together = false`.
+"""
 
 from __future__ import annotations
 

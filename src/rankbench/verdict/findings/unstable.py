@@ -1,4 +1,10 @@
-"""A candidate whose launches scatter far more than those of all others in the same blocks: it, not the machine."""
+"""Launches of one candidate scatter far more than those of all others in the same blocks.
+
+Why: Then it is the library and not the machine: it decides something anew in each launch, such as memory,
+connections or threads.
+
+What to do: Look at the launches one by one, bind ranks and helper threads, and compare the worst launches too.
+"""
 
 from __future__ import annotations
 
