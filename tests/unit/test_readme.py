@@ -1,4 +1,4 @@
-"""What README and guide show is true: plans load, commands have their options, files and the answer are there."""
+"""What the README shows is true: links lead somewhere, make has its targets, the answer is that of the demo."""
 
 from __future__ import annotations
 
@@ -6,39 +6,15 @@ import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-import fakes
-import pytest
-from typer.testing import CliRunner
+from rankbench import cli
 
-from rankbench import cli, plan
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-GUIDE = (ROOT / "docs/guide.md").read_text()
-TEXTS = README + GUIDE
-MACHINE = fakes.machine(cores=8, sockets=2)
-
-
-@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", TEXTS, re.DOTALL))
-def test_its_plans_load(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "plan.toml"
-    path.write_text(text if "operations" in text else 'operations = ["allreduce"]\n' + text)
-    assert plan.load(path, MACHINE, job={} if "[job]" in text else None).candidates
-
-
-def _commands() -> set[tuple[str, str]]:
-    """Return each command shown with each option shown for it; what the lab runs is a command of its own."""
-    shown = re.sub(r"^(    rankbench lab.*) -- (.*)$", r"\1\n    \2", TEXTS, flags=re.MULTILINE)
-    lines = re.findall(r"^    rankbench (\w+)(.*)$", shown, re.MULTILINE)
-    return {(name, option) for name, rest in lines for option in ["--help", *re.findall(r"--\w+", rest)]}
-
-
-@pytest.mark.parametrize(("name", "option"), sorted(_commands()))
-def test_its_commands_have_the_options_shown(name: str, option: str) -> None:
-    answer = CliRunner().invoke(cli.application(), [name, "--help"], env={"COLUMNS": "200"})
-    assert answer.exit_code == 0
-    assert option in answer.stdout
 
 
 def test_no_text_describes_comparisons_by_state() -> None:
@@ -51,22 +27,13 @@ def test_no_text_describes_comparisons_by_state() -> None:
     assert [path.name for path, text in texts.items() if phrase.search(text)] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
-def test_the_files_it_names_are_there(page: str) -> None:
-    text, place = (ROOT / page).read_text(), (ROOT / page).parent
-    named = re.findall(r"`((?:[\w-]+/)*[\w-]+\.md)`", text)
-    linked = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
-    assert linked
-    assert [name for name in named if not (ROOT / name).exists()] == []
-    assert [name for name in linked if not (place / name).exists()] == []
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
-def test_its_links_lead_to_sections(page: str) -> None:
-    text, place = (ROOT / page).read_text(), (ROOT / page).parent
-    for name, section in re.findall(r"\]\(([^)#]*)#([^)]+)\)", text):
-        heads = re.findall(r"^#+ (.*)$", (place / name).read_text() if name else text, re.MULTILINE)
-        assert section in [re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in heads]
+def test_the_files_and_sections_it_links_to_are_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", README)
+    assert len(links) > 10
+    for name, section in links:
+        assert (ROOT / name).exists()
+        heads = re.findall(r"^#+ (.*)$", (ROOT / name).read_text(), re.MULTILINE) if section else []
+        assert not section or section in [re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in heads]
 
 
 def test_its_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,10 +64,3 @@ def test_the_demo_is_where_commands_look_for_campaigns() -> None:
         path.name for path in ROOT.iterdir() if path.is_file() and "results/demo/report.html" in path.read_text()
     }
     assert "/results/" in (ROOT / ".gitignore").read_text().splitlines()
-
-
-def test_each_claim_that_the_method_has_checked_by_a_proof_has_one() -> None:
-    """And each proof is the check of a claim, or stands for what the lab and the operations promise."""
-    named = set(re.findall(r"`make prove CLAIM=([a-z-]+)`", (ROOT / "METHOD.md").read_text()))
-    proofs = {path.stem.removeprefix("test_").replace("_", "-") for path in (ROOT / "tests/proofs").glob("test_*.py")}
-    assert named == proofs

@@ -1,6 +1,6 @@
 """All that a campaign says as one JSON document: its record, the verdict, every launch's figure, and values with units.
 
-`docs/export.schema.json` is its JSON Schema.
+`docs/reference/export.schema.json` is its JSON Schema.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Figure(Record, frozen=True):
 
 
 class Export(Record, frozen=True):
-    """A campaign handed over. `docs/formats.md` tells what the keys mean."""
+    """A campaign handed over. `docs/reference/formats.md` tells what the keys mean."""
 
     export: Literal[1]
     """Version of this layout."""
@@ -87,7 +87,7 @@ def export(evaluation: Evaluation) -> Export:
 
 
 def schema() -> str:
-    """Return the JSON Schema of the document, as `docs/export.schema.json` has it."""
+    """Return the JSON Schema of the document, as `docs/reference/export.schema.json` has it."""
     told = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
     return msgspec.json.format(msgspec.json.encode(said(worded(told)))).decode() + "\n"
 

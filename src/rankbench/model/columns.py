@@ -1,6 +1,6 @@
 """What a field of a record is as a column: its stored type, meaning and history, written at the field and nowhere else.
 
-The stream's reader, the store and the test of `docs/formats.md` take names, types and words from here.
+The stream's reader, the store and the test of `docs/reference/formats.md` take names, types and words from here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Column(NamedTuple):
     """What stands with a field."""
 
     help: str
-    """The words of `docs/formats.md`."""
+    """The words of `docs/reference/formats.md`."""
     stored: str = ""
     """Name of the Polars type; empty: by the field's own type (STORED)."""
     since: int = 1

@@ -1,4 +1,4 @@
-"""What the core can time, in words: the same for the terminal and for the page `docs/operations.md`."""
+"""What the core can time, in words: the same for the terminal and for the page `docs/reference/operations.md`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ METRICS = {
 HEAD = """\
 # Operations
 
-Everything that rankbench can time, as the measuring program tells it. `rankbench operations --markdown` makes this
-page; `rankbench operations` lists the same, with what each library on your machine lacks of it and does wrong.
+Everything that rankbench can time, as the measuring program describes it. `rankbench operations --markdown` makes this
+page; `rankbench operations` lists the same, and which of them each installed library does not support or does wrong.
 
 A plan names operations, one of their forms (`allreduce.persistent`), or kinds of them: {kinds}. Options
 are named by their names, or by OPERATION.NAME; what they are, and datatypes and starts, is told at the end.

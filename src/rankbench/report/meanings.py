@@ -1,4 +1,4 @@
-"""What the number of each benchmark of each foreign tool means: the page `docs/foreign.md`, made of what units say."""
+"""The page `docs/reference/foreign.md`: what the number of each benchmark of each foreign tool means."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 HEAD = """\
 # What others measure
 
-The tools whose output `rankbench import` reads, every benchmark of each, and what its number is. `rankbench import
---meanings` makes this page from what the readers themselves say (`src/rankbench/suites/tools`, a file each).
+The tools whose output `rankbench import` reads, every benchmark of each, and what its number means. `rankbench import
+--meanings` makes this page from what the readers state (`src/rankbench/suites/tools`, one file for each tool).
 
-The tool is known by what the text says, not by names of files; several tools may stand in one import, several runs in
-one file. Labels that launchers put before lines, colours and line ends of Windows are taken away. A damaged line is an
-error with file and line, and then nothing is imported. Lines that are not the tool's are told, and kept with the run.
+The tool is recognised by its output, not by the name of the file. One import can have several tools, and one file
+several runs. Labels that launchers put before lines, colours and Windows line ends are removed. A malformed line aborts
+the import with file and line number. Lines that are not the tool's are reported, and kept with the run.
 
-Figures are changed by no more than what makes them nanoseconds: a bandwidth becomes the time of one message, and is
-told as a bandwidth again. All that stands beside the value is kept by its own heading (`printed`, `docs/formats.md`).
+Values are only converted to nanoseconds: a bandwidth becomes the time of one message, and is shown as a bandwidth
+again. All that is printed beside the value is kept under its own heading (`printed`, see [Formats](formats.md)).
 
-A benchmark is named as its tool spells it, then as a plan and a campaign name it; after `=` stands the operation of
-rankbench that measures the same. Also then the numbers need not mean the same: where two of them are held against each
-other, what differs is said, and where they cannot be compared they are not. `docs/coverage.md` puts them side by side.
+A benchmark is named as its tool spells it, then as a plan and a campaign name it; after `=` comes the operation of
+rankbench that measures the same. Even then the numbers can have different meanings. Comparisons state what differs, and
+what cannot be compared is not compared. [Coverage](coverage.md) lists both side by side.
 """
 RUN = "Its benchmarks can be operations of a plan: `rankbench run` and `rankbench reconcile` start its programs."
 READ = "Its output is read; its programs are not started."

@@ -2,7 +2,7 @@
 
 The launch is the unit of replication: samples of one launch share its memory layout, its connections and its minute, so
 that a thousand of them say little about the next launch (Hunold and Carpen-Amarie, 2016; Hoefler and Belli, SC15).
-METHOD.md explains each choice.
+`docs/explanation/deciding.md` explains each choice.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def students_half(spread_ns: float, count: int, confidence: float) -> float:
 
     Of what trimming leaves, this is the interval that MPIPerf states. It takes the samples left for independent draws
     from a normal distribution. They are not: they were chosen by their size, and resemble each other within a launch.
-    So it is narrower than its confidence says, even for this launch; METHOD.md tells by how much.
+    So it is narrower than its confidence says, even for this launch; `docs/evidence/estimators.md` says by how much.
     """
     return float(half_width(spread_ns / math.sqrt(count), count - 1, 1 - confidence)) if count > 1 else math.nan
 

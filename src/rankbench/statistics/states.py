@@ -1,7 +1,7 @@
 """Which launches had the machine in the same state. Pure, and independent of what the launches measured.
 
 A state is told by the exchange times between the CPUs that the campaign's ranks ran on, as the core measured them
-without MPI just before and just after the launch. METHOD.md tells where the threshold comes from.
+without MPI just before and just after the launch. `docs/evidence/state-probes.md` has the threshold's reason.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The store: one folder per campaign, to which launches are added and in which nothing measured is ever rewritten.
 
-`docs/formats.md` tells every file and column. A launch's JSON is written last and commits it: parquet files without one
-are leftovers of a killed run, are not read, and are replaced when the launch is made again. The store does not judge.
+`docs/reference/formats.md` has every file and column. A launch's JSON is written last and commits it: parquet files
+without one are leftovers of a killed run, are not read, and are replaced when the launch is made again. The store
+does not judge.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., tuple[int, str, str]]
 
-PAGE = Path(__file__).parents[3] / "docs" / "operations.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "operations.md"
 
 
 @pytest.fixture
@@ -223,6 +223,5 @@ def test_markdown_is_the_page(run: Command) -> None:
 def test_the_page_in_docs_is_of_today() -> None:
     made = catalogue.page(fakes.description())
     assert PAGE.read_text(encoding="utf-8") == made, (
-        "docs/operations.md is stale; make it again: rankbench operations --markdown > docs/operations.md "
-        "(with a core whose --describe is tests/fakes/description.json)"
+        "docs/reference/operations.md is stale; make it again: .venv/bin/python tools/reference.py"
     )

@@ -1,4 +1,4 @@
-"""What `docs/formats.md` tells of exports is true: formats, columns, keys, tables, views; and its query runs."""
+"""What `docs/reference/formats.md` says of exports is true: formats, columns, keys, tables, views; its query runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankbench.exports import csv, duckdb, json, sqlite
 if TYPE_CHECKING:
     from rankbench.exports import Measured
 
-DOC = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+DOC = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 SECTION = DOC.partition("\n## Exports\n")[2].partition("\n## ")[0]
 
 

@@ -19,9 +19,10 @@ from rankbench.model import Campaign
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PUBLISHED = Path(__file__).parents[3] / "docs" / "export.schema.json"
+PUBLISHED = Path(__file__).parents[3] / "docs" / "reference" / "export.schema.json"
 RENEW = (
-    ".venv/bin/python -c 'from rankbench.exports import json; print(json.schema(), end=\"\")' > docs/export.schema.json"
+    ".venv/bin/python -c 'from rankbench.exports import json; print(json.schema(), end=\"\")' "
+    "> docs/reference/export.schema.json"
 )
 
 

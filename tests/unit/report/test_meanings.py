@@ -11,13 +11,13 @@ from rankbench.report import meanings
 from rankbench.suites import tools
 from rankbench.suites.tools import mpbench, osu
 
-PAGE = Path(__file__).parents[3] / "docs" / "foreign.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "foreign.md"
 TOOLS = units.modules(tools)
 
 
 def test_the_page_in_docs_is_of_today() -> None:
     assert PAGE.read_text(encoding="utf-8") == meanings.page(), (
-        "docs/foreign.md is stale; make it again: rankbench import --meanings > docs/foreign.md"
+        "docs/reference/foreign.md is stale; make it again: .venv/bin/python tools/reference.py"
     )
 
 

@@ -1,4 +1,4 @@
-"""`docs/formats.md` is true: its examples run on a campaign and agree, and no column or key is left out."""
+"""`docs/reference/formats.md` is true: its examples run on a campaign and agree, and no column or key is left out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 ROOT = Path(__file__).parents[3]
-DOC = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+DOC = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 
 
 CLOCK_STEP = 0.005

@@ -1,0 +1,181 @@
+"""Write the pages of `docs/reference` that code knows: plan keys, commands, findings, operations, foreign tools.
+
+.venv/bin/python tools/reference.py
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import typer
+
+from rankbench import cli, units
+from rankbench.model import Description
+from rankbench.plan import keys
+from rankbench.report import catalogue, meanings
+from rankbench.verdict import findings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
+DESCRIPTION = ROOT / "tests" / "fakes" / "description.json"
+"""What the core of this version says of itself; a test compares it with the core's answer."""
+MADE = "<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
+
+PLAN = """\
+# Plan keys
+
+Every key of a plan, which is a TOML file: what it takes, its default, and an example. Only `operations` and
+`candidates` (or `[[candidate]]`) are required. A dash means that there is no default value: without the key, nothing is
+set, or the description says what happens.
+
+```toml
+candidates = ["mpich", "openmpi"]
+operations = ["allreduce"]
+```
+
+A wrong key or value is one line that names file, key and what would be right. Values of `operations`, `options`,
+`datatypes` and `start` are in [Operations](operations.md). The guides [Placements](../howto/placements.md) and
+[Settings as candidates](../howto/settings-as-candidates.md) have whole plans.
+"""
+CLI = """\
+# Commands
+
+Every command with its arguments and options. `rankbench COMMAND --help` prints the same. Exit codes are in
+[Exit codes](exit-codes.md).
+"""
+FINDINGS = """\
+# Findings
+
+Every kind of finding that a report can have: when it is reported, why it matters, and what to do. A finding is reported
+only where launches show it; [What a finding must show](../evidence/findings.md) has the rules and how often they err.
+"""
+
+
+def plan_page() -> str:
+    """Return the page of the keys of a plan."""
+    sections = [section for name, table in keys.TABLES.items() for section in ["", *plan_section(name, table)]]
+    return "\n".join([PLAN.rstrip(), *sections, ""])
+
+
+def plan_section(name: str, table: Mapping[str, keys.Key]) -> Iterator[str]:
+    """Yield the lines of one table of a plan."""
+    heads = {"": "Keys", "candidate": "`[[candidate]]`"}
+    yield f"## {heads.get(name, f'`[{name}]`')}"
+    for key, one in table.items():
+        yield from ["", f"### `{f'{name}.' * bool(name)}{key}` {{ #{anchor(name, key)} }}", "", one.help, ""]
+        default = f"`{one.default}`" if one.default else "–"
+        yield from [f"- Takes: {one.values}", f"- Default: {default}", f"- Example: `{key} = {one.example}`"]
+
+
+def anchor(table: str, key: str) -> str:
+    """Return the place of a key in its page."""
+    return "-".join(filter(None, [table.lower().replace(".", "-"), key]))
+
+
+def cli_page() -> str:
+    """Return the page of all commands, in the order of the help."""
+    app: Any = typer.main.get_command(cli.application())
+    sections = [line for name, command in app.commands.items() for line in ["", *command_section(name, command)]]
+    return "\n".join([CLI.rstrip(), *sections, ""])
+
+
+def command_section(name: str, command: Any) -> Iterator[str]:
+    """Yield the lines of one command."""
+    arguments = [one for one in command.params if not one.opts[0].startswith("-")]
+    options = [one for one in command.params if one.opts[0].startswith("-")]
+    words = " ".join(shown_argument(one) for one in arguments)
+    yield from [f"## `{name}`", "", prose(command.help), ""]
+    yield f"    rankbench {name} {words} [OPTIONS]".replace("  [", " [") if options else f"    rankbench {name} {words}"
+    if arguments:
+        yield from [
+            "",
+            *rows(("argument", "what it is"), ([cell(shown_argument(one)), text(one)] for one in arguments)),
+        ]
+    if options:
+        heads_of_options = ("option", "what it does", "default")
+        yield from ["", *rows(heads_of_options, ([option(one), text(one), default(one)] for one in options))]
+
+
+def shown_argument(one: Any) -> str:
+    """Return an argument as the usage has it."""
+    word = one.metavar or one.name.upper()
+    many = f"{word}..." if one.nargs != 1 and not word.endswith("...") else word
+    return many if one.required else f"[{many}]"
+
+
+def option(one: Any) -> str:
+    """Return the names of an option with the word for its value."""
+    names = ", ".join(f"`{name}`" for name in [*one.opts, *one.secondary_opts])
+    return names if one.is_flag or not one.metavar else f"{names} {cell(one.metavar)}"
+
+
+def text(one: Any) -> str:
+    """Return the help of a parameter, with the environment variable that sets it."""
+    told = prose(one.help or "").replace("|", r"\|")
+    return f"{told} (environment: `{one.envvar}`)" if one.envvar else told
+
+
+def default(one: Any) -> str:
+    """Return the default of an option; none where it is empty, off or not set."""
+    value = one.default
+    return "" if value in (None, "", 0, False, (), []) or callable(value) else cell(str(value))
+
+
+def cell(word: str) -> str:
+    """Return code for the cell of a table."""
+    return "`" + word.replace("|", r"\|") + "`"
+
+
+def rows(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table of Markdown."""
+    return [f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *cells]]
+
+
+def prose(words: str) -> str:
+    """Return text of a docstring or a help as Markdown: in one line a paragraph, without what would be HTML."""
+    return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(words).split("\n\n")).replace("<", "&lt;")
+
+
+def findings_page() -> str:
+    """Return the page of all kinds of findings, by title."""
+    modules = sorted(units.modules(findings).values(), key=lambda module: str(module.TITLE))
+    sections = [f"\n## {module.TITLE}\n\n{finding(module.__doc__ or '')}" for module in modules]
+    return "\n".join([FINDINGS.rstrip(), *sections, ""])
+
+
+def finding(words: str) -> str:
+    """Return when a finding is reported, why it matters, and what to do, of its docstring."""
+    return re.sub(r"^(Why|What to do): ", r"**\1:** ", prose(words), flags=re.MULTILINE)
+
+
+def operations_page() -> str:
+    """Return the page of all operations."""
+    return catalogue.page(msgspec.json.decode(DESCRIPTION.read_bytes(), type=Description))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "plan.md": plan_page,
+    "cli.md": cli_page,
+    "findings.md": findings_page,
+    "operations.md": operations_page,
+    "foreign.md": meanings.page,
+}
+OWN = (plan_page, cli_page, findings_page)
+"""Pages that no command prints; the others say themselves which one does."""
+
+
+def page(name: str) -> str:
+    """Return a page of `docs/reference` as it should be."""
+    return f"{MADE}\n{PAGES[name]()}" if PAGES[name] in OWN else PAGES[name]()
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        (FOLDER / name).write_text(page(name), encoding="utf-8")
