@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
 DESCRIPTION = ROOT / "tests" / "fakes" / "description.json"
 """What the core of this version says of itself; a test compares it with the core's answer."""
-MADE = "<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
+MADE = "\n<!-- Made by tools/reference.py: change the code, and run it again. -->\n"
 
 PLAN = """\
 # Plan keys
@@ -99,8 +99,9 @@ def command_section(name: str, command: Any) -> Iterator[str]:
             *rows(("argument", "what it is"), ([cell(shown_argument(one)), text(one)] for one in arguments)),
         ]
     if options:
-        heads_of_options = ("option", "what it does", "default")
-        yield from ["", *rows(heads_of_options, ([option(one), text(one), default(one)] for one in options))]
+        heads = ("option", "what it does", *["default"] * any(map(default, options)))
+        cells = ([option(one), text(one), default(one)][: len(heads)] for one in options)
+        yield from ["", *rows(heads, cells)]
 
 
 def shown_argument(one: Any) -> str:
@@ -173,7 +174,7 @@ OWN = (plan_page, cli_page, findings_page)
 
 def page(name: str) -> str:
     """Return a page of `docs/reference` as it should be."""
-    return f"{MADE}\n{PAGES[name]()}" if PAGES[name] in OWN else PAGES[name]()
+    return f"{PAGES[name]()}{MADE}" if PAGES[name] in OWN else PAGES[name]()
 
 
 if __name__ == "__main__":

@@ -125,6 +125,16 @@ def test_the_core_of_the_examples_is_of_today() -> None:
     assert set(re.findall(r'"core":"([\d.]+)"', "\n".join(TEXTS.values()))) == {version}
 
 
+def test_the_lines_that_are_explained_are_those_of_the_answer() -> None:
+    """If the answer of the README changed, its explanation follows."""
+    (answer,) = re.findall(r"start:answer(.*)end:answer", TEXTS["README.md"], re.DOTALL)
+    lines = re.sub(r"\d[\d.]*", "N", " ".join(answer.split()))
+    explained = TEXTS["docs/explanation/reading-an-answer.md"].partition("## Line by line")[2].partition("\n## ")[0]
+    phrases = re.findall(r"^\| `([^`]+)` \|", explained, re.MULTILINE)
+    assert len(phrases) > 5
+    assert [phrase for phrase in phrases if phrase not in lines] == []
+
+
 # --- evidence ---------------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ Everything that rankbench can time, as the measuring program describes it. `rank
 page; `rankbench operations` lists the same, and which of them each installed library does not support or does wrong.
 
 A plan names operations, one of their forms (`allreduce.persistent`), or kinds of them: {kinds}. Options
-are named by their names, or by OPERATION.NAME; what they are, and datatypes and starts, is told at the end.
+are named by their names, or by OPERATION.NAME. Options, datatypes and starts are explained at the end.
 
 Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call.
 """
