@@ -1,4 +1,4 @@
-"""A proof ends in one of three verdicts, which are listed at the end: holds, does not hold, cannot be told here."""
+"""A proof ends in one of three verdicts, which are listed at the end: holds, does not hold, cannot be decided here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WHEELS", "core", "home", "reach"]
 
-CANNOT_TELL = "cannot be told here"
+CANNOT_TELL = "cannot be decided here"
 VERDICTS = {"passed": "holds", "failed": "does not hold", "skipped": CANNOT_TELL}
 
 

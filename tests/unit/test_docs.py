@@ -179,6 +179,6 @@ def test_pages_named_in_sources_are_there() -> None:
     folders = [ROOT / name for name in ("src", "core", "tools", "tests")]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".c", ".h", ".html"}]
     tools = [path for path in (ROOT / "tools").iterdir() if path.is_file()]
-    for path in {*files, *tools, *ROOT.glob("*.md")} - {ROOT / "CHANGELOG.md"}:
-        named = re.findall(r"\bdocs/[\w/.-]+\.(?:md|json|png)\b", path.read_text(encoding="utf-8"))
+    for path in {*files, *tools, *PAGES, *ROOT.glob("*.md")} - {ROOT / "CHANGELOG.md"}:
+        named = re.findall(r"\b(?:docs/[\w/.-]+\.(?:md|json|png)|[A-Z]{5,}\.md)\b", path.read_text(encoding="utf-8"))
         assert [name for name in named if not (ROOT / name).exists()] == [], path
