@@ -68,7 +68,7 @@ def test_blocks_of_commands_are_indented_from_their_first_line_on(page: str) -> 
 
 @pytest.mark.parametrize("page", [page for page in TEXTS if page.count("/") > 1])
 def test_a_page_begins_with_a_title_and_what_it_answers(page: str) -> None:
-    text = re.sub(r"<!--.*?-->", "", TEXTS[page], flags=re.DOTALL).strip()
+    text = re.sub(r"\A---\n.*?\n---\n|<!--.*?-->", "", TEXTS[page], flags=re.DOTALL).strip()
     assert text.startswith(("# ", "--8<--"))
     assert not re.match(r"# .*\n+#", text)
 
