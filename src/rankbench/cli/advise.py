@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from rankbench import profiles
-from rankbench.cli import console
+from rankbench.cli import CampaignFolder, console
 from rankbench.cli.show import plain_table
 from rankbench.cli.status import current
 from rankbench.language import format_text, joined, render
@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from rankbench.verdict.mix import Mix
 
 ORDER = 55
+GROUP = "Read"
+EXAMPLES = """
+rankbench advise --calls "allreduce 8: 1000, bcast 1M: 2"
+rankbench advise results/plan --profile app.mpiP
+"""
 PARTS_SHOWN = 20
 
 
 def advise(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The campaign; without it the newest below results.")
-    ] = None,
+    folder: CampaignFolder = None,
     calls: Annotated[
         str,
         typer.Option(metavar="CALLS", help="The calls and how often each is made: 'allreduce 8: 1000, bcast 1M: 2'."),

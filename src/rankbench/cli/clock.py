@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
     from rankbench.statistics.clocks import Spread
 
-ORDER = 26
+ORDER = 80
+GROUP = "Check"
+EXAMPLES = """
+rankbench clock
+rankbench clock openmpi --runs 50 --format json --output clock.json
+"""
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
 """When an offset was asked for, in a word or two."""
 STAGES_HELP = (

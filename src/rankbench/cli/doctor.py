@@ -16,7 +16,8 @@ from rankbench.campaign.examination import looks
 from rankbench.campaign.hindrances import hindrances
 from rankbench.campaign.preparation import found
 from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen, columns, console, home
-from rankbench.cli.run import chosen_plan, tell
+from rankbench.cli._plans import Preset, chosen_plan, divided
+from rankbench.cli.run import tell
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
 
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from rankbench.model import Library, Machine, Plan
 
 ORDER = 22
-PLAN_SUFFIX = ".toml"
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench doctor                                 # all libraries on this machine
+rankbench doctor plan.toml openmpi
+rankbench doctor --preset quick --hosts n1,n2
+"""
 PAIR = 2
 NO_PLAN = """
 candidates = ["every library"]
@@ -40,7 +46,7 @@ def doctor(
         list[str] | None,
         typer.Argument(metavar="[PLAN] [LIBRARY]...", help="A plan, and which of its candidates; else all libraries."),
     ] = None,
-    preset: Annotated[str, typer.Option(help=f"A plan that comes with rankbench: {', '.join(plan.presets())}.")] = "",
+    preset: Preset = "",
     prefix: Prefixes = None,
     modules: Modules = None,
     hosts: Hosts = "",
@@ -71,14 +77,6 @@ class Row(NamedTuple):
     placement: str
     ranks: int
     check: Check
-
-
-def divided(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Return the plans among the words, which are files or look like some, and the other words."""
-    plans = [word for word in words if word.endswith(PLAN_SUFFIX) or Path(word).is_file()]
-    if len(plans) > 1:
-        raise RankbenchError(f"name one plan; found {' and '.join(plans)}")
-    return [Path(word) for word in plans], [word for word in words if word not in plans]
 
 
 def asked(plans: Sequence[Path], preset: str, machine: Machine, said: Mapping[str, object]) -> Plan:

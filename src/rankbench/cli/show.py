@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import polars as pl
@@ -14,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import Verbose, answer, console, spread_lines
+from rankbench.cli import CampaignFolder, Verbose, answer, console, spread_lines
 from rankbench.cli.status import current
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
@@ -36,6 +35,12 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 ORDER = 40
+GROUP = "Read"
+EXAMPLES = """
+rankbench show
+rankbench show results/plan --operation allreduce --size 8 --size 64K
+rankbench show plan --format csv --output plan.csv
+"""
 Kind = TypeVar("Kind")
 WIDE = 0.5
 """Beyond this an interval has both its ends."""
@@ -46,9 +51,7 @@ LEAST_COVERAGE = 0.75
 
 
 def show(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="FOLDER", help="The campaign; without it the newest below results.")
-    ] = None,
+    folder: CampaignFolder = None,
     operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
     form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
     estimator: Annotated[
@@ -148,6 +151,9 @@ def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str)
     """Return what an option says, nothing where it is not given. Raises RankbenchError for what it cannot mean."""
     try:
         return parse(text) if text else None
+    except notation.UnlikelyError as error:
+        found = f"--{option} {text}: expected {allowed.replace(chr(34), '')}; {error.hint.replace(chr(34), '')}"
+        raise RankbenchError(f"--{option}: {error.hint}" if error.alone else found) from None
     except ValueError:
         raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None
 

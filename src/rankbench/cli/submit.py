@@ -17,6 +17,11 @@ from rankbench.launch.script import FOLDER, text
 from rankbench.model import RankbenchError
 
 ORDER = 34
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench submit plan.toml --scheduler slurm --time 2h --partition batch
+rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
+"""
 
 
 @with_options

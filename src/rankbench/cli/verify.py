@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from rankbench.model import CaseResult, Library, SourceFact
     from rankbench.statistics.selftest import Trial, Wait
 
-ORDER = 27
+ORDER = 75
+GROUP = "Check"
+EXAMPLES = """
+rankbench verify
+rankbench verify openmpi --thorough
+"""
 WORDS = {
     CaseStatus.OK: "right",
     CaseStatus.WRONG_DATA: "[red]WRONG[/]",

@@ -329,7 +329,7 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
             "--estimator p100: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
         ),
         ({"confidence": "97%"}, "--confidence 97%: expected 90%, 95% or 99%"),
-        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %"),
+        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
 def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], told: str) -> None:
