@@ -16,6 +16,7 @@ from rankbench.campaign.examination import looks
 from rankbench.campaign.hindrances import hindrances
 from rankbench.campaign.preparation import found
 from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen, columns, console, home
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli._plans import Preset, chosen_plan, divided
 from rankbench.cli.run import tell
 from rankbench.model import Candidate, RankbenchError
@@ -41,10 +42,11 @@ placements = [{placements}]
 """
 
 
+@with_output
 def doctor(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PLAN] [LIBRARY]...", help="A plan, and which of its candidates; else all libraries."),
+        typer.Argument(metavar="[PLAN] [LIBRARY]...", help="A plan and candidates of it; or libraries."),
     ] = None,
     preset: Preset = "",
     prefix: Prefixes = None,
@@ -52,8 +54,14 @@ def doctor(
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
     binding: Binding = "",
+    format_: TableOrJson = "table",
 ) -> None:
-    """Try every candidate in every placement as a campaign would; say what is wrong and what to change."""
+    """Check that candidates work where a plan puts them.
+
+    One short launch of each candidate in each placement; then what on this machine could disturb measurements. Each
+    line says what is wrong and what to change. Exit code 1: a candidate does not work somewhere.
+    """
+    form = chosen_format(format_, "table", "json")
     plans, names = divided(words or [])
     machine = launch.machine()
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
@@ -65,7 +73,11 @@ def doctor(
     shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
         rows = list(examined(planned, candidates, used, Path(folder).absolute()))
-    show(rows, [*planned.notes, *map(str, in_the_way)])
+    lines = [*planned.notes, *map(str, in_the_way)]
+    if form == "json":
+        print_json({"checks": [one._asdict() for one in rows], "notes": lines})
+    else:
+        show(rows, lines)
     if not all(row.check.works for row in rows):
         raise typer.Exit(1)
 
@@ -131,7 +143,7 @@ def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
         table.add_row(row.candidate, row.placement, str(row.ranks or ""), told(row.check))
     console.print(table)
     tell("")
-    for line in lines or ["nothing of this machine stands in the way"]:
+    for line in lines or ["nothing on this machine disturbs measurements"]:
         tell(line)
 
 

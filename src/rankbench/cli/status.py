@@ -16,6 +16,7 @@ from rankbench import store
 from rankbench.campaign import Decision, Progress, returned
 from rankbench.campaign.progress import failures
 from rankbench.cli import CampaignFolder, columns, console, named_campaign, results_folder
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.run import FAILURES, conclude, counted, spell_blocks, spell_seconds, tell
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
@@ -55,21 +56,55 @@ MEANINGS = {
 """What a script's last word means."""
 
 
+@with_output
 def status(
     folder: CampaignFolder = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+    format_: TableOrJson = "table",
 ) -> None:
-    """Say how far a campaign is, where its job stands and what went wrong; take in what a job brought."""
+    """Show how far a campaign is, where its job is, and what failed.
+
+    Results that a scheduler's job has brought are taken in first.
+    """
+    form = chosen_format(format_, "table", "json")
+    if wait and form == "json":
+        raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
     opened = store.open(chosen_folder(folder))
     if not (opened.folder / FOLDER).exists():
-        told(opened)
+        show_json(opened, None) if form == "json" else told(opened)
     elif wait:
         follow(opened)
     else:
         decision = take_in(opened)
+        if form == "json":
+            show_json(opened, decision)
+            return
         told(opened)
         tell_job(opened, decision)
+
+
+def show_json(opened: Store, decision: Decision | None) -> None:
+    """Print how far a campaign is as JSON."""
+    record, launches = opened.campaign, opened.launches()
+    flawed = wrong_cases(opened)
+    job = last_job(opened.folder)
+    where = asked(job) if job else None
+    print_json(
+        {
+            "campaign": record.name,
+            "folder": str(opened.folder),
+            "running": store.is_running(opened.folder),
+            "blocks": len({one.block for one in launches}),
+            "blocks_min": record.plan.stop.blocks_min,
+            "blocks_max": record.plan.stop.blocks_max,
+            "launches": len(launches),
+            "ok": sum(is_sound(one, flawed) for one in launches),
+            "failures": list(wrong(opened)),
+            "job": {"number": job.number, "phase": where.phase, "reason": where.reason} if job and where else None,
+            "decision": {"stop": decision.stop, "reason": render(decision.reason)} if decision else None,
+        }
+    )
 
 
 def chosen_folder(folder: Path | None) -> Path:

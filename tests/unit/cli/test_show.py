@@ -211,7 +211,7 @@ def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, l
 
 def table_of(capsys: pytest.CaptureFixture[str], **asked: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the rows of the CSV by case and candidate."""
-    show(csv=True, folder=Path(asked.pop("folder")), **asked)  # type: ignore[arg-type]
+    show(csv=True, folder=Path(asked.pop("folder")), **asked)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     return {(row["case"], row["candidate"]): row for row in rows}
 
@@ -334,7 +334,7 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 )
 def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], told: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, **asked)  # type: ignore[arg-type]
+        show(folder=stored.folder, **asked)
     assert str(error.value) == told
 
 

@@ -19,6 +19,7 @@ from rankbench.model import (
     Sampling,
     Stop,
 )
+from rankbench.plan import notation
 from rankbench.plan.reading import parse
 
 if TYPE_CHECKING:
