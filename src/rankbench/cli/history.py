@@ -38,8 +38,8 @@ SHOWN = 20
 
 def history(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Campaigns, or folders that hold some.")],
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
+    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     figures: Annotated[
         str,
         typer.Option(
@@ -58,7 +58,7 @@ def history(
     json: HiddenFlag = False,  # noqa: FBT002
     csv: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
-    """Show how times changed from campaign to campaign, and since when.
+    """Show since when times have changed, over many campaigns.
 
     A change is reported where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
     first, then improvements, each by the time that it costs or saves: the plan's [calls] count, else each case once.

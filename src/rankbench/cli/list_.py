@@ -27,7 +27,7 @@ ORDER = 38
 GROUP = "Read"
 EXAMPLES = """
 rankbench list
-rankbench list /scratch/results --no-answer      # fast, however many there are
+rankbench list /scratch/results --no-answer    # fast, also for many
 rankbench list --format json
 """
 

@@ -53,7 +53,7 @@ SAYINGS = {
 @with_output
 def operations(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Operations to tell in full; else all are listed.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Operations to explain; else all are listed.")
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,

@@ -18,8 +18,8 @@ ORDER = 23
 GROUP = "Get ready"
 EXAMPLES = """
 rankbench presets
-rankbench presets quick                          # print this plan
-rankbench presets quick --output plan.toml       # begin a plan of your own with it
+rankbench presets quick                    # print this plan
+rankbench presets quick --output plan.toml # begin a plan of your own
 """
 
 

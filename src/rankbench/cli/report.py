@@ -45,7 +45,10 @@ def report(
     csv: Annotated[bool, typer.Option("--csv", help="Write FOLDER/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
     threshold: Threshold = "",
 ) -> None:
-    """Write a campaign's report: one HTML file that needs no network, and figures and text on request."""
+    """Write a campaign's report: one HTML file for any browser.
+
+    It needs no network. Figures and text are written on request.
+    """
     place = chosen_folder(folder)
     with console.status(f"evaluating {place} …"):
         campaign = current(place)

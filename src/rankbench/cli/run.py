@@ -86,9 +86,9 @@ GROUP = "Measure"
 EXAMPLES = """
 rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
 rankbench run --preset quick
-rankbench run plan.toml --dry-run                # what would be measured
-rankbench run plan.toml --more 9                 # nine blocks beyond the stored
-rankbench run plan.toml --new                    # a new campaign of this plan
+rankbench run plan.toml --dry-run        # what would be measured
+rankbench run plan.toml --more 9         # nine blocks beyond the stored
+rankbench run plan.toml --new            # a new campaign of this plan
 """
 REFRESH_PER_S = 1
 """Seldom, since ranks may need every core."""
@@ -138,7 +138,7 @@ def run(
         bool, typer.Option("--ignore-failures", help="Exit with 0 even if something that was measured failed.")
     ] = False,
 ) -> None:
-    """Measure: run the campaign of a plan, or of candidates and options.
+    """Run the campaign of a plan, or of candidates and options.
 
     It builds the core for each library, checks each candidate and launches all of them in blocks. An interrupted
     campaign is resumed. Options count more than the plan. A plan may change as long as it measures the same:

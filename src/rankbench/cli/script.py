@@ -92,7 +92,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @with_options
 def script(wanted: Wanted) -> None:
-    """Print the job script that `submit` would hand to a scheduler, and change nothing; notes go to standard error."""
+    """Print the job script that `submit` would use.
+
+    Nothing is changed. Notes go to standard error.
+    """
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         prepared = campaign.prepare(wanted._replace(folder=Path(folder) / wanted.folder.name), lambda _: None)
         for note in prepared.store.campaign.notes:

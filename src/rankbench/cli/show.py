@@ -47,7 +47,7 @@ Kind = TypeVar("Kind")
 WIDE = 0.5
 """Beyond this an interval has both its ends."""
 WIDEST = 999
-Threshold = Annotated[str, typer.Option(help="From what difference on it matters, if not the plan's: 1%, 3%.")]
+Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant: 3%.")]
 LEAST_COVERAGE = 0.75
 """Intervals that are less sure than this, which are those of two launches, are not shown."""
 
@@ -79,15 +79,15 @@ def with_flags(command: Callable[..., None]) -> Callable[..., None]:
 @with_flags
 def show(
     folder: CampaignFolder = None,
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
+    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
     form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
     estimator: Annotated[
         str,
-        typer.Option(help=f"What is made of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
+        typer.Option(help=f"Statistic of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
     ] = "",
     confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
     threshold: Threshold = "",
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     verbose: Verbose = False,  # noqa: FBT002
     format_: AnyFormat = "table",
     csv: HiddenFlag = False,  # noqa: FBT002
