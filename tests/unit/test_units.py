@@ -39,7 +39,7 @@ CONTRACTS = {
     "plots": ("TITLE", "HELP", "SCOPE", "chart"),
     "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),
     "exports": ("TITLE", "SUFFIX", "write"),
-    "cli": ("ORDER",),
+    "cli": ("ORDER", "GROUP", "EXAMPLES"),
 }
 IMPORTED = {"pypi", "show", "run", "compare", "script", "status", "winner_map", "bars"}
 """Units that others name: the source that installs, commands that others do a part of, the plot that the page makes,
@@ -47,7 +47,7 @@ and the one that others draw their ends into."""
 
 
 def unit_files(folder: str) -> list[Path]:
-    return sorted(path for path in (PACKAGE / folder).glob("*.py") if path.stem != "__init__")
+    return sorted(path for path in (PACKAGE / folder).glob("*.py") if not path.stem.startswith("_"))
 
 
 UNITS = [(folder, path) for folder in CONTRACTS for path in unit_files(folder)]
@@ -182,6 +182,8 @@ def figure(time, name):
 """
 COMMAND = '''
 ORDER = 1
+GROUP = "Check"
+EXAMPLES = ""
 def added():
     """Say hello."""
     print("hello")

@@ -9,7 +9,8 @@ import typer
 from rich.text import Text
 
 from rankbench import profiles
-from rankbench.cli import console
+from rankbench.cli import CampaignFolder, console
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.show import plain_table
 from rankbench.cli.status import current
 from rankbench.language import format_text, joined, render
@@ -20,21 +21,28 @@ from rankbench.verdict import mix
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.table import Table
 
+    from rankbench.language import Text as Sentence
     from rankbench.model import Calls
     from rankbench.profiles import Profile
     from rankbench.store import Store
     from rankbench.verdict.mix import Mix
 
 ORDER = 55
+GROUP = "Read"
+EXAMPLES = """
+rankbench advise --calls "allreduce 8: 1000, bcast 1M: 2"
+rankbench advise results/plan --profile app.mpiP
+"""
 PARTS_SHOWN = 20
 
 
+@with_output
 def advise(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The campaign; without it the newest below results.")
-    ] = None,
+    folder: CampaignFolder = None,
     calls: Annotated[
         str,
         typer.Option(metavar="CALLS", help="The calls and how often each is made: 'allreduce 8: 1000, bcast 1M: 2'."),
@@ -42,16 +50,21 @@ def advise(
     profile: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The report of a profiler (mpiP, IPM), or a table of calls.")
     ] = None,
+    format_: TableOrJson = "table",
 ) -> None:
-    """Say which candidate suits an application, from its calls: those given, those of a profile, or the plan's."""
+    """Show which candidate suits an application, by its calls.
+
+    The calls are those given, those of a profile, or those of the plan's table [calls].
+    """
+    form = chosen_format(format_, "table", "json")
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     opened = current(folder)
     asked = asked_calls(calls, profile, opened.campaign.plan.calls)
-    tell(opened, asked)
+    tell(opened, asked, form)
 
 
-def tell(opened: Store, asked: Profile) -> None:
+def tell(opened: Store, asked: Profile, form: str) -> None:
     """Print the answer for every placement."""
     evidence = evaluate(opened).evidence
     found = list(mix.mixes(evidence, asked.calls))
@@ -61,6 +74,9 @@ def tell(opened: Store, asked: Profile) -> None:
             f"{joined(list(map(mix.told, asked.calls[:PARTS_SHOWN])), 'and')}; "
             f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
+    if form == "json":
+        print_json({"placements": [record(one, mix.sentences(evidence, one)) for one in found], "notes": notes(asked)})
+        return
     for one in found:
         console.print(
             Text(format_text("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold")
@@ -73,12 +89,25 @@ def tell(opened: Store, asked: Profile) -> None:
         console.print(Text(note), soft_wrap=True)
 
 
+def record(one: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
+    """Return what is printed of a placement as JSON."""
+    calls = [{"call": mix.told(part.calls), "calls": part.calls.calls, "how": render(part.how)} for part in one.parts]
+    return {
+        "placement": one.placement,
+        "calls": calls,
+        "candidates": [standing._asdict() for standing in one.standings],
+        "answer": [render(sentence) for sentence in sentences],
+    }
+
+
 def asked_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
     """Return the calls that are meant."""
     if profile:
         return profiles.read(profile)
     if not calls and not planned:
-        raise RankbenchError("nothing says what is called; name --calls or --profile, or give the plan a table [calls]")
+        raise RankbenchError(
+            'no calls given; use --calls "allreduce 8: 1000", --profile FILE, or a table [calls] in the plan'
+        )
     return profiles.Profile("calls", spelt(calls) if calls else planned, [])
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli import Modules, Prefixes, chosen, columns, console, home, placed
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 
     from rankbench.statistics.clocks import Spread
 
-ORDER = 26
+ORDER = 80
+GROUP = "Check"
+EXAMPLES = """
+rankbench clock
+rankbench clock openmpi --runs 50 --format json --output clock.json
+"""
 STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
 """When an offset was asked for, in a word or two."""
 STAGES_HELP = (
@@ -48,6 +54,7 @@ class Found(Record, frozen=True):
     study: Study
 
 
+@with_output
 def clock(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="LIBRARY", help="Under which library; else the first that is found.")
@@ -56,11 +63,16 @@ def clock(
     runs: Annotated[int, typer.Option(min=1, help="How often each method synchronises by each source.")] = 20,
     wait: Annotated[float, typer.Option(min=0.001, help="Seconds until each offset is asked for again.")] = 0.2,
     all_sources: Annotated[bool, typer.Option("--all-sources", help="Not only by the source auto takes.")] = False,  # noqa: FBT002
-    save: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Keep all that was found.")] = None,
+    save: Annotated[Path | None, typer.Option(hidden=True, help="As --format json --output FILE.")] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
+    format_: TableOrJson = "table",
 ) -> None:
-    """Test the clocks: what they can tell, how right and how dear synchronisation is, and how they drift."""
+    """Test the clocks: resolution, synchronisation, drift.
+
+    Of synchronisation: how accurate it is, and what it costs.
+    """
+    form = chosen_format(format_, "table", "json")
     machine = launch.machine()
     wanted = ranks or max(2, machine.cores // machine.sockets)
     arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
@@ -70,11 +82,14 @@ def clock(
     for library in reach if names else reach[:1]:
         with console.status(f"{library.name}: {runs} runs …"):
             found.append(studied(library, wanted, arguments, wait))
-        show(found[-1])
+        if form == "table":
+            show(found[-1])
+    if form == "json":
+        print_json(found)
     if save:
         write(save, found)
     broken = [line for one in found for line in outside(one)]
-    for line in broken:
+    for line in broken if form == "table" else []:
         console.print(line, style="red", soft_wrap=True, markup=False)
     if broken:
         raise typer.Exit(1)

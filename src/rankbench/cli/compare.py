@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import console
+from rankbench.cli import console, is_campaign, named_campaign
+from rankbench.cli._output import (
+    AnyFormat,
+    HiddenFlag,
+    chosen_format,
+    plain,
+    print_csv,
+    print_json,
+    print_markdown,
+    with_output,
+)
 from rankbench.cli.show import by_case_and_candidate, missing, plain_table, spread
 from rankbench.cli.status import current
-from rankbench.language import as_data, format_text
+from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_ratio
 from rankbench.report import tables
@@ -26,7 +36,7 @@ from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.table import Table
 
@@ -35,50 +45,66 @@ if TYPE_CHECKING:
     from rankbench.verdict.then_and_now import Held
 
 ORDER = 50
+GROUP = "Read"
+EXAMPLES = """
+rankbench compare mpich openmpi                  # in the newest campaign
+rankbench compare results/small mpich openmpi
+rankbench compare results/march results/april    # then and now
+rankbench compare results/march results/april --format markdown
+"""
 SAME = "~"
 SMALLEST_P = 0.001
 
 
+@with_output
 def compare(
-    base: Annotated[
+    first: Annotated[
         str,
-        typer.Argument(metavar="BASE", help="A candidate or family, else the first; or an older campaign's folder."),
+        typer.Argument(
+            metavar="[CAMPAIGN|BASE]", help="A campaign; or a candidate of the newest campaign, else its first."
+        ),
     ] = "",
-    other: Annotated[
-        str, typer.Argument(metavar="OTHER", help="A candidate or family, else the next; or a newer campaign's folder.")
+    second: Annotated[
+        str,
+        typer.Argument(metavar="[CAMPAIGN|CANDIDATE]", help="A newer campaign; or a candidate, else the next one."),
     ] = "",
-    folder: Annotated[
-        Path | None, typer.Option(help="The campaign of two candidates; without it the newest below results.")
-    ] = None,
+    third: Annotated[
+        str, typer.Argument(metavar="[CANDIDATE]", help="After a campaign and a candidate: the other candidate.")
+    ] = "",
+    folder: Annotated[Path | None, typer.Option(hidden=True, help="The campaign, as the first argument is.")] = None,
     match: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together; repeatable."),
+        typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together."),
     ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Of two campaigns: print Markdown.")] = False,  # noqa: FBT002
-    json: Annotated[bool, typer.Option("--json", help="Of two campaigns: print JSON.")] = False,  # noqa: FBT002
+    format_: AnyFormat = "table",
+    markdown: HiddenFlag = False,  # noqa: FBT002
+    json: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
-    """Compare two candidates of a campaign, paired within blocks, or two campaigns, then and now, which are unpaired.
+    """Compare two candidates, or two campaigns, case by case.
 
-    Of every case: the ratio of times, its interval, `~` where no difference can be told.
+    Two candidates of one campaign are paired within blocks; two campaigns, then and now, are unpaired. Printed of every
+    case: the ratio of times and its interval; `~` where no difference can be shown.
     """
-    folders = [one for one in (base, other) if is_campaign(one)]
-    if len(folders) == 2:
-        compare_campaigns(Path(base), Path(other), asked(match or []), markdown=markdown, json=json)
+    form = chosen_format(format_, "table", "json", "csv", "markdown", json=json, markdown=markdown)
+    words = [word for word in (first, second, third) if word]
+    named = list(itertools.takewhile(names_campaign, words[:2]))
+    rest = words[len(named) :]
+    if len(named) == 2 and not rest:
+        compare_campaigns(Path(named[0]), Path(named[1]), asked(match or []), form)
         return
-    if folders or any(map(looks_like_a_folder, (base, other))):
-        raise RankbenchError(no_campaigns(base, other))
-    for option, given in (("--match", match), ("--markdown", markdown), ("--json", json)):
-        if given:
-            raise RankbenchError(f"{option} is for two campaigns; name their folders, the older one first")
-    compare_candidates(folder, base, other)
+    if len(named) == 2 or (folder and named) or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
+        raise RankbenchError(no_campaigns(words))
+    if match:
+        raise RankbenchError("--match is for two campaigns; name their folders, the older one first")
+    compare_candidates(folder or (Path(named[0]) if named else None), [*rest, "", ""][:2], form)
 
 
 # --- two campaigns ----------------------------------------------------------------------------------------------------
 
 
-def is_campaign(text: str) -> bool:
-    """Return whether a text names the folder of a campaign."""
-    return bool(text) and (Path(text) / "campaign.json").exists()
+def names_campaign(text: str) -> bool:
+    """Return whether a text names a campaign, by its folder or by its name below the results."""
+    return is_campaign(named_campaign(Path(text)))
 
 
 def looks_like_a_folder(text: str) -> bool:
@@ -86,24 +112,25 @@ def looks_like_a_folder(text: str) -> bool:
     return "/" in text and Path(text).parent.is_dir()
 
 
-def no_campaigns(base: str, other: str) -> str:
-    """Return what was tried of two arguments that are neither two campaigns nor two candidates."""
+def no_campaigns(words: Sequence[str]) -> str:
+    """Return what was named instead of two campaigns, or of a campaign and two candidates."""
     kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
-    told = [f"{one} {kinds[is_campaign(one)]}" for one in (base, other) if one]
-    alone = ", and nothing else is named" if not other else ""
     return (
-        f"{'; '.join(told)}{alone}: compare takes the folders of two campaigns, "
-        "or two candidates of the campaign that --folder names"
+        f"{'; '.join(f'{one} {kinds[names_campaign(one)]}' for one in words)}: compare takes two campaigns (OLD NEW), "
+        "or two candidates, after the campaign that has them or of the newest one (CAMPAIGN mpich openmpi)"
     )
 
 
-def compare_campaigns(old: Path, new: Path, match: dict[str, str], *, markdown: bool, json: bool) -> None:
+def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
     """Hold a campaign against an older one."""
     held = hold(current(old), current(new), match)
-    if json:
-        print(msgspec.json.format(msgspec.json.encode(as_data(held.told))).decode())  # noqa: T201 - for programs
-    elif markdown:
+    if form == "json":
+        print_json(held.told)
+    elif form == "markdown":
         print(told_as.markdown(held), end="")  # noqa: T201 - for other documents
+    elif form == "csv":
+        content = told_as.table(held)
+        print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
     else:
         console.print(Text(told_as.heading(held.told), "bold"))
         console.print(Text(told_as.explanation(held.told)))
@@ -131,12 +158,21 @@ def coloured(held: Held) -> Table:
 # --- two candidates ---------------------------------------------------------------------------------------------------
 
 
-def compare_candidates(folder: Path | None, base: str, other: str) -> None:
+def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> None:
     """Compare two candidates of one campaign."""
     opened = current(folder)
-    one, two = pair(opened.campaign, base, other)
+    one, two = pair(opened.campaign, *names)
     whole = plots.picture(evaluate(opened))
     found = comparisons(whole, one, two)
+    if form == "json":
+        print_json({"base": one, "other": two, "blocks": whole.verdict.blocks, "comparisons": found})
+        return
+    if form in {"csv", "markdown"}:
+        shown = table(whole, one, two, found)
+        cells = [[plain(cell) for cell in column.cells] for column in shown.columns]
+        listed = [[plain(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
+        (print_csv if form == "csv" else print_markdown)(listed)
+        return
     heading = format_text(
         "{two} over {one}: times paired within {n:count block}", two=two, one=one, n=whole.verdict.blocks
     )

@@ -16,7 +16,9 @@ from rankbench.campaign.examination import looks
 from rankbench.campaign.hindrances import hindrances
 from rankbench.campaign.preparation import found
 from rankbench.cli import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen, columns, console, home
-from rankbench.cli.run import chosen_plan, tell
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli._plans import Preset, chosen_plan, divided
+from rankbench.cli.run import tell
 from rankbench.model import Candidate, RankbenchError
 from rankbench.units import suggestion
 
@@ -26,7 +28,12 @@ if TYPE_CHECKING:
     from rankbench.model import Library, Machine, Plan
 
 ORDER = 22
-PLAN_SUFFIX = ".toml"
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench doctor                         # all libraries on this machine
+rankbench doctor plan.toml openmpi
+rankbench doctor --preset quick --hosts n1,n2
+"""
 PAIR = 2
 NO_PLAN = """
 candidates = ["every library"]
@@ -35,19 +42,26 @@ placements = [{placements}]
 """
 
 
+@with_output
 def doctor(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PLAN] [LIBRARY]...", help="A plan, and which of its candidates; else all libraries."),
+        typer.Argument(metavar="[PLAN] [LIBRARY]...", help="A plan and candidates of it; or libraries."),
     ] = None,
-    preset: Annotated[str, typer.Option(help=f"A plan that comes with rankbench: {', '.join(plan.presets())}.")] = "",
+    preset: Preset = "",
     prefix: Prefixes = None,
     modules: Modules = None,
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
     binding: Binding = "",
+    format_: TableOrJson = "table",
 ) -> None:
-    """Try every candidate in every placement as a campaign would; say what is wrong and what to change."""
+    """Check that candidates work where a plan puts them.
+
+    One short launch of each candidate in each placement; then what on this machine could disturb measurements. Each
+    line says what is wrong and what to change. Exit code 1: a candidate does not work somewhere.
+    """
+    form = chosen_format(format_, "table", "json")
     plans, names = divided(words or [])
     machine = launch.machine()
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
@@ -59,7 +73,11 @@ def doctor(
     shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
     with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
         rows = list(examined(planned, candidates, used, Path(folder).absolute()))
-    show(rows, [*planned.notes, *map(str, in_the_way)])
+    lines = [*planned.notes, *map(str, in_the_way)]
+    if form == "json":
+        print_json({"checks": [one._asdict() for one in rows], "notes": lines})
+    else:
+        show(rows, lines)
     if not all(row.check.works for row in rows):
         raise typer.Exit(1)
 
@@ -71,14 +89,6 @@ class Row(NamedTuple):
     placement: str
     ranks: int
     check: Check
-
-
-def divided(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Return the plans among the words, which are files or look like some, and the other words."""
-    plans = [word for word in words if word.endswith(PLAN_SUFFIX) or Path(word).is_file()]
-    if len(plans) > 1:
-        raise RankbenchError(f"name one plan; found {' and '.join(plans)}")
-    return [Path(word) for word in plans], [word for word in words if word not in plans]
 
 
 def asked(plans: Sequence[Path], preset: str, machine: Machine, said: Mapping[str, object]) -> Plan:
@@ -133,7 +143,7 @@ def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
         table.add_row(row.candidate, row.placement, str(row.ranks or ""), told(row.check))
     console.print(table)
     tell("")
-    for line in lines or ["nothing of this machine stands in the way"]:
+    for line in lines or ["nothing on this machine disturbs measurements"]:
         tell(line)
 
 

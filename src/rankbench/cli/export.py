@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankbench import exports, files
-from rankbench.cli import console
+from rankbench.cli import CampaignFolder, console
 from rankbench.cli.status import current
 from rankbench.exports import Measured
 from rankbench.model import RankbenchError
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 ORDER = 62
+GROUP = "Share"
+EXAMPLES = """
+rankbench export --as parquet
+rankbench export results/plan --as json --output campaign.json
+"""
 
 
 def export(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The campaign; without it the newest below results.")
-    ] = None,
+    folder: CampaignFolder = None,
     format_: Annotated[
         str, typer.Option("--as", metavar="FORMAT", help=f"One of {', '.join(exports.known())}.", show_default=False)
     ] = "",
@@ -30,7 +33,10 @@ def export(
         Path | None, typer.Option(metavar="PATH", help="Where it goes, if not below FOLDER/exports.")
     ] = None,
 ) -> None:
-    """Write a campaign in a format that other programs read: tables, databases, papers, CI, ReFrame, OSU's text."""
+    """Write a campaign in a format that other programs read.
+
+    For tables, databases, papers, CI, ReFrame, or as OSU prints it.
+    """
     chosen = exports.chosen(format_)
     opened = current(folder)
     if not opened.launches():

@@ -8,7 +8,6 @@ import textwrap
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import rich.box
 import typer
 from rich.table import Table
@@ -17,27 +16,40 @@ from rankbench import build, libraries
 from rankbench.campaign import doctor
 from rankbench.campaign.doctor import Check
 from rankbench.cli import Modules, Prefixes, console, home
+from rankbench.cli._output import HiddenFlag, TableOrJson, chosen_format, print_json, with_output
 from rankbench.model import Library, Placement, RankbenchError, Record
 
 ORDER = 20
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench find
+rankbench find --prefix /opt/mpich-4.3 --modules "gcc/12 openmpi/5"
+rankbench find --no-check --format json
+"""
 INDENT = 4
 PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
 
 
 class Found(Record, frozen=True):
-    """One library and what its check found, as `--json` prints it."""
+    """One library and what its check found, as JSON has it."""
 
     library: Library
     check: Check | None
 
 
+@with_output
 def find(
     prefix: Prefixes = None,
     modules: Modules = None,
-    json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,  # noqa: FBT002
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
+    format_: TableOrJson = "table",
+    json: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
-    """List every MPI library in reach and whether it works: it compiles the core and runs a two-rank check."""
+    """List the MPI libraries in reach, and whether each works.
+
+    For each library it compiles the core and runs a check on two ranks.
+    """
+    form = chosen_format(format_, "table", "json", json=json)
     search = libraries.everywhere(home(), prefix or (), modules or ())
     reach = libraries.find(search)
     if not reach:
@@ -47,8 +59,8 @@ def find(
         )
     with console.status("checking …"):
         found = [Found(library=library, check=None if no_check else check(library)) for library in reach]
-    if json:
-        print(msgspec.json.format(msgspec.json.encode(found)).decode())  # noqa: T201 - for programs, not for a console
+    if form == "json":
+        print_json(found)
         return
     show(found)
     if hint := libraries.hint(search):

@@ -14,6 +14,7 @@ from rankbench import campaign as campaigning
 from rankbench import launch, libraries
 from rankbench.campaign import remeasuring
 from rankbench.cli import Modules, Prefixes, Terminated, console, exit_code, home
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.compare import control
 from rankbench.cli.run import is_finished, shown, stopping
 from rankbench.cli.run import tell as note
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
     from rankbench.verdict.gating import Check
 
 ORDER = 52
+GROUP = "Check"
+EXAMPLES = """
+rankbench gate results/new --against results/old --threshold 5%
+rankbench gate results/new --history results/nightly --junit gate.xml
+rankbench gate results/new --candidate openmpi-5.0.11 \\
+               --against-candidate openmpi-5.0.10
+"""
 REGRESSION = 1
 """Exit code where a check failed; 2 is that of what was asked wrongly."""
 
@@ -76,8 +84,9 @@ class Remeasuring(NamedTuple):
     modules: Sequence[str]
 
 
+@with_output
 def gate(
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The campaign to be checked.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The campaign to check: folder or name.")],
     against: Annotated[
         Path | None, typer.Option(metavar="OLD", help="The campaign that it must not be slower than.")
     ] = None,
@@ -127,9 +136,12 @@ def gate(
     blocks: Annotated[int, typer.Option(min=0, help="Of --remeasure: how many blocks, with --budget at most.")] = 0,
     prefix: Prefixes = None,
     modules: Modules = None,
+    format_: TableOrJson = "table",
     strict: Annotated[bool, typer.Option("--strict", help="What cannot be told is a failure, too.")] = False,  # noqa: FBT002
 ) -> None:
-    """Check for CI that nothing became slower or stopped working: exit code 0 if so, 1 if not, 2 for what is no gate.
+    """For CI: fail if anything became slower or stopped working.
+
+    Exit code 0: passed; 1: failed; 2: usage error.
 
     Against another campaign (--against) launches are unpaired, and the state of the machine between the two is not
     controlled. The better design is one campaign that measures both libraries, paired block by block
@@ -139,6 +151,7 @@ def gate(
     --remeasure runs NEW's plan once more, with the libraries of both campaigns, and checks that: the campaign
     NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
     """
+    form = chosen_format(format_, "table", "json")
     worth = understood("threshold", threshold, notation.share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
@@ -162,11 +175,11 @@ def gate(
         found = earlier(new, history, last, reference, worth)
     else:
         found = candidates(new, candidate, against_candidate, worth)
-    tell(found)
+    print_json(record(found)) if form == "json" else tell(found)
     if junit:
         write(junit, found)
     numbers = gating.counts(found.checks)
-    if numbers["failed"] and found.better:
+    if numbers["failed"] and found.better and form == "table":
         note(f"Measure both again, side by side, to take the day out: {found.better}")
     if numbers["failed"] or (strict and numbers["skipped"]):
         raise typer.Exit(REGRESSION)
@@ -293,6 +306,17 @@ def tell(found: Report) -> None:
             told = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
             console.print(Text.assemble((told, colour), f" {render(check.advice)}".rstrip()))
     console.print(Text(totals(found), "bold"))
+
+
+def record(found: Report) -> dict[str, object]:
+    """Return what is printed as JSON."""
+    return {
+        "campaign": found.campaign.name,
+        "against": found.against,
+        **dict(gating.counts(found.checks).items()),
+        "checks": found.checks,
+        "notes": found.said,
+    }
 
 
 def relations(found: Report) -> str:

@@ -9,10 +9,10 @@ import msgspec
 import typer
 from rich.text import Text
 
-from rankbench.cli import console
+from rankbench.cli import console, named_campaign
+from rankbench.cli._output import HiddenFlag, chosen_format, destination, print_json
 from rankbench.cli.show import chosen_cases, filled
 from rankbench.cli.status import current
-from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.report import history as told_as
 from rankbench.statistics.changes import FEWEST
@@ -26,41 +26,55 @@ if TYPE_CHECKING:
     from rankbench.verdict.over_time import History
 
 ORDER = 54
+GROUP = "Read"
+EXAMPLES = """
+rankbench history results
+rankbench history results --operation allreduce --format json
+rankbench history results --figures png,html --output figures
+"""
 SHOWN = 20
 """Changes that are told unless all are asked for."""
 
 
 def history(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Campaigns, or folders that hold some.")],
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
+    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
     figures: Annotated[
         str,
         typer.Option(
             metavar="FORMATS", help=f"Draw what changed, else everything, as {','.join(told_as.ALL_FORMATS)}."
         ),
     ] = "",
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the figures go.")] = Path("history"),
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="With --figures the folder they go to, else history; or a file to write."),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help=f"Tell all changes, not {SHOWN} only.")] = False,  # noqa: FBT002
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,  # noqa: FBT002
-    csv: Annotated[bool, typer.Option("--csv", help="Print the changes as CSV.")] = False,  # noqa: FBT002
+    format_: Annotated[
+        str,
+        typer.Option("--format", metavar="table|json|csv", help="The form of what is printed; csv: changes."),
+    ] = "table",
+    json: HiddenFlag = False,  # noqa: FBT002
+    csv: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
-    """Show what each case took from campaign to campaign, and since when one takes longer, or less.
+    """Show since when times have changed, over many campaigns.
 
-    A change is told where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
+    A change is reported where it is more than campaigns scatter, and lasts for two of them at least. Regressions come
     first, then improvements, each by the time that it costs or saves: the plan's [calls] count, else each case once.
     """
-    told = narrowed(
-        over_time.history([current(folder) for folder in campaigns_in(folders)]), operation or [], size or []
-    )
-    if json:
-        print(msgspec.json.format(msgspec.json.encode(as_data(record(told)))).decode())  # noqa: T201 - for programs
-    elif csv:
-        print(told_as.csv(told), end="")  # noqa: T201 - for programs
-    else:
-        show(told, every=every)
+    form = chosen_format(format_, "table", "json", "csv", json=json, csv=csv)
+    named = [named_campaign(folder) for folder in folders]
+    told = narrowed(over_time.history([current(folder) for folder in campaigns_in(named)]), operation or [], size or [])
+    with destination(None if figures else output):
+        if form == "json":
+            print_json(record(told))
+        elif form == "csv":
+            print(told_as.csv(told), end="")  # noqa: T201 - for programs
+        else:
+            show(told, every=every)
     if figures:
-        draw(told, output, figures.split(","))
+        draw(told, output or Path("history"), figures.split(","))
 
 
 def narrowed(told: History, operations: list[str], sizes: list[str]) -> History:

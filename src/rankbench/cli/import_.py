@@ -10,13 +10,20 @@ from rich.markup import escape
 
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
-from rankbench.cli import campaign_folder, console
+from rankbench.cli import Results, campaign_folder, console
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.model import RankbenchError
 from rankbench.report.meanings import page
 
 ORDER = 45
+GROUP = "Share"
+EXAMPLES = """
+rankbench import MPICH=runs/mpich OpenMPI=runs/openmpi
+rankbench import --labels MPICH,OpenMPI *.out --name study
+"""
 
 
+@with_output
 def import_(
     files: Annotated[
         list[str] | None,
@@ -29,15 +36,20 @@ def import_(
         int, typer.Option(min=0, help="Ranks that took part, where the tool does not print their number.")
     ] = 0,
     name: Annotated[str, typer.Option(help="The campaign's name.")] = "imported",
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
+    results: Results = Path("results"),
     strict_errors: Annotated[  # noqa: FBT002
         bool, typer.Option("--strict-errors", help="Leave out files beside which a .err lies that is not empty.")
     ] = False,
+    format_: TableOrJson = "table",
     meanings: Annotated[  # noqa: FBT002
         bool, typer.Option("--meanings", help="Print what the number of each benchmark means, as a page of Markdown.")
     ] = False,
 ) -> None:
-    """Read what other benchmarks printed (OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI, NetPIPE, nccl-tests)."""
+    """Make a campaign of what other benchmarks printed.
+
+    Of OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI, NetPIPE and nccl-tests.
+    """
+    form = chosen_format(format_, "table", "json")
     if meanings:
         print(page(), end="")  # noqa: T201 - for a file
         return
@@ -51,6 +63,20 @@ def import_(
     with console.status("reading …"):
         made = imported.make(Wish(sources, named, ranks, strict_errors), folder)
     record = made.campaign
+    if form == "json":
+        print_json(
+            {
+                "campaign": record.name,
+                "folder": str(folder),
+                "files": record.imported,
+                "launches": len(made.launches()),
+                "operations": [one.name for one in record.operations],
+                "candidates": [one.name for one in record.candidates],
+                "cases": len(record.cases),
+                "notes": record.notes,
+            }
+        )
+        return
     for note in record.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
     launches = len(made.launches())

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from rankbench.lab import Lab, Wanted
 
 ORDER = 70
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench lab --nodes 4 -- rankbench run plan.toml
+rankbench lab --nodes 2 --slurm -- rankbench submit plan.toml --wait
+"""
 SHELL = """[ ! -e ~/.bashrc ] || . ~/.bashrc
 PS1='(lab) \\h:\\w\\$ '
 """
@@ -31,21 +36,22 @@ PS1='(lab) \\h:\\w\\$ '
 def lab(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="-- COMMAND", help="What to run on the head; a shell, if nothing is said."),
+        typer.Argument(metavar="-- COMMAND", help="What to run on the head; a shell, if none is given."),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="How many: n1, n2 ...")] = 2,
-    delay: Annotated[str, typer.Option(metavar="TIME", help="A frame's way takes so much longer: 50us.")] = "",
+    delay: Annotated[str, typer.Option(metavar="TIME", help="Extra one-way delay of each packet: 50us.")] = "",
     rate: Annotated[str, typer.Option(metavar="RATE", help="Each link carries so much each way: 1gbit.")] = "",
-    clocks: Annotated[
-        str, typer.Option(metavar="TIME|random", help="Each node's clock is ahead of the one before: 5s.")
-    ] = "",
+    clocks: Annotated[str, typer.Option(metavar="TIME|random", help="Clock offset between successive nodes: 5s.")] = "",
     slurm: Annotated[bool, typer.Option("--slurm", help="With a Slurm: sbatch, srun, scancel.")] = False,  # noqa: FBT002
     cores: Annotated[
-        str, typer.Option(metavar="[SOCKETSx]CORES", help="What Slurm believes of each node, if not the truth: 2x4.")
+        str, typer.Option(metavar="[SOCKETSx]CORES", help="Sockets and cores that Slurm reports per node: 2x4.")
     ] = "",
     share: Annotated[list[Path] | None, typer.Option(help="A folder below /tmp that all nodes must see.")] = None,
 ) -> None:
-    """Bring up emulated nodes with a network of their own, run a command on their head, and leave nothing behind."""
+    """Run a command on emulated nodes of this machine.
+
+    The nodes have a network of their own, and nothing of them is left behind.
+    """
     told = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
     wanted = asked(nodes, told, share or [], slurm=slurm)
     with room.up(wanted) as up:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.padding import Padding
 from rich.table import Table
@@ -14,6 +13,7 @@ from rich.text import Text
 from rankbench import build, libraries
 from rankbench.campaign import probing
 from rankbench.cli import Modules, Prefixes, console, home
+from rankbench.cli._output import HiddenFlag, chosen_format, print_json, with_output
 from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
 from rankbench.report import catalogue
 from rankbench.units import suggestion
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     """What libraries answered that is not well, by the titles of the libraries."""
 
 ORDER = 25
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench operations
+rankbench operations allreduce put
+rankbench operations --no-probe --format json
+"""
 WORDS = (
     "Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call. "
     "`rankbench operations NAME` tells one operation in full. A plan names operations, one of their forms "
@@ -44,22 +50,30 @@ SAYINGS = {
 """What is said of calls that are not well, and how it is coloured; worse things last."""
 
 
+@with_output
 def operations(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Operations to tell in full; else all are listed.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Operations to explain; else all are listed.")
     ] = None,
     prefix: Prefixes = None,
     modules: Modules = None,
     no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not ask libraries what they lack.")] = False,  # noqa: FBT002
-    json: Annotated[bool, typer.Option("--json", help="Print all that the core says, as JSON.")] = False,  # noqa: FBT002
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print all as a page of Markdown.")] = False,  # noqa: FBT002
+    format_: Annotated[
+        str, typer.Option("--format", metavar="table|json|markdown", help="The form of what is printed.")
+    ] = "table",
+    json: HiddenFlag = False,  # noqa: FBT002
+    markdown: HiddenFlag = False,  # noqa: FBT002
 ) -> None:
-    """List what a plan can name: operations with forms, bytes and options; and what which library here lacks of it."""
+    """List what can be measured, or explain operations.
+
+    With forms, bytes and options of each, and which of them the installed libraries lack.
+    """
+    form = chosen_format(format_, "table", "json", "markdown", json=json, markdown=markdown)
     reach = libraries.find(libraries.everywhere(home(), prefix or (), modules or ()))
     description = described(reach)
-    if json:
-        print(msgspec.json.format(msgspec.json.encode(description)).decode())  # noqa: T201 - for programs
-    elif markdown:
+    if form == "json":
+        print_json(description)
+    elif form == "markdown":
         print(catalogue.page(description), end="")  # noqa: T201 - for a file
     else:
         chosen = [named(description, name) for name in names or []]

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Wanted, foreign
-from rankbench.cli import Modules, Prefixes, chosen, columns, console, home
+from rankbench.cli import Modules, Prefixes, Results, chosen, columns, console, home
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.run import shown, stopping, tell
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_size
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from rankbench.verdict.reconciling import Reconciled
 
 ORDER = 65
+GROUP = "Check"
+EXAMPLES = """
+rankbench reconcile mpich
+rankbench reconcile mpich --operations pingpong,allreduce --tool osu
+"""
 PLAN = """# Written by rankbench reconcile.
 question = "Do the core and other programs measure the same?"
 candidates = ["{library}"]
@@ -49,6 +55,7 @@ TITLES = {
 }
 
 
+@with_output
 def reconcile(
     library: Annotated[str, typer.Argument(metavar="LIBRARY", help="With which MPI library, such as mpich==5.0.2.")],
     operations: Annotated[
@@ -62,11 +69,16 @@ def reconcile(
     placement: Annotated[str, typer.Option(help="As in a plan.")] = "socket",
     blocks: Annotated[int, typer.Option(min=3, help="How often each is launched.")] = 10,
     samples: Annotated[int, typer.Option(min=10, help="Calls of each case in a launch.")] = 200,
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
+    results: Results = Path("results"),
     prefix: Prefixes = None,
     modules: Modules = None,
+    format_: TableOrJson = "table",
 ) -> None:
-    """Measure the same calls with the core and with OSU or IMB, in turns, and explain what differs between them."""
+    """Explain why OSU or IMB report other times than the core.
+
+    The core and the programs measure the same calls in turns, in a campaign of its own.
+    """
+    form = chosen_format(format_, "table", "json")
     (meant,) = chosen([library], prefix or [], modules or [])
     places = dict(place(text) for text in tool or [])
     rows = list(there(meant, operations.split(","), places, prefix or (), modules or ()))
@@ -88,10 +100,25 @@ def reconcile(
     )
     folder = results / f"reconcile-{meant.name}"
     planned = plan.parse(text, str(folder / "plan.toml"), launch.machine())
-    prepared = campaign.prepare(Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ()), tell)
-    with shown(prepared.store.campaign) as watch:
+    wanted = Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ())
+    quiet = form == "json"
+    prepared = campaign.prepare(wanted, (lambda _: None) if quiet else tell)
+    with shown(prepared.store.campaign, quiet=quiet) as watch:
         campaign.run(prepared, stopping(prepared.store), watch)
-    explain(prepared.store)
+    print_json(list(map(record, reconciling.reconcile(prepared.store)))) if quiet else explain(prepared.store)
+
+
+def record(row: Reconciled) -> dict[str, object]:
+    """Return what is printed of a pair as JSON: times in ns per call, and the parts of their ratio."""
+    parts = row.parts.items()
+    return {
+        "tool": row.pair.theirs.key,
+        "core": row.pair.own.key,
+        "candidate": row.candidate,
+        "tool_ns": row.theirs_ns,
+        "core_ns": row.own_ns,
+        "parts": {TITLES[name]: {"ratio": one.ratio, "low": one.low, "high": one.high} for name, one in parts},
+    }
 
 
 def place(text: str) -> tuple[str, tuple[str, str]]:

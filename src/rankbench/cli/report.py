@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from rankbench import files, store
+from rankbench import files
 from rankbench import report as hand_over
-from rankbench.cli import console
+from rankbench.cli import CampaignFolder, console
 from rankbench.cli.show import Threshold, asked
-from rankbench.cli.status import current
+from rankbench.cli.status import chosen_folder, current
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 ORDER = 60
+GROUP = "Read"
+EXAMPLES = """
+rankbench report
+rankbench report results/plan --output plan.html
+rankbench report plan --figures png,svg
+"""
 
 
 def report(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The campaign; without it the newest below results.")
-    ] = None,
+    folder: CampaignFolder = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where the page goes, if not to FOLDER/report.html.")
     ] = None,
@@ -41,8 +45,11 @@ def report(
     csv: Annotated[bool, typer.Option("--csv", help="Write FOLDER/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
     threshold: Threshold = "",
 ) -> None:
-    """Write a campaign's report: one HTML file that needs no network, and figures and text on request."""
-    place = folder or store.newest(Path("results"))
+    """Write a campaign's report: one HTML file for any browser.
+
+    It needs no network. Figures and text are written on request.
+    """
+    place = chosen_folder(folder)
     with console.status(f"evaluating {place} …"):
         campaign = current(place)
         matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP)

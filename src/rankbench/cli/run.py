@@ -6,10 +6,10 @@ import contextlib
 import itertools
 import shlex
 import sys
-import time
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -23,7 +23,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rankbench import campaign, launch, plan, plots, store
+from rankbench import campaign, launch, plots, store
 from rankbench.campaign import Progress, Wanted
 from rankbench.campaign.changes import looked
 from rankbench.cli import (
@@ -32,7 +32,10 @@ from rankbench.cli import (
     Modules,
     OneMachine,
     Prefixes,
+    Quiet,
     RemoteShell,
+    Results,
+    Seed,
     Terminated,
     Verbose,
     answer,
@@ -42,6 +45,21 @@ from rankbench.cli import (
     exit_code,
     home,
     spread_lines,
+)
+from rankbench.cli._forecast import show_forecast
+from rankbench.cli._plans import (
+    Blocks,
+    Forms,
+    Measured,
+    Operations,
+    Placements,
+    Preset,
+    Samples,
+    Sizes,
+    Threshold,
+    Time,
+    Until,
+    wish,
 )
 from rankbench.language import render
 from rankbench.launch import schedulers
@@ -64,6 +82,14 @@ if TYPE_CHECKING:
     from rankbench.verdict.evaluation import Evaluation
 
 ORDER = 30
+GROUP = "Measure"
+EXAMPLES = """
+rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
+rankbench run --preset quick
+rankbench run plan.toml --dry-run        # what would be measured
+rankbench run plan.toml --more 9         # nine blocks beyond the stored
+rankbench run plan.toml --new            # a new campaign of this plan
+"""
 REFRESH_PER_S = 1
 """Seldom, since ranks may need every core."""
 BAR_WIDTH = 40
@@ -78,45 +104,70 @@ FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
 
 
 def run(
-    file: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")] = None,
-    preset: Annotated[str, typer.Option(help=f"A plan that comes with rankbench: {', '.join(plan.presets())}.")] = "",
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept, a folder each.")] = Path("results"),
-    name: Annotated[str, typer.Option(help="The campaign's name, if not the plan's.")] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PLAN|CANDIDATE]...", help="A plan, a TOML file; or the libraries to compare."),
+    ] = None,
+    preset: Preset = "",
+    operations: Operations = "",
+    sizes: Sizes = "",
+    forms: Forms = "",
+    placements: Placements = "",
+    samples: Samples = None,
+    blocks: Blocks = "",
+    time: Time = "",
+    until: Until = "",
+    threshold: Threshold = "",
+    results: Results = Path("results"),
+    name: Annotated[str, typer.Option(metavar="NAME", help="The campaign's name, if not the plan's.")] = "",
     prefix: Prefixes = None,
     modules: Modules = None,
-    seed: Annotated[int, typer.Option(min=0, help="Fixes the random orders; else the plan's, else drawn.")] = 0,
+    seed: Seed = 0,
     hosts: Hosts = "",
     remote_shell: RemoteShell = "",
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
+    dry_run: Annotated[  # noqa: FBT002
+        bool, typer.Option("--dry-run", "-n", help="Print what would be measured and what it takes; launch nothing.")
+    ] = False,
     more: Annotated[int, typer.Option(min=0, help="Measure so many blocks beyond those that are stored.")] = 0,
     anew: Annotated[bool, typer.Option("--new", help="Start another campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
     verbose: Verbose = False,  # noqa: FBT002
-    ignore_failures: Annotated[bool, typer.Option("--ignore-failures", help="Exit with 0 nevertheless.")] = False,  # noqa: FBT002
+    quiet: Quiet = False,  # noqa: FBT002
+    ignore_failures: Annotated[  # noqa: FBT002
+        bool, typer.Option("--ignore-failures", help="Exit with 0 even if something that was measured failed.")
+    ] = False,
 ) -> None:
-    """Run the campaign of a plan: build, check, launch in blocks. One that was interrupted goes on where it was.
+    """Run the campaign of a plan, or of candidates and options.
 
-    A plan may change as long as it measures the same: blocks, question, threshold and the like.
+    It builds the core for each library, checks each candidate and launches all of them in blocks. An interrupted
+    campaign is resumed. Options count more than the plan. A plan may change as long as it measures the same:
+    blocks, question, threshold and the like.
 
     Exit code 1: a candidate crashed, hung or delivered wrong data.
     """
     machine = launch.machine()
     said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
             "one_machine": one_machine}  # fmt: skip
-    planned = plan.load(chosen_plan(file, preset), machine, {key: value for key, value in said.items() if value})
+    measured = Measured(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
+    planned, own_name = wish(words or [], preset, measured, {key: one for key, one in said.items() if one}, machine)
     if planned.job.scheduler:
         schedulers.chosen(planned.job)
-    folder = chosen_folder(results, name or Path(planned.file).stem, anew=anew, more=more)
+    folder = chosen_folder(results, name or own_name, anew=anew, more=more)
+    progress = (lambda _: None) if quiet else tell
     if len(planned.candidates) == 1:
-        tell("only one candidate: figures, no comparison")
+        progress("only one candidate: figures, no comparison")
     wanted = Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, more)
+    if dry_run:
+        show_forecast(wanted, verbose=verbose)
+        return
     if is_finished(wanted):
         tell(finished(store.open(folder)))
         return
     try:
-        prepared = campaign.prepare(wanted, tell)
+        prepared = campaign.prepare(wanted, progress)
         before = len(prepared.store.launches())
-        with shown(prepared.store.campaign) as watch:
+        with shown(prepared.store.campaign, quiet=quiet) as watch:
             decision = campaign.run(prepared, stopping(prepared.store), watch)
     except (KeyboardInterrupt, Terminated) as stopped:
         with contextlib.suppress(OSError):  # The terminal may be gone.
@@ -128,13 +179,6 @@ def run(
     conclude(prepared.store, decision, again(folder.name), verbose=verbose)
     if failures(prepared.store) and not ignore_failures:
         raise typer.Exit(1)
-
-
-def chosen_plan(file: Path | None, preset: str) -> Path:
-    """Return the plan that was asked for: a file or a preset."""
-    if (file is None) == (not preset):
-        raise RankbenchError(f"name one plan: a file, or --preset NAME (allowed: {', '.join(plan.presets())})")
-    return file or plan.preset(preset)
 
 
 def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
@@ -204,11 +248,11 @@ def stopping(opened: Store) -> Decide:
     block_s: dict[int, float] = {}
     for one in opened.launches():
         block_s[one.block] = block_s.get(one.block, 0.0) + one.duration_s
-    at_s = time.monotonic()
+    at_s = monotonic()
 
     def enough(store: Store) -> Decision:
         nonlocal at_s
-        spent_s, at_s = time.monotonic() - at_s, time.monotonic()
+        spent_s, at_s = monotonic() - at_s, monotonic()
         blocks = {one.block for one in store.launches()}
         fresh = sorted(blocks - block_s.keys()) or [max(blocks)]
         for block in fresh:
@@ -313,8 +357,11 @@ def saving(store: Store) -> str:
 
 
 @contextlib.contextmanager
-def shown(record: Campaign) -> Iterator[Progress]:
-    """Yield a watch whose state is shown: live on a terminal, else as lines."""
+def shown(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
+    """Yield a watch whose state is shown: live on a terminal, else as lines; nowhere where quiet."""
+    if quiet:
+        yield Progress(record)
+        return
     if not console.is_terminal:
         yield Lines(record)
         return

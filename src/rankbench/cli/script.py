@@ -12,8 +12,8 @@ import typer
 from rankbench import campaign, launch, plan
 from rankbench.campaign import Wanted
 from rankbench.campaign.batch import scripted
-from rankbench.cli import Binding, Modules, Prefixes, campaign_folder, home
-from rankbench.cli.run import chosen_plan
+from rankbench.cli import Binding, Modules, Prefixes, Results, Seed, campaign_folder, home
+from rankbench.cli._plans import Preset, chosen_plan
 from rankbench.launch import schedulers
 from rankbench.launch.script import text
 from rankbench.model import Launcher
@@ -22,17 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ORDER = 32
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench script plan.toml --scheduler slurm > job.sh
+"""
 
 
 def asked(
     file: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")] = None,
     *,
-    preset: Annotated[str, typer.Option(help=f"A plan that comes with rankbench: {', '.join(plan.presets())}.")] = "",
-    results: Annotated[Path, typer.Option(help="Where campaigns are kept; all nodes must see it.")] = Path("results"),
-    name: Annotated[str, typer.Option(help="The campaign's name, if not the plan's.")] = "",
+    preset: Preset = "",
+    results: Results = Path("results"),
+    name: Annotated[str, typer.Option(metavar="NAME", help="The campaign's name, if not the plan's.")] = "",
     prefix: Prefixes = None,
     modules: Modules = None,
-    seed: Annotated[int, typer.Option(min=0, help="Fixes the random orders; else the plan's, else drawn.")] = 0,
+    seed: Seed = 0,
     binding: Binding = "",
     hosts: Annotated[str, typer.Option(metavar="HOST,...", help="The nodes, where ssh is the scheduler.")] = "",
     remote_shell: Annotated[str, typer.Option(metavar="PROGRAM", help="Reaches them, called as ssh is.")] = "",
@@ -88,7 +92,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @with_options
 def script(wanted: Wanted) -> None:
-    """Print the job script that `submit` would hand to a scheduler, and change nothing; notes go to standard error."""
+    """Print the job script that `submit` would use.
+
+    Nothing is changed. Notes go to standard error.
+    """
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         prepared = campaign.prepare(wanted._replace(folder=Path(folder) / wanted.folder.name), lambda _: None)
         for note in prepared.store.campaign.notes:

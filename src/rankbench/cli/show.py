@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import polars as pl
@@ -14,13 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import plots
-from rankbench.cli import Verbose, answer, console, spread_lines
+from rankbench.cli import CampaignFolder, Verbose, answer, console, spread_lines
+from rankbench.cli._output import AnyFormat, HiddenFlag, chosen_format, print_json, with_output
 from rankbench.cli.status import current
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_memory, format_size
 from rankbench.report import tables
+from rankbench.report.text import markdown_table
 from rankbench.store import is_running
 from rankbench.units import suggestion
 from rankbench.verdict import naming
@@ -36,52 +37,19 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 ORDER = 40
+GROUP = "Read"
+EXAMPLES = """
+rankbench show
+rankbench show results/plan --operation allreduce --size 8 --size 64K
+rankbench show plan --format csv --output plan.csv
+"""
 Kind = TypeVar("Kind")
 WIDE = 0.5
 """Beyond this an interval has both its ends."""
 WIDEST = 999
-Threshold = Annotated[str, typer.Option(help="From what difference on it matters, if not the plan's: 1%, 3%.")]
+Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant: 3%.")]
 LEAST_COVERAGE = 0.75
 """Intervals that are less sure than this, which are those of two launches, are not shown."""
-
-
-def show(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="FOLDER", help="The campaign; without it the newest below results.")
-    ] = None,
-    operation: Annotated[list[str] | None, typer.Option(help="Only this operation; may be given again.")] = None,
-    form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
-    estimator: Annotated[
-        str,
-        typer.Option(help=f"What is made of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
-    ] = "",
-    confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
-    threshold: Threshold = "",
-    size: Annotated[list[str] | None, typer.Option(help="Only this message size; may be given again.")] = None,
-    verbose: Verbose = False,  # noqa: FBT002
-    csv: Annotated[bool, typer.Option("--csv", help="Print every figure as CSV.")] = False,  # noqa: FBT002
-    **wanted: bool,
-) -> None:
-    """Show who is fastest, and the figures: typical time and half its interval for every case and candidate."""
-    opened = current(folder)
-    chosen = evaluate(
-        opened,
-        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
-        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
-        asked("threshold", threshold, notation.share, notation.SHARE_HELP),
-    )
-    whole = plots.picture(chosen)
-    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
-    chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
-    if csv:
-        print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
-    elif chosen_kinds:
-        show_kinds(picked, chosen_kinds)
-    else:
-        if line := unfinished(opened, whole.verdict):
-            spread_lines(line)
-        show_answer(whole, verbose=verbose)
-        show_figures(picked)
 
 
 def option_name(kind: ModuleType) -> str:
@@ -107,7 +75,72 @@ def with_flags(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-with_flags(show)
+@with_output
+@with_flags
+def show(
+    folder: CampaignFolder = None,
+    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
+    form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
+    estimator: Annotated[
+        str,
+        typer.Option(help=f"Statistic of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
+    ] = "",
+    confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
+    threshold: Threshold = "",
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
+    verbose: Verbose = False,  # noqa: FBT002
+    format_: AnyFormat = "table",
+    csv: HiddenFlag = False,  # noqa: FBT002
+    **wanted: bool,
+) -> None:
+    """Show which candidate is fastest, and all figures.
+
+    Of every case and candidate: the typical time, and half of its interval.
+    """
+    printed = chosen_format(format_, "table", "json", "csv", "markdown", csv=csv)
+    opened = current(folder)
+    chosen = evaluate(
+        opened,
+        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
+        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
+        asked("threshold", threshold, notation.share, notation.SHARE_HELP),
+    )
+    whole = plots.picture(chosen)
+    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
+    chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
+    if printed == "json":
+        print_json(record(picked))
+    elif printed == "markdown":
+        kinds = chosen_kinds or tables.kinds().values()
+        found = (one for kind in kinds for one in tables.made_for("text", kind, picked) if one.rows)
+        print("\n\n".join(map(markdown_table, found)))  # noqa: T201 - for other documents
+    elif printed == "csv":
+        print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
+    elif chosen_kinds:
+        show_kinds(picked, chosen_kinds)
+    else:
+        if line := unfinished(opened, whole.verdict):
+            spread_lines(line)
+        show_answer(whole, verbose=verbose)
+        show_figures(picked)
+
+
+def record(picked: Picture) -> dict[str, object]:
+    """Return what is printed as JSON: the verdict on the picked cases, with the campaign's name."""
+    keys = {case.key for case in picked.cases}
+    verdict = picked.verdict
+    return {
+        "campaign": picked.campaign.name,
+        "created": picked.campaign.created,
+        "question": picked.campaign.plan.question,
+        "blocks": verdict.blocks,
+        "candidates": picked.candidates,
+        "conclusion": verdict.conclusion,
+        "findings": verdict.findings,
+        "cases": [one for one in verdict.cases if one.case.key in keys],
+        "summaries": [one for one in verdict.summaries if one.case in keys],
+        "comparisons": [one for one in verdict.comparisons if one.case in keys],
+    }
 
 
 def frame(picked: Picture, kinds: Sequence[ModuleType]) -> pl.DataFrame:
@@ -148,6 +181,9 @@ def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str)
     """Return what an option says, nothing where it is not given. Raises RankbenchError for what it cannot mean."""
     try:
         return parse(text) if text else None
+    except notation.UnlikelyError as error:
+        found = f"--{option} {text}: expected {allowed.replace(chr(34), '')}; {error.hint.replace(chr(34), '')}"
+        raise RankbenchError(f"--{option}: {error.hint}" if error.alone else found) from None
     except ValueError:
         raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None
 

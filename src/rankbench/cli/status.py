@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
@@ -15,7 +15,8 @@ from rich.text import Text
 from rankbench import store
 from rankbench.campaign import Decision, Progress, returned
 from rankbench.campaign.progress import failures
-from rankbench.cli import columns, console
+from rankbench.cli import CampaignFolder, columns, console, named_campaign, results_folder
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.cli.run import FAILURES, conclude, counted, spell_blocks, spell_seconds, tell
 from rankbench.language import render
 from rankbench.launch import jobs, schedulers
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from rankbench.store import Store
 
 ORDER = 36
+GROUP = "Measure"
+EXAMPLES = """
+rankbench status
+rankbench status results/plan --wait
+rankbench status plan --format json
+"""
 POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 """Between two looks at a job: often at its beginning, seldom later, since a scheduler serves many."""
 SILENT_LOOKS = 10
@@ -49,26 +56,65 @@ MEANINGS = {
 """What a script's last word means."""
 
 
+@with_output
 def status(
-    folder: Annotated[Path | None, typer.Argument(help="The campaign; without it the newest below results.")] = None,
+    folder: CampaignFolder = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+    format_: TableOrJson = "table",
 ) -> None:
-    """Say how far a campaign is, where its job stands and what went wrong; take in what a job brought."""
-    opened = store.open(folder or store.newest(Path("results")))
+    """Show how far a campaign is, where its job is, and what failed.
+
+    Results that a scheduler's job has brought are taken in first.
+    """
+    form = chosen_format(format_, "table", "json")
+    if wait and form == "json":
+        raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
+    opened = store.open(chosen_folder(folder))
     if not (opened.folder / FOLDER).exists():
-        told(opened)
+        show_json(opened, None) if form == "json" else told(opened)
     elif wait:
         follow(opened)
     else:
         decision = take_in(opened)
+        if form == "json":
+            show_json(opened, decision)
+            return
         told(opened)
         tell_job(opened, decision)
 
 
+def show_json(opened: Store, decision: Decision | None) -> None:
+    """Print how far a campaign is as JSON."""
+    record, launches = opened.campaign, opened.launches()
+    flawed = wrong_cases(opened)
+    job = last_job(opened.folder)
+    where = asked(job) if job else None
+    print_json(
+        {
+            "campaign": record.name,
+            "folder": str(opened.folder),
+            "running": store.is_running(opened.folder),
+            "blocks": len({one.block for one in launches}),
+            "blocks_min": record.plan.stop.blocks_min,
+            "blocks_max": record.plan.stop.blocks_max,
+            "launches": len(launches),
+            "ok": sum(is_sound(one, flawed) for one in launches),
+            "failures": list(wrong(opened)),
+            "job": {"number": job.number, "phase": where.phase, "reason": where.reason} if job and where else None,
+            "decision": {"stop": decision.stop, "reason": render(decision.reason)} if decision else None,
+        }
+    )
+
+
+def chosen_folder(folder: Path | None) -> Path:
+    """Return the folder of the campaign named by its folder or its name, without one of the newest."""
+    return named_campaign(folder) if folder else store.newest(results_folder())
+
+
 def current(folder: Path | None) -> Store:
     """Return a campaign, without a folder the newest below results, with what a job of it has brought meanwhile."""
-    opened = store.open(folder or store.newest(Path("results")))
+    opened = store.open(chosen_folder(folder))
     if (opened.folder / FOLDER).exists():
         with contextlib.suppress(RankbenchError):  # Another one takes it in, or it cannot be written here.
             take_in(opened)

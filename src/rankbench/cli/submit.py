@@ -17,6 +17,11 @@ from rankbench.launch.script import FOLDER, text
 from rankbench.model import RankbenchError
 
 ORDER = 34
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench submit plan.toml --scheduler slurm --time 2h --partition batch
+rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
+"""
 
 
 @with_options
@@ -26,7 +31,10 @@ def submit(
     write_only: Annotated[bool, typer.Option("--write-only", help="Write the script; a person submits it.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Follow the job to its end, as `status --wait` does.")] = False,
 ) -> None:
-    """Hand a campaign to a scheduler as one job, or go on with one that did not come to its end."""
+    """Submit a campaign to a scheduler, as one job.
+
+    A campaign whose job ended too early is resumed.
+    """
     chosen = schedulers.chosen(wanted.plan.job)
     if waiting := in_the_queue(wanted.folder):
         raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")

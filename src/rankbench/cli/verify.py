@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -13,6 +15,7 @@ from rich.text import Text
 from rankbench import launch
 from rankbench.campaign import selftest
 from rankbench.cli import Modules, Prefixes, chosen, columns, console, home, placed
+from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseStatus, RankbenchError
 from rankbench.quantities import format_size, format_time
@@ -29,7 +32,12 @@ if TYPE_CHECKING:
     from rankbench.model import CaseResult, Library, SourceFact
     from rankbench.statistics.selftest import Trial, Wait
 
-ORDER = 27
+ORDER = 75
+GROUP = "Check"
+EXAMPLES = """
+rankbench verify
+rankbench verify openmpi --thorough
+"""
 WORDS = {
     CaseStatus.OK: "right",
     CaseStatus.WRONG_DATA: "[red]WRONG[/]",
@@ -57,6 +65,7 @@ class Failure(NamedTuple):
         return f"{'FAILED' if self.certain else 'cannot be verified here:'} {self.line}"
 
 
+@with_output
 def verify(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="LIBRARY", help="Which libraries; else all that are found.")
@@ -68,17 +77,27 @@ def verify(
     thorough: Annotated[bool, typer.Option("--thorough", help="Data with every datatype and option too.")] = False,  # noqa: FBT002
     prefix: Prefixes = None,
     modules: Modules = None,
+    format_: TableOrJson = "table",
 ) -> None:
-    """Test what is measured: data of every call, and operations of known time by every clock and start.
+    """Test that data are right, and that times are true.
+
+    Data of every call, and operations of known time by every clock and start.
 
     Exit code 1: data or times are wrong. What other work or the hypervisor disturbed is no failure: it cannot be
     verified here.
     """
+    form = chosen_format(format_, "table", "json")
     wanted = ranks or max(2, launch.machine().cores)
     failures: list[Failure] = []
-    for library in chosen(names or [], prefix or [], modules or []):
-        with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+    libraries = chosen(names or [], prefix or [], modules or [])
+    for library in libraries:
+        quiet = contextlib.redirect_stdout(io.StringIO()) if form == "json" else contextlib.nullcontext()
+        with tempfile.TemporaryDirectory(prefix="rankbench-") as folder, quiet:
             failures += tested(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
+    if form == "json":
+        lines = [one._asdict() for one in failures]
+        print_json({"libraries": [one.name for one in libraries], "failures": lines})
+        raise typer.Exit(any(failure.certain for failure in failures))
     for failure in failures:
         console.print(failure.text, style="red" if failure.certain else "yellow", soft_wrap=True, markup=False)
     if any(failure.certain for failure in failures):

@@ -82,6 +82,11 @@ def installed(requirement: str, home: Path) -> Library | None:
     return inspection.describe(found) if found else None
 
 
+def offered() -> list[str]:
+    """Return the names of the libraries that can be installed."""
+    return pypi.offered()
+
+
 def meant(spec: CandidateSpec, found: list[Library]) -> Library:
     """Return the library of a candidate: with the compiler, or running the binary, that it asks for.
 

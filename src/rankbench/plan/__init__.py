@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankbench.plan.expand import cases, check_calls
 from rankbench.plan.footprint import footprint
 from rankbench.plan.order import block_order, case_order, looks
-from rankbench.plan.reading import load, parse, preset, presets
+from rankbench.plan.reading import load, parse, preset, presets, template
 
 __all__ = [
     "block_order",
@@ -18,4 +18,5 @@ __all__ = [
     "parse",
     "preset",
     "presets",
+    "template",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankbench.model import RankbenchError
+from rankbench.plan import notation
 from rankbench.units import suggestion
 
 if TYPE_CHECKING:
@@ -113,6 +114,9 @@ class Value:
         """Return what the parser makes of the value; where it raises ValueError, say what would be right."""
         try:
             return parse(self.raw)
+        except notation.UnlikelyError as error:
+            found = f"found {self.spelled()}, expected {what}; {error.hint}"
+            raise self.fail(error.hint if error.alone else found) from None
         except ValueError:
             raise self.expected(what) from None
 

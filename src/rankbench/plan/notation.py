@@ -16,7 +16,7 @@ BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
-TIME_HELP = 'a time such as 0.5, "500ms", "30s" or "2m"'
+TIME_HELP = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
 UNTIL_HELP = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
@@ -26,6 +26,16 @@ ESTIMATOR_HELP = estimators.help_text()
 CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
+
+
+class UnlikelyError(ValueError):
+    """A value that cannot be meant as it is written, with what was likely meant."""
+
+    def __init__(self, hint: str, *, alone: bool = False) -> None:
+        super().__init__(hint)
+        self.hint = hint
+        self.alone = alone
+        """Whether the hint says all, without what was found and what was expected."""
 
 
 class Until(NamedTuple):
@@ -52,7 +62,11 @@ def geometric(text: str) -> list[int]:
         return [size(first)]
     low, high = size(first), size(rest[0])
     factor = int((rest[1:] or ["x2"])[0].strip().removeprefix("x"))
-    if len(rest) > 2 or factor < 2 or low < 1 or low > high:
+    if low > high and len(rest) <= 2:
+        raise UnlikelyError(
+            f'{first} is larger than {rest[0]}: write "{":".join([rest[0], first, *rest[1:]])}"', alone=True
+        )
+    if len(rest) > 2 or factor < 2 or low < 1:
         raise ValueError(text)
     steps = range(int(math.log(high / low, factor)) + 2)
     return [low * factor**step for step in steps if low * factor**step <= high]
@@ -78,13 +92,19 @@ def positive(raw: object, units: dict[str, float], default: str) -> float:
 
 
 def seconds(raw: object) -> float:
-    """Return the seconds of `0.5`, `"500ms"`, `"30m"`."""
+    """Return the seconds of `0.5`, `"500ms"`, `"30m"`, and of `"02:00:00"` and `"1-12:00:00"` as Slurm has them."""
+    clock = re.fullmatch(r"\s*(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)\s*", str(raw))
+    if clock:
+        days, hours, minutes, whole = (int(part or 0) for part in clock.groups())
+        return positive(((days * 24 + hours) * 60 + minutes) * 60 + whole, SECONDS, "s")
     return positive(raw, SECONDS, "s")
 
 
 def share(raw: object) -> float:
     """Return the share of `"3%"` or `0.03`: more than nothing, less than all."""
     value = positive(raw, {"%": 0.01, "1": 1.0}, "1")
+    if 1 <= value < 100 and "%" not in str(raw):
+        raise UnlikelyError(f'did you mean "{value:g}%"?')
     if value >= 1:
         raise ValueError(raw)
     return value

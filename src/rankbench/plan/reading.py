@@ -27,6 +27,7 @@ PATIENCE, FILLING_S = 10, 10.0
 """A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked besides."""
 LAUNCH_LIMIT_S = 60.0
 PRESETS = Path(__file__).parent / "presets"
+TEMPLATE = Path(__file__).parent / "template.toml"
 NOTHING: Mapping[str, object] = {}
 
 
@@ -56,6 +57,11 @@ def preset(name: str) -> Path:
     if name not in presets():
         raise RankbenchError(f'no preset "{name}"; {suggestion(name, presets())}')
     return PRESETS / f"{name}.toml"
+
+
+def template() -> str:
+    """Return the text of a plan that explains its keys."""
+    return TEMPLATE.read_text(encoding="utf-8")
 
 
 def parse(

@@ -69,7 +69,7 @@ def test_a_profile_says_what_was_not_counted(stored: Store, tmp_path: Path, caps
 @pytest.mark.parametrize(
     ("calls", "says"),
     [
-        ("", "nothing says what is called; name --calls or --profile, or give the plan a table [calls]"),
+        ("", 'no calls given; use --calls "allreduce 8: 1000", --profile FILE, or a table [calls] in the plan'),
         ("scan 8: 1", "campaign two measured none of scan 8 B; measured: allreduce, bandwidth, barrier and pingpong"),
         (
             "allreduce 8: x",

@@ -176,15 +176,17 @@ def test_it_can_be_put_into_a_document(tmp_path: Path, capsys: pytest.CaptureFix
     assert "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told." in lines
 
 
-ONLY = "compare takes the folders of two campaigns, or two candidates of the campaign that --folder names"
+ONLY = (
+    "compare takes two campaigns (OLD NEW), or two candidates, after the campaign that has them or of the newest one "
+    "(CAMPAIGN mpich openmpi)"
+)
 
 
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
         (("{0}/old", "{0}/none"), "{0}/old is a campaign; {0}/none is no campaign (it has no campaign.json): " + ONLY),
-        (("{0}/old", "mpich"), "{0}/old is a campaign; mpich is no campaign (it has no campaign.json): " + ONLY),
-        (("{0}/old", ""), "{0}/old is a campaign, and nothing else is named: " + ONLY),
+        (("{0}/old", "mpich"), "no candidate mpich in campaign old; (allowed: alpha-1.0, beta, alpha-1.0 (again))"),
         (("{0}", "{0}/none"), "{0} is no campaign (it has no campaign.json); {0}/none is no campaign "
          "(it has no campaign.json): " + ONLY),
     ],
@@ -220,8 +222,36 @@ def test_a_folder_that_is_called_like_a_candidate_is_not_meant(
     assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
 
 
-def test_options_of_two_campaigns_are_not_for_two_candidates(tmp_path: Path) -> None:
+def test_a_campaign_and_its_candidates_by_folder_and_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    night(tmp_path / "old", launches=2)
+    monkeypatch.setenv("RANKBENCH_RESULTS", str(tmp_path))
+    for words in ((str(tmp_path / "old"),), ("old",), ("old", "alpha"), ("old", "alpha", "beta"), ("alpha", "beta")):
+        compare(*words)
+        assert shown(capsys)[0] == "beta over alpha-1.0: times paired within 2 blocks"
+
+
+def test_two_candidates_in_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    night(tmp_path / "old")
+    compare("alpha", "beta", folder=tmp_path / "old", format_="csv")
+    assert shown(capsys)[:2] == [
+        "case,alpha-1.0,beta,ratio,interval,p",
+        "allreduce 8 B,502 ns ±0.0%,502 ns ±0.0%,~,1.00–1.00×,1.000",
+    ]
+    compare("alpha", "beta", folder=tmp_path / "old", format_="markdown", output=tmp_path / "table.md")
+    assert shown(capsys) == [f"wrote {tmp_path}/table.md"]
+    assert (tmp_path / "table.md").read_text().splitlines()[1:3] == [
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        r"| allreduce 8 B | 502 ns ±0.0% | 502 ns ±0.0% | \~ | 1.00–1.00× | 1.000 |",
+    ]
+    with pytest.raises(RankbenchError) as error:
+        compare("alpha", "beta", folder=tmp_path / "old", format_="xml")
+    assert str(error.value) == ("--format xml: not a format of this command; (allowed: table, json, csv, markdown)")
+
+
+def test_matches_are_for_two_campaigns(tmp_path: Path) -> None:
     night(tmp_path / "old")
     with pytest.raises(RankbenchError) as error:
-        compare("alpha", "beta", folder=tmp_path / "old", markdown=True)
-    assert str(error.value) == "--markdown is for two campaigns; name their folders, the older one first"
+        compare("alpha", "beta", folder=tmp_path / "old", match=["a=b"])
+    assert str(error.value) == "--match is for two campaigns; name their folders, the older one first"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-QUIET = "nothing of this machine stands in the way"
+QUIET = "nothing on this machine disturbs measurements"
 PLAN = """
 candidates = ["mpich==9.1", "mpich==9.2"]
 operations = ["bcast"]

@@ -150,7 +150,7 @@ def test_campaigns_of_one_build_need_no_other_measurement(place: Path) -> None:
         ),
         (
             ("--against", "x", "--remeasure", "--budget", "soon"),
-            "--budget soon: expected a time such as 0.5, 500ms, 30s or 2m",
+            "--budget soon: expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00",
         ),
     ],
 )

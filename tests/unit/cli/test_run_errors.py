@@ -68,7 +68,43 @@ PRESETS = ", ".join(plan.presets())
 
 @pytest.mark.usefixtures("place")
 def test_no_plan(refused: Refused) -> None:
-    assert refused() == f"rankbench: name one plan: a file, or --preset NAME (allowed: {PRESETS})"
+    assert refused() == (
+        "rankbench: no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
+        "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
+        "(rankbench run mpich openmpi --operations allreduce)"
+    )
+
+
+@pytest.mark.usefixtures("place")
+def test_candidates_without_operations(refused: Refused) -> None:
+    assert refused("mpich", "openmpi") == (
+        "rankbench: --operations: missing; name what to measure, such as --operations allreduce,pingpong "
+        "(`rankbench operations` lists them)"
+    )
+    assert refused("mplan") == (
+        "rankbench: mplan: no plan of this name, and no operations for a candidate of this name; add "
+        "--operations allreduce,pingpong (`rankbench operations` lists them)"
+    )
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--blocks", "0"], "--blocks 0: expected a number such as 5, or the fewest and the most such as 5:60"),
+        (["--time", "9m", "--until", "decided"], "--time and --until both say when to stop; leave one of them out"),
+        (["--preset", "quick", "plan.toml"], "name one plan: found plan.toml and --preset quick"),
+        (["a.toml", "b.toml"], "name one plan; found a.toml and b.toml"),
+        (["--sizes", "64K:8"], '--sizes: 64K is larger than 8: write "8:64K"'),
+        (
+            ["--threshold", "3"],
+            '--threshold: found "3", expected a share such as "3%" or 0.03, below 100 %; did you mean "3%"?',
+        ),
+    ],
+)
+def test_options_of_a_plan_that_are_wrong(refused: Refused, options: list[str], line: str) -> None:
+    words = [] if "--preset" in options or "a.toml" in options else ["mpich", "--operations", "bcast"]
+    assert refused(*words, *options) == f"rankbench: {line}"
 
 
 @pytest.mark.usefixtures("place")

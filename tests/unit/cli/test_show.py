@@ -211,7 +211,7 @@ def test_what_is_not_there_is_told_in_one_line(stored: Store, asked: dict[str, l
 
 def table_of(capsys: pytest.CaptureFixture[str], **asked: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the rows of the CSV by case and candidate."""
-    show(csv=True, folder=Path(asked.pop("folder")), **asked)  # type: ignore[arg-type]
+    show(csv=True, folder=Path(asked.pop("folder")), **asked)
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     return {(row["case"], row["candidate"]): row for row in rows}
 
@@ -329,12 +329,12 @@ def test_single_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
             "--estimator p100: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
         ),
         ({"confidence": "97%"}, "--confidence 97%: expected 90%, 95% or 99%"),
-        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %"),
+        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100 %; did you mean 3%?"),
     ],
 )
 def test_options_that_make_no_sense_are_told_in_one_line(stored: Store, asked: dict[str, str], told: str) -> None:
     with pytest.raises(RankbenchError) as error:
-        show(folder=stored.folder, **asked)  # type: ignore[arg-type]
+        show(folder=stored.folder, **asked)
     assert str(error.value) == told
 
 

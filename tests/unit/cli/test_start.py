@@ -45,7 +45,7 @@ def test_the_help_of_all_commands_is_that_of_each() -> None:
 
 
 def test_a_command_without_a_docstring_is_an_error() -> None:
-    with pytest.raises(SyntaxError, match="the command get has no ORDER, or no docstring"):
+    with pytest.raises(SyntaxError, match="the command get has no ORDER, no GROUP, or no docstring"):
         cli.head("get", "ORDER = 1\n\ndef get() -> None:\n    pass\n")
 
 

@@ -430,7 +430,7 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
         (["--scheduler", "pbs", "--contiguous"], "job.contiguous: PBS has no option for it; leave it out, or give what "
                                                  "your site has in job.options"),
         (["--scheduler", "slurm", "--time", "soon"],
-         '--time: found "soon", expected a time such as 0.5, "500ms", "30s" or "2m"'),
+         '--time: found "soon", expected a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'),
         (["--scheduler", "slurm", "--memory", "64 gigabytes"],
          '--memory: found "64 gigabytes", expected the memory of a node such as "64G", "0" for all of it, or "site" '
          "for the site's default"),

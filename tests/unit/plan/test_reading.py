@@ -19,6 +19,7 @@ from rankbench.model import (
     Sampling,
     Stop,
 )
+from rankbench.plan import notation
 from rankbench.plan.reading import parse
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def test_calls_of_an_application_are_read() -> None:
 
 
 SIZES = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
-TIMES = 'a time such as 0.5, "500ms", "30s" or "2m"'
+TIMES = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
 UNTIL = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
 SHARE = 'a share such as "3%" or 0.03, below 100 %'
 ALIGNMENT = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
@@ -300,7 +301,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ('baseline = "a"\n[stop]\nuntil = "answered"', 'baseline: with until = "answered", which asks who takes '
          "least of all; leave one out"),
         ('sizes = "1:4Q"', f'sizes: found "1:4Q", expected {SIZES}'),
-        ('sizes = "8:1:x2"', f'sizes: found "8:1:x2", expected {SIZES}'),
+        ('sizes = "8:1:x2"', 'sizes: 8 is larger than 1: write "1:8:x2"'),
         ('sizes = "1:8:x1"', f'sizes: found "1:8:x1", expected {SIZES}'),
         ("sizes = []", f"sizes: found [], expected {SIZES}"),
         ("sizes = -1", f"sizes: found -1, expected {SIZES}"),
@@ -315,7 +316,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
          "(allowed: good, tried, rse, interval, least, fill, passes)"),
         ("samples = { good = 0 }", "samples.good: found 0, expected a whole number, 1 to 100000000"),
         ("samples = { tried = 0 }", "samples.tried: found 0, expected a whole number, 1 to 100000000"),
-        ("samples = { rse = 5 }", f"samples.rse: found 5, expected {SHARE}"),
+        ("samples = { rse = 5 }", f'samples.rse: found 5, expected {SHARE}; did you mean "5%"?'),
         ('samples = { interval = "0%" }', f'samples.interval: found "0%", expected {SHARE}'),
         ("samples = { good = 5, least = 6 }", "samples.least: found 6 above good = 5"),
         ("start = []", f"start: found [], expected {STARTS}"),
@@ -338,7 +339,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ('estimator = "p100"', f'estimator: found "p100", expected {ESTIMATOR}'),
         ("estimator = 3", f"estimator: found 3, expected {ESTIMATOR}"),
         ("confidence = 0.8", f"confidence: found 0.8, expected {CONFIDENCE}"),
-        ('confidence = "95"', f'confidence: found "95", expected {CONFIDENCE}'),
+        ('confidence = "95"', f'confidence: found "95", expected {CONFIDENCE}; did you mean "95%"?'),
         ("every_rank = 1", "every_rank: found 1, expected true or false"),
         ("clock = 3", "clock: found 3, expected text"),
         ("case_limit = 0", f"case_limit: found 0, expected {TIMES}"),
@@ -346,7 +347,7 @@ BLOCKS = "did you mean blocks? (allowed: blocks, until, drop)"
         ("launch_limit = 14.9", "launch_limit: found 14.9, expected 15 s or more (10 x case_limit + 10 s)"),
         ('case_limit = "10s"\nlaunch_limit = "90s"',
          'launch_limit: found "90s", expected 110 s or more (10 x case_limit + 10 s)'),
-        ("threshold = 3", f"threshold: found 3, expected {SHARE}"),
+        ("threshold = 3", f'threshold: found 3, expected {SHARE}; did you mean "3%"?'),
         ('threshold = "100%"', f'threshold: found "100%", expected {SHARE}'),
         ("control = 1", "control: found 1, expected true or false"),
         ("seed = -1", "seed: found -1, expected a whole number, 0 or more"),
@@ -451,3 +452,17 @@ def test_every_preset_has_cases(name: str, cores: int) -> None:
     )
     assert [note for note in notes if not of_placements.fullmatch(note)] == []
     assert name in {"placement", "torus", "threads", "llcbench", "osu-study"} or not notes
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("02:00:00", 7200), ("1-00:00:00", 86400), ("00:00:30", 30), ("1-12:30:05", 131405), ("2h", 7200)],
+)
+def test_times_as_schedulers_have_them(text: str, seconds: float) -> None:
+    assert notation.seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["00:00:00", "1:60:00", "12:00", "-1:00:00"])
+def test_times_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match=""):
+        notation.seconds(text)

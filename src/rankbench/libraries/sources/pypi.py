@@ -60,6 +60,11 @@ def parse(requirement: str) -> tuple[families.Family, str]:
     return offered[name], version
 
 
+def offered() -> list[str]:
+    """Return the families that PyPI has wheels of."""
+    return sorted(known.name for known in families.known().values() if known.packages)
+
+
 def run_pip(command: list[str], log: Path) -> None:
     """Run pip with its output in a log; a failure is told by pip's own first error."""
     with log.open("w", encoding="utf-8") as output:

@@ -1,0 +1,103 @@
+"""How help and errors of the command line look: groups, readable types, examples; nothing is cut at 80 columns."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GROUPS = ("Get ready", "Measure", "Read", "Share", "Check", "Cluster")
+"""Groups of commands, in the order of work."""
+TYPES = {"int": "N", "float": "NUMBER", "path": "PATH", "str": "TEXT"}
+"""How the kind of a value is named where an option names none itself."""
+NAME_WIDTH = 12
+
+
+class Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return what follows the command's name."""
+        arguments = [usage(one, ctx) for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        return ["[OPTIONS]", *arguments]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options."""
+        shown = [one for one in self.get_params(ctx) if not getattr(one, "hidden", False)]
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            rows = [record(one, ctx) for one in shown if one.param_type_name == kind]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer calls it so
+        """Write the examples as they are."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write(f"Examples:\n{textwrap.indent(self.epilog.strip(), '  ')}\n")
+
+
+class Group(TyperGroup):
+    """All commands; the help names them by group."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each command, below the title of its group."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        for group in GROUPS:
+            rows = [(name, summary(one.help)) for name, one in commands if one.rich_help_panel == group]  # type: ignore[attr-defined]
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl([(f"{name:{NAME_WIDTH}}", line) for name, line in rows])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer calls it so
+        """Write the epilog as it is."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write(self.epilog)
+
+
+def summary(text: str | None) -> str:
+    """Return the first line of a help text, without its full stop."""
+    return (text or "").strip().splitlines()[0].rstrip(".")
+
+
+def usage(argument: Any, ctx: Any) -> str:
+    """Return an argument as a usage line has it: `[PLAN]`, `LIBRARY...`."""
+    name = value_name(argument, ctx)
+    several = "..." if argument.nargs != 1 and not name.endswith("...") else ""
+    return f"{name}{several}" if argument.required or name.startswith("[") else f"[{name}{several}]"
+
+
+def value_name(parameter: Any, ctx: Any) -> str:
+    """Return how the value of a parameter is named."""
+    if parameter.metavar:
+        return str(parameter.metavar)
+    found = re.search(r"\w+$", parameter.display_type(ctx).strip("<>").removesuffix("]").partition(" range")[0])
+    return TYPES[found[0].lower()] if found else ""
+
+
+def record(parameter: Any, ctx: Any) -> tuple[str, str]:
+    """Return the two columns of a parameter: what is written, and what it means."""
+    if parameter.param_type_name == "argument":
+        return value_name(parameter, ctx).removeprefix("-- "), parameter.help or ""
+    short_first = sorted(parameter.opts, key=len)
+    names = ", ".join(short_first) + "".join(f" / {one}" for one in parameter.secondary_opts)
+    value = "" if parameter.is_flag else f" {value_name(parameter, ctx)}"
+    extra = "; ".join(extras(parameter, ctx))
+    return f"{names}{value}", f"{parameter.help or ''}{f' [{extra}]' if extra else ''}"
+
+
+def extras(option: Any, ctx: Any) -> Iterator[str]:
+    """Yield what else the help of an option says: that it repeats, its default and its variable."""
+    if option.multiple and "epeatable" not in (option.help or ""):
+        yield "repeatable"
+    default = option.get_default(ctx, call=False)
+    if option.show_default and not option.is_flag and default not in (None, "", 0, [], ()):
+        yield f"default: {default}"
+    if option.envvar:
+        yield f"variable: {option.envvar}"

