@@ -13,6 +13,7 @@
 #include "prepare.h"
 #include "quantities.h"
 #include "registry.h"
+#include "rounds.h"
 #include "sense.h"
 #include "startup.h"
 #include "stop.h"

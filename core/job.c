@@ -9,14 +9,11 @@
 
 #include "allocation.h"
 #include "choices.h"
-#include "clock.h"
 #include "core.h"
 #include "job.h"
 #include "memory.h"
+#include "op.h"
 #include "registry.h"
-#include "sample.h"
-#include "tree.h"
-#include "world.h"
 
 enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30 };
 
@@ -144,15 +141,6 @@ static struct wanted usual(const char *operation_name) {
     for (int i = 0; i < count; i++)
         wanted.values[i] = usual_value(choices[i]);
     return wanted;
-}
-
-int64_t value_of(const struct wanted *wanted, const struct choice *choice) {
-    const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(find_operation(wanted->operation), choices);
-    for (int i = 0; i < count; i++)
-        if (choices[i] == choice)
-            return wanted->values[i];
-    return usual_value(choice);
 }
 
 /* --- what can be said of a case --- */

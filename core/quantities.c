@@ -11,6 +11,8 @@
 #include "clock.h"
 #include "facts.h"
 #include "overlap.h"
+#include "rounds.h"
+#include "sample.h"
 #include "startup.h"
 #include "steady.h"
 #include "stop.h"

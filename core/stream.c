@@ -5,15 +5,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "case.h"
 #include "choices.h"
 #include "clock.h"
 #include "core.h"
 #include "facts.h"
-#include "job.h"
+#include "measurement.h"
 #include "memory.h"
 #include "registry.h"
-#include "sample.h"
+#include "request.h"
+#include "result.h"
 #include "source.h"
 #include "stream.h"
 #include "world.h"
