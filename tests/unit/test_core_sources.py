@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.statistics.summaries import NO_ROUND
-
 CORE = Path(__file__).parents[2] / "core"
 OPERATIONS = sorted((CORE / "ops").glob("*.c"))
 SOURCES = sorted(CORE.rglob("*.[ch]"))
@@ -27,10 +25,6 @@ def test_an_operation_has_no_conditional_compilation(path: Path) -> None:
 )
 def test_a_unit_registers_itself_last(path: Path) -> None:
     assert re.fullmatch(r"REGISTER\(\w+, \w+\);", path.read_text().rstrip().splitlines()[-1])
-
-
-def test_the_core_says_that_all_rounds_were_late_as_summaries_read_it() -> None:
-    assert f'? "{NO_ROUND} ' in (CORE / "quantities.c").read_text()
 
 
 def test_the_core_knows_no_scheduler() -> None:
