@@ -154,8 +154,8 @@ struct operation {
     enum datatypes datatypes;
     bool rooted;
     enum in_place in_place;
-    /* Ranks that take part: so many, or at least so many, or as many as make pairs; else all. Others stay out and sleep. */
-    int ranks_exactly, ranks_least;
+    /* Ranks that take part: at least so many, or as many as make pairs; else all. Others stay out and sleep. */
+    int ranks_least;
     bool in_pairs;
     /* Of how many of the first ranks it is, by what was chosen; 0: of all. */
     int (*takes)(const struct call *);
