@@ -1,6 +1,6 @@
 /* A communicator that was made must be another one than that it was made of, and messages of the one may not be received on the
  * other. */
-#include "made.h"
+#include "apart.h"
 
 enum { TAG = 7 };
 

@@ -13,6 +13,7 @@
 #include "prepare.h"
 #include "quantities.h"
 #include "registry.h"
+#include "rounds.h"
 #include "sense.h"
 #include "startup.h"
 #include "stop.h"
@@ -141,6 +142,7 @@ static struct plan make_plan(const struct wanted *wanted) {
 static void finish(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
     result->status = statuses[outcome->severity];
     snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
+    snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
     result->drift_ns = outcome->drift_ns;
     if (outcome->migrated)
         snprintf(result->moved, sizeof result->moved, "rank %d from CPU %d to CPU %d", outcome->moved_rank, outcome->moved_from,

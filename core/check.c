@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "rendezvous.h"
+#include "request.h"
 #include "silence.h"
 #include "status.h"
 #include "steady.h"

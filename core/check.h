@@ -2,7 +2,6 @@
 #ifndef RANKBENCH_CHECK_H
 #define RANKBENCH_CHECK_H
 
-#include "sample.h"
 #include "setting.h"
 
 /* What one whole call is. */

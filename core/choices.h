@@ -10,7 +10,7 @@ enum { ARRIVE_TOGETHER, ARRIVE_STAGGERED, ARRIVE_RANDOMLY, ARRIVE_ONE_LATE };
 enum { QUANTITY_TIME, QUANTITY_OVERLAP, QUANTITY_MEMORY };
 
 extern const struct choice from_choice, to_choice, threads_choice, reduction_choice, arrival_choice, spread_choice,
-    quantity_choice, tests_choice, compute_choice;
+    quantity_choice, tests_choice, compute_choice, window_choice;
 
 /* What was chosen for a case. */
 struct chosen {
@@ -18,16 +18,14 @@ struct chosen {
     int64_t value;
 };
 
+/* What was chosen: the index of a name, or the number. */
+int64_t chosen(const struct call *call, const struct choice *choice);
+
 /* All choices of an operation: its own, and those of all of which it makes sense. Returns how many. */
 int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]);
 int64_t usual_value(const struct choice *choice);
 /* Returns false if the text is none of the choice's values. */
 bool read_value(const struct choice *choice, const char *text, int64_t *value);
 void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTES]);
-
-/* data.c */
-int make_reduction(int64_t which, MPI_Op *reduction);
-void free_reduction(int64_t which, MPI_Op *reduction);
-bool reduces_whole_numbers_only(int64_t which);
 
 #endif

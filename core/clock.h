@@ -60,4 +60,9 @@ struct point later(const struct clock *clock, struct point point, int64_t at_ns)
  * some length. */
 bool is_stale(const struct clock *clock, int64_t local_ns, double call_ns);
 
+/* When it will be some time of rank 0's clock on one's own, by the newest synchronisation and the drift known so far. */
+int64_t local_time(const struct clock *clock, int64_t common_ns);
+/* By how much two clocks may drift apart within some time. */
+int64_t most_drift_ns(const struct clock *clock, int64_t time_ns);
+
 #endif

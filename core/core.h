@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-#include "op.h"
-
 #define CORE_VERSION "0.4.0"
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

@@ -1,8 +1,9 @@
 /* Data that can be predicted byte by byte, and the checks of what arrived. */
+#include "data.h"
+
 #include <string.h>
 
 #include "choices.h"
-#include "op.h"
 
 long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
     return size_bytes * (amount.own + (long)amount.each * ranks) * (amount.per_message ? messages : 1);

@@ -3,6 +3,7 @@
 #define RANKBENCH_FACTS_H
 
 #include "core.h"
+#include "op.h"
 
 enum { VERSION_BYTES = 8192, IDENTITY_BYTES = 192 };
 

@@ -9,16 +9,13 @@
 
 #include "allocation.h"
 #include "choices.h"
-#include "clock.h"
 #include "core.h"
 #include "job.h"
 #include "memory.h"
+#include "op.h"
 #include "registry.h"
-#include "sample.h"
-#include "tree.h"
-#include "world.h"
 
-enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30 };
+enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30, MOST_RUNS = 1000000, MOST_SAID = 63 };
 
 /* What an option said of all cases. */
 struct said {
@@ -26,8 +23,9 @@ struct said {
 };
 
 struct arguments {
+    struct job *job;
     const char *operations, *forms, *sizes;
-    struct said said[64];
+    struct said said[MOST_SAID];
     int saying;
 };
 
@@ -73,17 +71,19 @@ static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) 
     return true;
 }
 
-static bool is_one_of(const char *value, const char *first, const char *second, const char *third) {
-    return strcmp(value, first) == 0 || strcmp(value, second) == 0 || strcmp(value, third) == 0;
+static bool is_one_of(const char *value, const char *const *names) {
+    while (*names && strcmp(value, *names) != 0)
+        names++;
+    return *names != NULL;
 }
 
 static bool check_memory(const struct wanted *wanted, char error[LINE_BYTES]) {
     const int64_t alignment = wanted->alignment;
-    if (!is_one_of(wanted->cache, "warm", "cold", ""))
+    if (!is_one_of(wanted->cache, (const char *const[]){"warm", "cold", NULL}))
         return fail(error, "cache '%s' is not known (allowed: warm, cold)", wanted->cache);
-    if (!is_one_of(wanted->buffers, "separate", "in-place", ""))
+    if (!is_one_of(wanted->buffers, (const char *const[]){"separate", "in-place", NULL}))
         return fail(error, "buffers '%s' are not known (allowed: separate, in-place)", wanted->buffers);
-    if (!is_one_of(wanted->pages, "touched", "untouched", "huge"))
+    if (!is_one_of(wanted->pages, (const char *const[]){"touched", "untouched", "huge", NULL}))
         return fail(error, "pages '%s' are not known (allowed: touched, untouched, huge)", wanted->pages);
     if (alignment < 0 || alignment > MOST_ALIGNMENT || (alignment & (alignment - 1)))
         return fail(error, "alignment %lld is no power of two up to %d (0: pages)", (long long)alignment, MOST_ALIGNMENT);
@@ -144,15 +144,6 @@ static struct wanted usual(const char *operation_name) {
     for (int i = 0; i < count; i++)
         wanted.values[i] = usual_value(choices[i]);
     return wanted;
-}
-
-int64_t value_of(const struct wanted *wanted, const struct choice *choice) {
-    const struct choice *choices[MOST_CHOICES];
-    const int count = choices_of(find_operation(wanted->operation), choices);
-    for (int i = 0; i < count; i++)
-        if (choices[i] == choice)
-            return wanted->values[i];
-    return usual_value(choice);
 }
 
 /* --- what can be said of a case --- */
@@ -220,7 +211,8 @@ static bool set_key(struct wanted *wanted, const char *key, const char *value, c
     const int count = operation ? choices_of(operation, choices) : 0;
     for (int i = 0; i < LENGTH(fields); i++) {
         if (strcmp(key, fields[i].key) == 0)
-            return set_field(wanted, &fields[i], value) || fail(error, "%s: '%s' is not a number", key, value);
+            return set_field(wanted, &fields[i], value) ||
+                   fail(error, fields[i].kind == TEXT ? "%s: no name given%s" : "%s: '%s' is not a number", key, value);
         snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", fields[i].key);
     }
     for (int i = 0; i < count; i++) {
@@ -501,52 +493,59 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
 
 /* --- options --- */
 
-/* An option with a key says something of the cases. */
-struct flag {
+/* What becomes of an option's value, and where: in the job or in the arguments, or it says something of the cases. */
+struct option {
     const char *name;
     const char *value;
-    const char *key;
     const char *help;
+    enum { SWITCH, COUNT, SECONDS, COPY, LIST, KEY, CHOICE } kind;
+    size_t place, room;
+    const char *key;
 };
 
-static const struct flag options[] = {
-    {"--op", "NAME[,NAME...]", NULL, "operations to time, kinds of them, or all"},
-    {"--form", "NAME[,NAME...]", NULL, "blocking, nonblocking, persistent, or all; else each operation's first"},
-    {"--with", "NAME=VALUE", NULL, "an option of the operation, such as epoch=fence; --describe lists all"},
-    {"--sizes", "SIZES", NULL, "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these"},
-    {"--datatype", "NAME", "datatype", "byte, int, float, double, or a derived one, listed below"},
-    {"--start", "NAME", "start", "how ranks begin together; else as suits the operation"},
-    {"--cache", "NAME", "cache", "warm: buffers are used again; cold: rotated through more than the last-level cache"},
-    {"--buffers", "NAME", "buffers", "separate, or in-place"},
-    {"--pages", "NAME", "pages", "touched, untouched (fresh for every call) or huge"},
-    {"--alignment", "BYTES", "alignment", "of the buffers, a power of two; else pages, if cold cache lines"},
-    {"--root", "RANK", "root", "of rooted operations (0); -1: another one for every call"},
-    {"--samples", "N", "samples", "end a case after N valid samples (1000)"},
-    {"--tries", "N", "tries", "or after N samples, whether valid or not"},
-    {"--rse", "SHARE", "rse", "or when the relative standard error of the mean is at most this"},
-    {"--interval", "SHARE", "interval", "or when half the 95 % interval of the median is at most this share of it"},
-    {"--least", "N", "least", "valid samples before --rse or --interval may end a case (10)"},
-    {"--fill", "SECONDS", "fill_s", "go on beyond --samples, up to 5 times as many, for so long (0)"},
-    {"--limit", "SECONDS", "limit_s", "or after this time (1)"},
-    {"--ranks", NULL, NULL, "write every rank's samples to the stream, not only the maximum over ranks"},
-    {"--each", NULL, NULL, "time each call singly, also where several to a reading of the clock would be more exact"},
-    {"--clock", "NAME", NULL, "time source (auto)"},
-    {"--sync", "NAME", NULL, "clock synchronisation (tree)"},
-    {"--separate-clocks", NULL, NULL, "synchronise also ranks that read one clock, as a test"},
-    {"--job", "FILE", NULL, "read the cases from a job file, which rank 0 alone must see"},
-    {"--turns", "PLACE/LAUNCHES/CASES:FILE", NULL, "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made"},
-    {"--threads", NULL, NULL, "tell MPI that several threads will call it; a job with cases of threads needs it"},
-    {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
-    {"--quiet", NULL, NULL, "print no table"},
-    {"--check", NULL, NULL, "only check that the ranks form one world and that data arrive right"},
-    {"--probe", NULL, NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms"},
-    {"--clocks", NULL, NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all"},
-    {"--runs", "N", NULL, "how often --clocks synchronises (20)"},
-    {"--wait", "SECONDS", NULL, "how long --clocks waits to see what has become of a synchronisation (0.1)"},
-    {"--state", NULL, NULL, "only print the state of this machine, as JSON; needs no mpiexec"},
-    {"--cpus", "LIST", NULL, "CPUs of --state, such as 0,2-5; else those it may use"},
-    {"--describe", NULL, NULL, "print what the core can time, as JSON; needs no mpiexec"},
-    {"--help", NULL, NULL, "print this"},
+#define HELD(kind_, member) .kind = kind_, .place = offsetof(struct job, member)
+#define COPIED(member) HELD(COPY, member), .room = sizeof((struct job *)NULL)->member
+#define KEPT(member) .kind = LIST, .place = offsetof(struct arguments, member)
+#define OF_CASES(key_) .kind = KEY, .key = key_
+
+static const struct option options[] = {
+    {"--op", "NAME[,NAME...]", "operations to time, kinds of them, or all", KEPT(operations)},
+    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; else each operation's first", KEPT(forms)},
+    {"--with", "NAME=VALUE", "an option of the operation, such as epoch=fence; --describe lists all", .kind = CHOICE},
+    {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these", KEPT(sizes)},
+    {"--datatype", "NAME", "byte, int, float, double, or a derived one, listed below", OF_CASES("datatype")},
+    {"--start", "NAME", "how ranks begin together; else as suits the operation", OF_CASES("start")},
+    {"--cache", "NAME", "warm: buffers are used again; cold: rotated through more than the last-level cache", OF_CASES("cache")},
+    {"--buffers", "NAME", "separate, or in-place", OF_CASES("buffers")},
+    {"--pages", "NAME", "touched, untouched (fresh for every call) or huge", OF_CASES("pages")},
+    {"--alignment", "BYTES", "of the buffers, a power of two; else pages, if cold cache lines", OF_CASES("alignment")},
+    {"--root", "RANK", "of rooted operations (0); -1: another one for every call", OF_CASES("root")},
+    {"--samples", "N", "end a case after N valid samples (1000)", OF_CASES("samples")},
+    {"--tries", "N", "or after N samples, whether valid or not", OF_CASES("tries")},
+    {"--rse", "SHARE", "or when the relative standard error of the mean is at most this", OF_CASES("rse")},
+    {"--interval", "SHARE", "or when half the 95 % interval of the median is at most this share of it", OF_CASES("interval")},
+    {"--least", "N", "valid samples before --rse or --interval may end a case (10)", OF_CASES("least")},
+    {"--fill", "SECONDS", "go on beyond --samples, up to 5 times as many, for so long (0)", OF_CASES("fill_s")},
+    {"--limit", "SECONDS", "or after this time (1)", OF_CASES("limit_s")},
+    {"--ranks", NULL, "write every rank's samples to the stream, not only the maximum over ranks", HELD(SWITCH, every_rank)},
+    {"--each", NULL, "time each call singly, also where several to a reading of the clock would be more exact", HELD(SWITCH, each_call)},
+    {"--clock", "NAME", "time source (auto)", COPIED(source)},
+    {"--sync", "NAME", "clock synchronisation (tree)", COPIED(synchronisation)},
+    {"--separate-clocks", NULL, "synchronise also ranks that read one clock, as a test", HELD(SWITCH, separate_clocks)},
+    {"--job", "FILE", "read the cases from a job file, which rank 0 alone must see", COPIED(file)},
+    {"--turns", "PLACE/LAUNCHES/CASES:FILE", "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made", COPIED(turns)},
+    {"--threads", NULL, "tell MPI that several threads will call it; a job with cases of threads needs it", HELD(SWITCH, threads)},
+    {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
+    {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},
+    {"--check", NULL, "only check that the ranks form one world and that data arrive right", HELD(SWITCH, check)},
+    {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms", HELD(SWITCH, probe)},
+    {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all", HELD(SWITCH, study)},
+    {"--runs", "N", "how often --clocks synchronises (20)", HELD(COUNT, runs)},
+    {"--wait", "SECONDS", "how long --clocks waits to see what has become of a synchronisation (0.1)", HELD(SECONDS, wait_s)},
+    {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", HELD(SWITCH, state)},
+    {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; else those it may use", COPIED(cpus)},
+    {"--describe", NULL, "print what the core can time, as JSON; needs no mpiexec", HELD(SWITCH, describe)},
+    {"--help", NULL, "print this", HELD(SWITCH, help)},
 };
 
 void print_help(FILE *out) {
@@ -564,24 +563,24 @@ void print_help(FILE *out) {
     PRINT_UNITS("synchronisations", synchronisation);
 }
 
-static const struct flag *find_option(const char *name) {
+static const struct option *find_option(const char *name) {
     for (int i = 0; i < LENGTH(options); i++)
         if (strcmp(options[i].name, name) == 0)
             return &options[i];
     return NULL;
 }
 
-static bool take_number(const char *name, const char *value, double *number, char error[LINE_BYTES]) {
+static bool read_number(const char *name, const char *value, double *number, char error[LINE_BYTES]) {
     char *end;
     *number = strtod(value, &end);
-    if (end == value || *end || !(*number > 0))
-        return fail(error, "%s: '%s' is not a number above 0", name, value);
-    return true;
+    return (end != value && !*end && *number > 0) || fail(error, "%s: '%s' is not a number above 0", name, value);
 }
 
-static void say(struct arguments *given, const char *key, const char *value) {
-    given->said[given->saying] = (struct said){key, value};
-    given->saying += given->saying < LENGTH(given->said) - 1;
+static bool say(struct arguments *given, const char *key, const char *value, char error[LINE_BYTES]) {
+    if (given->saying == MOST_SAID)
+        return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SAID);
+    given->said[given->saying++] = (struct said){key, value};
+    return true;
 }
 
 static bool take_choice(struct arguments *given, const char *text, char error[LINE_BYTES]) {
@@ -589,64 +588,49 @@ static bool take_choice(struct arguments *given, const char *text, char error[LI
     if (!equals || equals == text || !equals[1])
         return fail(error, "--with: '%s' is not NAME=VALUE", text);
     const size_t length = (size_t)(equals - text);
-    say(given, memcpy(obtain_memory(length + 1), text, length), equals + 1);
-    return true;
+    return say(given, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
 }
 
-static bool take_value(struct job *job, struct arguments *given, const struct flag *option, const char *value,
-                       char error[LINE_BYTES]) {
-    const struct { const char *name; const char **into; } kept[] = {
-        {"--op", &given->operations}, {"--form", &given->forms}, {"--sizes", &given->sizes}};
-    const struct { const char *name; char *into; size_t size; } copied[] = {
-        {"--job", job->file, sizeof job->file},
-        {"--stream", job->stream, sizeof job->stream},
-        {"--cpus", job->cpus, sizeof job->cpus},
-        {"--turns", job->turns, sizeof job->turns},
-        {"--clock", job->source, sizeof job->source},
-        {"--sync", job->synchronisation, sizeof job->synchronisation}};
-    double number = 1;
-    for (int i = 0; i < LENGTH(kept); i++)
-        if (strcmp(option->name, kept[i].name) == 0) {
-            *kept[i].into = value;
-            return true;
-        }
-    for (int i = 0; i < LENGTH(copied); i++)
-        if (strcmp(option->name, copied[i].name) == 0) {
-            snprintf(copied[i].into, copied[i].size, "%s", value);
-            return true;
-        }
-    if (option->key) {
-        say(given, option->key, value);
-        return true;
-    }
-    if (strcmp(option->name, "--with") == 0)
+static bool take_option(struct arguments *given, const struct option *option, const char *value, char error[LINE_BYTES]) {
+    void *const into = (char *)given->job + option->place;
+    double number;
+    switch (option->kind) {
+    case KEY:
+        return say(given, option->key, value, error);
+    case CHOICE:
         return take_choice(given, value, error);
-    if (!take_number(option->name, value, &number, error))
+    case LIST:
+        *(const char **)(void *)((char *)given + option->place) = value;
+        return true;
+    case COPY:
+        snprintf(into, option->room, "%s", value);
+        return true;
+    case SWITCH:
+        *(bool *)into = true;
+        return true;
+    default:
+        break;
+    }
+    if (!read_number(option->name, value, &number, error))
         return false;
-    if (strcmp(option->name, "--runs") == 0)
-        job->runs = number < 1e6 ? (int64_t)number : 1000000;
+    if (option->kind == COUNT)
+        *(int64_t *)into = number < MOST_RUNS ? (int64_t)number : MOST_RUNS;
     else
-        job->wait_s = number;
+        *(double *)into = number;
     return true;
 }
 
-static bool take_arguments(int argc, char **argv, struct job *job, struct arguments *given, char error[LINE_BYTES]) {
-    const struct { const char *name; bool *on; } switches[] = {
-        {"--quiet", &job->quiet}, {"--check", &job->check}, {"--probe", &job->probe}, {"--describe", &job->describe}, {"--help", &job->help},
-        {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
-        {"--each", &job->each_call}, {"--threads", &job->threads}, {"--separate-clocks", &job->separate_clocks}};
+static bool take_arguments(int argc, char **argv, struct arguments *given, char error[LINE_BYTES]) {
     for (int i = 1; i < argc; i++) {
-        const struct flag *option = find_option(argv[i]);
+        const struct option *option = find_option(argv[i]);
         if (!option)
             return fail(error, "option '%s' is not known (--help lists all)", argv[i]);
-        if (option->value && i + 1 < argc && strlen(argv[i + 1]) >= LINE_BYTES)
-            return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
         if (option->value && i + 1 == argc)
             return fail(error, "%s needs a value: %s", option->name, option->value);
-        if (option->value && !take_value(job, given, option, argv[++i], error))
+        if (option->value && strlen(argv[++i]) >= LINE_BYTES)
+            return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
+        if (!take_option(given, option, argv[i], error))
             return false;
-        for (int j = 0; j < LENGTH(switches); j++)
-            *switches[j].on |= strcmp(option->name, switches[j].name) == 0;
     }
     return true;
 }
@@ -664,9 +648,9 @@ static bool check_names(const struct job *job, char error[LINE_BYTES]) {
 }
 
 bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
-    struct arguments given = {.saying = 0};
+    struct arguments given = {.job = job};
     *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1, .patience_s = 45};
-    if (!take_arguments(argc, argv, job, &given, error))
+    if (!take_arguments(argc, argv, &given, error))
         return false;
     const bool by_file = *job->file != '\0';
     job->by_hand = !by_file && !job->probe;

@@ -2,43 +2,11 @@
 #ifndef RANKBENCH_JOB_H
 #define RANKBENCH_JOB_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "choices.h"
 #include "core.h"
-
-enum { MOST_SAMPLES = 100000000, MOST_FILL = 5 };
-
-/* When a case has enough samples: at whichever comes first. What is 0 does not count. */
-struct stop {
-    int64_t samples;
-    int64_t tries;
-    double rse;
-    double interval;
-    int64_t least;
-    /* Beyond the samples, up to MOST_FILL times as many, until the case has been timed for so long. */
-    double fill_s;
-    double limit_s;
-};
-
-/* What is to be measured. Names, not pointers, so that rank 0 can send it to the others as it is. */
-struct wanted {
-    char operation[NAME_BYTES];
-    char form[NAME_BYTES];
-    char datatype[NAME_BYTES];
-    char start[NAME_BYTES];
-    char cache[NAME_BYTES];
-    char buffers[NAME_BYTES];
-    char pages[NAME_BYTES];
-    int64_t alignment;
-    int64_t root;
-    int64_t bytes;
-    /* Of each of the operation's choices, in their order. */
-    int64_t values[MOST_CHOICES];
-    struct stop stop;
-    /* Turns before its own in which other launches measure what this one does not. */
-    int idle;
-};
+#include "request.h"
 
 struct job {
     /* Where cases are read from; empty: they were told on the command line. */
@@ -79,6 +47,5 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
 /* What rank 0 reads for all: the job file, if the arguments name one. */
 bool read_job(struct job *job, char error[LINE_BYTES]);
 void print_help(FILE *out);
-int64_t value_of(const struct wanted *wanted, const struct choice *choice);
 
 #endif

@@ -35,9 +35,6 @@ int prepare_group(struct call *call);
 void finish_made(struct call *call);
 int free_made(struct call *call);
 
-/* apart.c: whether what was made is a communicator of its own; for `prove`. */
-int look_apart(struct call *call);
-
 int look_at_group(MPI_Group group, struct sight *seen);
 void check_sight(const struct sight *seen, struct sight expected, struct mismatch *mismatch);
 /* Whether it was a communicator of its own. */
@@ -47,6 +44,5 @@ void check_topology(const struct call *call, int topology, struct mismatch *mism
 void check_made(const struct call *call, struct mismatch *mismatch);
 
 #define PROCESS .kind = "process", .metric = "time", .start = "window"
-#define MAKES_COMMUNICATOR PROCESS, .finish = finish_made, .prove = look_apart, .after = free_made
 
 #endif

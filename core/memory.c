@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "allocation.h"
+#include "data.h"
 
 enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
 

@@ -13,6 +13,7 @@
 #include "near.h"
 #include "page.h"
 #include "steady.h"
+#include "tree.h"
 
 enum { APART_BYTES = 128, LINES = 17, UNTIMED = 1, LEAST_HOPS = 24, SPINS_A_LOOK = 256 };
 /* A rank that is on its way arrives within this time; one that is not has no CPU. */

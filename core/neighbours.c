@@ -5,6 +5,8 @@
  * On a grid, what a rank sends to the one before it arrives there as the block from behind, even where both are one rank or
  * the rank itself (MPI-4.1 8.6.2). In a graph, the n-th edge from one rank to another ends at the n-th that comes from it. */
 #include "neighbours.h"
+#include "choices.h"
+#include "data.h"
 
 enum { CARTESIAN, DISTRIBUTED };
 enum { PERIODIC, BORDERED };

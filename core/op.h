@@ -57,9 +57,6 @@ struct datatype {
     long (*place)(long position, long bytes);
 };
 
-/* data.c: a type with gaps after its last element, as `make` needs it; frees what it is made of. */
-int resized(MPI_Datatype spread, long extent, MPI_Datatype *type);
-
 /* The first wrong byte of a data check. */
 struct mismatch {
     long wrong_bytes;
@@ -135,9 +132,6 @@ struct call {
     const struct work *work;
 };
 
-/* What was chosen: the index of a name, or the number. */
-int64_t chosen(const struct call *call, const struct choice *choice);
-
 /* Whether an operation knows MPI_IN_PLACE, and where in the receive buffer a rank's own data lie then; of a rooted one, the
  * root's. `call->send` is MPI_IN_PLACE then; where the root keeps a part of what it sends, its `call->receive` is. */
 enum in_place { NOT_IN_PLACE, IN_PLACE, IN_PLACE_BY_RANK, IN_PLACE_ROOT_KEEPS };
@@ -160,8 +154,8 @@ struct operation {
     enum datatypes datatypes;
     bool rooted;
     enum in_place in_place;
-    /* Ranks that take part: so many, or at least so many, or as many as make pairs; else all. Others stay out and sleep. */
-    int ranks_exactly, ranks_least;
+    /* Ranks that take part: at least so many, or as many as make pairs; else all. Others stay out and sleep. */
+    int ranks_least;
     bool in_pairs;
     /* Of how many of the first ranks it is, by what was chosen; 0: of all. */
     int (*takes)(const struct call *);
@@ -324,39 +318,5 @@ REGISTERED(datatype);
 REGISTERED(start);
 REGISTERED(source);
 REGISTERED(synchronisation);
-
-/* clock.c: when it will be some time of rank 0's clock on one's own, by the newest synchronisation and the drift known so far. */
-int64_t local_time(const struct clock *clock, int64_t common_ns);
-/* By how much two clocks may drift apart within some time. */
-int64_t most_drift_ns(const struct clock *clock, int64_t time_ns);
-
-/* wait.c: waits for a moment of the own clock and returns the reading that ended it. */
-int64_t wait_until(const struct stage *stage, int64_t target_ns);
-
-long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages);
-
-/* Data whose every byte can be predicted. `stream` tells apart what comes from different ranks or goes to different ones;
- * `base` is where in the receive buffer `data` begins, for the report. */
-void fill_bytes(unsigned char *data, long bytes, unsigned stream);
-void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch);
-/* Data that were sent from a place, a multiple of RESEND_STEP, in what `fill_bytes` filled. */
-void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch);
-
-/* Numbers whose every reduction over ranks can be predicted, whatever the case's MPI_Op is. `from` is the index of the first
- * element within the whole vector that is reduced, for ranks that get only a part of it. */
-void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank);
-void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
-                   struct mismatch *mismatch);
-/* The usual: all that a rank sends, and all that it receives, reduced over all ranks. */
-void fill_addends(struct call *call);
-void check_sums(const struct call *call, struct mismatch *mismatch);
-
-/* choices.c: a choice that several operations offer. */
-extern const struct choice window_choice;
-
-/* startup.c: how long MPI_Init took on this rank. */
-extern int64_t startup_ns;
-
-void dissemination_barrier(const struct team *team);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "tree.h"
+#include "wait.h"
 
 enum { LATE_NS = 200000, TAG_ANNOUNCED = 7051 };
 

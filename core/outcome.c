@@ -32,9 +32,14 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
 }
 
 void note(struct outcome *outcome, int severity, const char *text) {
+    note_cause(outcome, severity, "", text);
+}
+
+void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text) {
     if (severity <= outcome->severity)
         return;
     outcome->severity = severity;
+    snprintf(outcome->cause, sizeof outcome->cause, "%s", cause);
     snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
 }
 

@@ -22,10 +22,13 @@ struct outcome {
     /* Of the first rank that did: from which CPU it went to which other. */
     int32_t moved_rank, moved_from, moved_to;
     char reason[LINE_BYTES / 2];
+    /* One word by which programs know the reason; empty: none needs to. */
+    char cause[NAME_BYTES];
 };
 
 /* Keeps the worst, and of equally bad ones the first. */
 void note(struct outcome *outcome, int severity, const char *text);
+void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text);
 /* What an MPI call returned; nothing is noted of MPI_SUCCESS. */
 void note_code(struct outcome *outcome, int code, const char *what);
 /* Tells every rank of the team the worst outcome so far, so that all go the same way. */

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tree.h"
+
 enum { PATH_BYTES = 64 };
 
 /* The file has no name, and goes with the last rank that has it open. */

@@ -2,7 +2,7 @@
 #ifndef RANKBENCH_PAGE_H
 #define RANKBENCH_PAGE_H
 
-#include "tree.h"
+#include "op.h"
 
 /* Called by all ranks of a team on one host. Zeros; NULL on all ranks where some rank cannot map it. */
 void *map_page(const struct team *team, size_t bytes);

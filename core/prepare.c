@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "allocation.h"
-#include "job.h"
+#include "data.h"
 #include "registry.h"
+#include "request.h"
 #include "room.h"
+#include "tree.h"
 
 enum { LEAST_COLD_BYTES = 8 << 20, THREADS_APART = 500001 };
 

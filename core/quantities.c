@@ -11,6 +11,8 @@
 #include "clock.h"
 #include "facts.h"
 #include "overlap.h"
+#include "rounds.h"
+#include "sample.h"
 #include "startup.h"
 #include "steady.h"
 #include "stop.h"
@@ -231,10 +233,11 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     check_again(setting, timing->long_ns);
     if (setting->threads == 1)
         result->cost_ns = cost_ns(setting, timing, measurement->repeats);
-    if (setting->team->rank == 0 && measurement->valid == 0)
-        note(outcome, REFUSED, timing->start->scheduled
-                                   ? "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock"
-                                   : "no round ended within the time limit");
+    if (setting->team->rank == 0 && measurement->valid == 0 && timing->start->scheduled)
+        note_cause(outcome, REFUSED, "late-start",
+                   "no round began in time on all ranks (more ranks than cores?); start=barrier needs no clock");
+    else if (setting->team->rank == 0 && measurement->valid == 0)
+        note_cause(outcome, REFUSED, "time-limit", "no round ended within the time limit");
 }
 
 /* --- single values --- */

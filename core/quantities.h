@@ -2,7 +2,8 @@
 #ifndef RANKBENCH_QUANTITIES_H
 #define RANKBENCH_QUANTITIES_H
 
-#include "case.h"
+#include "measurement.h"
+#include "result.h"
 #include "setting.h"
 
 /* Room for samples and moments; false where the system has none. */

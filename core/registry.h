@@ -1,8 +1,6 @@
-/* The units that registered themselves, by name, and what the core says of them. */
+/* The units that registered themselves, by name. */
 #ifndef RANKBENCH_REGISTRY_H
 #define RANKBENCH_REGISTRY_H
-
-#include <stdio.h>
 
 #include "op.h"
 
@@ -24,6 +22,5 @@ const struct datatype *find_datatype(const char *name);
 const char *default_datatype(const struct operation *operation);
 const char *default_form(const struct operation *operation);
 bool can_have(const struct operation *operation, const struct datatype *datatype);
-void describe(FILE *out);
 
 #endif

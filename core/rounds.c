@@ -189,8 +189,8 @@ void take_single(const struct timing *timing, struct measurement *into, double v
     into->stopped = STOPPED_SAMPLES;
 }
 
-int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda,
-                 struct measurement *into, struct sample *samples) {
+int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct measurement *into,
+          struct sample *samples) {
     struct moment moments[MOST_LEAD + MOST_ROUNDS + 1];
     const int rounds = agenda->lead + agenda->rounds;
     const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)

@@ -2,8 +2,8 @@
 #ifndef RANKBENCH_ROUNDS_H
 #define RANKBENCH_ROUNDS_H
 
-#include "sample.h"
-#include "stop.h"
+#include "measurement.h"
+#include "pace.h"
 
 enum { MOST_LEAD = 4, MOST_ROUNDS = MOST_STAGE };
 
@@ -38,6 +38,10 @@ int stage(const struct timing *timing, const struct start *start, const struct a
 int run_untimed(const struct timing *timing);
 /* On rank 0: what all ranks saw of rounds that each has made samples of; times count from the last rank's coming. */
 void merge_up(const struct timing *timing, struct sample *samples, int count);
+/* Makes samples of what this rank saw, by what is known of its clock when all is over. */
+void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into);
+/* Makes one sample of a value of every rank, the largest of which counts. */
+void take_single(const struct timing *timing, struct measurement *into, double value);
 /* What a run takes of which a sample is a part. */
 double whole_ns(const struct timing *timing, double time_ns);
 

@@ -7,21 +7,23 @@
  * tree, and rank 0 decides: enough, or clocks must be compared again, or when the next stage begins, how long its windows are
  * and how many rounds it has. The first rounds of a stage are not scored, because the talk before them leaves its traces in
  * caches and queues. When all is over, and clocks were compared once more, samples are made anew from what every rank saw. */
+#include "sample.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocation.h"
-#include "choices.h"
 #include "clock.h"
-#include "core.h"
-#include "job.h"
+#include "measurement.h"
 #include "memory.h"
 #include "pace.h"
 #include "registry.h"
+#include "request.h"
 #include "rounds.h"
 #include "source.h"
 #include "steady.h"
+#include "stop.h"
 #include "tree.h"
 #include "watchdog.h"
 #include "world.h"

@@ -1,10 +1,12 @@
+#include "sense.h"
+
 #include <stdio.h>
 
-#include "sense.h"
+#include "data.h"
 #include "startup.h"
 
-static /* Why the state of memory makes no sense for the operation; NULL: it does. */
-const char *senseless_memory(const struct setting *setting, char line[LINE_BYTES / 2]) {
+/* Why the state of memory makes no sense for the operation; NULL: it does. */
+static const char *senseless_memory(const struct setting *setting, char line[LINE_BYTES / 2]) {
     const struct memory memory = setting->workers->buffers.memory;
     const struct operation *operation = setting->plan->operation;
     const bool keeps = setting->plan->form == PERSISTENT || operation->keeps_buffers || setting->threads > 1;

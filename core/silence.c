@@ -12,6 +12,7 @@
 #include "steady.h"
 #include "target.h"
 #include "tree.h"
+#include "wait.h"
 
 /* Nobody is silent for ever: a library may need every rank's calls to bring other ranks' to an end. A target calls soon, since that is
  * usual; an origin only where nothing else can be the reason; who is both after a while. */

@@ -1,8 +1,7 @@
 /* Which time sources can be used, what a reading of each is worth and costs, and which one `auto` takes. */
+#include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
-#include "core.h"
 #include "registry.h"
 #include "source.h"
 #include "tree.h"

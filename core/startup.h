@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How long MPI_Init took on this rank. */
+extern int64_t startup_ns;
+
 /* Calls MPI_Init, or MPI_Init_thread for several threads, between two looks at clock and memory. */
 void start_library(bool threads);
 /* Bytes of this process' memory, what it shares with others by halves, thirds...: what the kernel calls PSS. */

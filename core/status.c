@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "modes.h"
-#include "tree.h"
 
 /* The receive has room for more than is sent, so that its own count is no answer. */
 enum { TAG = 10, MOST_BYTES = 1 << 16, MORE = 1 };

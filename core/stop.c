@@ -3,9 +3,7 @@
 #include <stdlib.h>
 
 #include "allocation.h"
-#include "core.h"
-#include "job.h"
-#include "sample.h"
+#include "request.h"
 #include "stop.h"
 
 enum { TRIES_PER_SAMPLE = 4, SPARE_TRIES = 128, FIRST_LOOK = 8 };

@@ -2,8 +2,7 @@
 #ifndef RANKBENCH_STOP_H
 #define RANKBENCH_STOP_H
 
-#include "pace.h"
-#include "sample.h"
+#include "measurement.h"
 
 struct stopping {
     int64_t count;

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "case.h"
 #include "choices.h"
 #include "clock.h"
 #include "core.h"
 #include "facts.h"
-#include "job.h"
+#include "measurement.h"
 #include "memory.h"
 #include "registry.h"
-#include "sample.h"
+#include "request.h"
+#include "result.h"
 #include "source.h"
 #include "stream.h"
 #include "world.h"
@@ -61,7 +61,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":9,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":10,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -205,6 +205,7 @@ void write_result(FILE *stream, int index, const struct wanted *wanted, const st
     fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
     write_text(stream, "status", result->status);
     write_text(stream, "reason", result->reason);
+    write_text(stream, "cause", result->cause);
     write_text(stream, "operation", wanted->operation);
     write_text(stream, "form", wanted->form);
     fprintf(stream, ",\"bytes\":%lld", (long long)wanted->bytes);

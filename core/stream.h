@@ -2,8 +2,8 @@
 #ifndef RANKBENCH_STREAM_H
 #define RANKBENCH_STREAM_H
 
-#include "case.h"
 #include "facts.h"
+#include "result.h"
 #include "turns.h"
 
 /* The core's own talk, and the memory of its process. */

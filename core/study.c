@@ -13,10 +13,8 @@
 
 #include "allocation.h"
 #include "clock.h"
-#include "core.h"
 #include "facts.h"
 #include "job.h"
-#include "registry.h"
 #include "source.h"
 #include "stream.h"
 #include "study.h"

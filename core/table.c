@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "allocation.h"
-#include "case.h"
 #include "choices.h"
-#include "clock.h"
 #include "core.h"
 #include "facts.h"
-#include "job.h"
+#include "measurement.h"
 #include "memory.h"
 #include "registry.h"
-#include "sample.h"
+#include "request.h"
+#include "result.h"
 #include "source.h"
 #include "table.h"
 #include "world.h"

@@ -2,8 +2,8 @@
 #ifndef RANKBENCH_TABLE_H
 #define RANKBENCH_TABLE_H
 
-#include "case.h"
 #include "facts.h"
+#include "result.h"
 
 void print_head(FILE *out, const struct launch_fact *launch, const struct world *world);
 void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes);

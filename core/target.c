@@ -6,6 +6,7 @@
 
 #include "allocation.h"
 #include "choices.h"
+#include "data.h"
 
 /* --- who reaches whom --- */
 

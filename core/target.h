@@ -7,6 +7,7 @@
 #ifndef RANKBENCH_TARGET_H
 #define RANKBENCH_TARGET_H
 
+#include "choices.h"
 #include "op.h"
 
 extern const struct choice allocation_choice, epoch_choice;

@@ -37,4 +37,6 @@ typedef void take_function(void *context, int rank, const void *data);
  * after the other. */
 void hand_over(const struct team *team, const void *data, int bytes, take_function *take, void *context);
 
+void dissemination_barrier(const struct team *team);
+
 #endif

@@ -36,6 +36,7 @@
 
 #include "allocation.h"
 #include "steady.h"
+#include "tree.h"
 
 /* How often those who wait look whether a launch has ended unseen, how often they say that they live, and how long a launch may take to
  * come when another is there already. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "core.h"
-#include "tree.h"
+#include "op.h"
 
 enum { MOST_LAUNCHES = 64 };
 

@@ -1,8 +1,9 @@
+/* Waits by spinning, or gives way to the ranks that share the CPU. */
 #define _GNU_SOURCE
+#include "wait.h"
+
 #include <sched.h>
 #include <time.h>
-
-#include "op.h"
 
 enum { NAP_NS = 200000, AWAKE_NS = 100000, LONGEST_WINDOWS = 16 };
 static const int64_t LONGEST_NS = 5000000000;

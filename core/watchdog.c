@@ -2,8 +2,6 @@
  * of all. The same goes for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the process
  * with one line; the launcher then ends the other ranks, and the stream holds all that came before. */
 #include "core.h"
-#include "job.h"
-#include "registry.h"
 #include "watchdog.h"
 
 #include <signal.h>
@@ -14,6 +12,8 @@
 #include <unistd.h>
 
 #include "core.h"
+#include "request.h"
+#include "request.h"
 
 /* Long enough for ranks that share CPUs to come and say that they had an error, too. */
 static const double FAILED_ALONE_S = 10;

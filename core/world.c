@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "tree.h"
 #include "world.h"
 
 static MPI_Comm split(bool in) {

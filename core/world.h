@@ -3,8 +3,8 @@
 #define RANKBENCH_WORLD_H
 
 #include "facts.h"
+#include "op.h"
 #include "source.h"
-#include "tree.h"
 
 struct world {
     /* All ranks, the first two, and as many as make pairs. */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "allocation.h"
+#include "data.h"
 #include "op.h"
 
 /* | 1 double | gap | 3 doubles | gap | ... */

@@ -1,3 +1,4 @@
+#include "data.h"
 #include "op.h"
 
 /* | double | gap | double | gap | ... */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "allocation.h"
+#include "choices.h"
+#include "data.h"
 #include "modes.h"
 
 enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };

@@ -1,3 +1,4 @@
+#include "data.h"
 #include "op.h"
 
 /* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */

@@ -1,3 +1,4 @@
+#include "apart.h"
 #include "neighbours.h"
 
 static int prepare(struct call *call) {

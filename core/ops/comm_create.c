@@ -1,3 +1,4 @@
+#include "apart.h"
 #include "made.h"
 
 enum { TAG = 1 };

@@ -1,3 +1,4 @@
+#include "apart.h"
 #include "made.h"
 
 static int blocking(struct call *call) {

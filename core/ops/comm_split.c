@@ -1,3 +1,5 @@
+#include "apart.h"
+#include "choices.h"
 #include "made.h"
 
 enum { ONE, HALVES, OWN };

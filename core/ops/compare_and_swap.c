@@ -1,3 +1,4 @@
+#include "data.h"
 #include "target.h"
 
 /* Every call finds the number that it compares with, so that every call swaps: two operands take turns. */

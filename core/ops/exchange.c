@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "allocation.h"
+#include "data.h"
 #include "modes.h"
 #include "neighbours.h"
 

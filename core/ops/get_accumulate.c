@@ -1,3 +1,4 @@
+#include "data.h"
 #include "target.h"
 
 static int get_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "allocation.h"
+#include "data.h"
 #include "op.h"
 
 /* The message packed: what `pack` makes and `unpack` takes. It lies outside the core's buffers, since it has no datatype. */

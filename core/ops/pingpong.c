@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "allocation.h"
+#include "choices.h"
+#include "data.h"
 #include "modes.h"
 
 /* Of buffered messages one is under way; that those before it have left, the library may not know yet. */

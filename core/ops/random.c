@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "allocation.h"
+#include "choices.h"
+#include "data.h"
 #include "modes.h"
 
 enum { TAG = 1 };

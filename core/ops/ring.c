@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "allocation.h"
+#include "choices.h"
+#include "data.h"
 #include "neighbours.h"
 
 enum { TAG = 1, OUT = 0, IN = 1, ENDS = 2, NUMBER_BYTES = 4, LINE = 64 };

@@ -1,3 +1,4 @@
+#include "data.h"
 #include "op.h"
 
 static int blocking(struct call *call) {

@@ -1,4 +1,5 @@
 #include "op.h"
+#include "tree.h"
 
 static bool begin(struct stage *stage, int round) {
     (void)round;

@@ -73,6 +73,7 @@ REASONS = {
     CaseStatus.HUNG: "no sign of life for 10 s",
     CaseStatus.NOT_RUN: "crashed in blocks 1 and 2; not tried again",
 }
+CAUSES: dict[CaseStatus, str] = {}
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,9 @@ class Draw:
     def result(self, case: Case, truth: Truth, state: float) -> CaseResult:
         """Return one case of one launch."""
         if truth.status != CaseStatus.OK and self.random.random() < truth.status_share:
-            return CaseResult(case=case, status=truth.status, reason=REASONS[truth.status])
+            return CaseResult(
+                case=case, status=truth.status, reason=REASONS[truth.status], cause=CAUSES.get(truth.status, "")
+            )
         late = np.flatnonzero(self.random.random(self.samples) < truth.late_share)
         own = self.series(case, truth, state, late)
         messages = 64 if case.operation == "bandwidth" else 1

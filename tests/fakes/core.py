@@ -144,9 +144,10 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, told: dict[
     hosts = told["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
-    stream.write(record="launch", format=9, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
-                 core="0.2.0", source="tsc", source_reason="finest step", resolution_ns=1, cost_ns=20.0,
-                 synchronisation="tree", last_level_cache_bytes=1 << 25, sources=[tsc, wtime])  # fmt: skip
+    stream.write(record="launch", format=10, ranks=ranks, library_version=f"MPICH Version: {version}",
+                 mpi_version="4.1", core="0.2.0", source="tsc", source_reason="finest step",
+                 resolution_ns=1, cost_ns=20.0, synchronisation="tree", last_level_cache_bytes=1 << 25,
+                 sources=[tsc, wtime])  # fmt: skip
     for rank, allowed in enumerate(told["cpus"] or seats(ranks)):
         host = hosts[rank * len(hosts) // ranks]
         stream.write(record="rank", rank=rank, host=host, cpu=rank, cpus=allowed, clock=f"boot-{host}",
@@ -185,7 +186,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
                   "skew_ns": [30] * len(samples), "bound_ns": [], "error_ns": []}  # fmt: skip
     views = [over_ranks | {"rank": rank, "last_rank": []} for rank in range(ranks if case.get("ranks") == "all" else 0)]
     line = json.dumps({
-        "record": "case", "case": index, "status": status, "reason": reason,
+        "record": "case", "case": index, "status": status, "reason": reason, "cause": "",
         "operation": case["operation"], "form": case["form"],
         "bytes": int(case["bytes"]), "datatype": case["datatype"], "start": case["start"],
         "cache": case.get("cache", "warm"), "buffers": case.get("buffers", "separate"),

@@ -824,6 +824,11 @@ def test_the_table_is_for_people(core: Core) -> None:
         (["--op", "bcast", "--samples", "0"], "bcast: samples must be 1 to 100000000, and tries not below 0"),
         (["--op", "bcast", "--limit", "0"], "bcast: limit_s must be more than 0"),
         (["--op", "bcast", "--rse", "-1"], "bcast: rse and interval must not be below 0, and least not below 1"),
+        (["--op", "bcast", "--cache", ""], "cache: no name given"),
+        (
+            ["--op", "bcast", *["--limit", "1"] * 64],
+            "more than 63 options of the cases; put cases into a job file (--job)",
+        ),
         (["--op", "bcast", "--cache", "lukewarm"], "cache 'lukewarm' is not known (allowed: warm, cold)"),
         (["--op", "bcast", "--buffers", "two"], "buffers 'two' are not known (allowed: separate, in-place)"),
         (["--op", "bcast", "--pages", "big"], "pages 'big' are not known (allowed: touched, untouched, huge)"),

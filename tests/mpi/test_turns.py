@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["core"]
 
+CORE = Path(fakes.__file__).parents[2] / "core"
 SIZES = (8, 16, 32)
 """Of the launches, by their places: what tells whose record it is."""
 
@@ -161,7 +162,7 @@ def test_the_last_launch_that_is_left_has_its_next_turn_at_once(core: Core, tmp_
     """The turns of the others may fill the end of a round and the beginning of the next; none is waited for."""
     source, program = Path(fakes.__file__).with_name("settle.c"), tmp_path / "settle"
     (tmp_path / "missing.h").touch()  # Which calls the library lacks: nothing here calls them.
-    command = [core.library.wrapper, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
+    command = [core.library.wrapper, "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{CORE}", f"-I{tmp_path}"]
     command += ["-o", str(program), str(source)]
     environment = {**os.environ, **core.library.environment}
     subprocess.run(command, check=True, env=environment)

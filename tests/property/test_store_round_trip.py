@@ -83,6 +83,7 @@ RESULTS = st.lists(
         sync_bound_ns=FINITE,
         drift_ns=FINITE,
         printed=st.dictionaries(st.text(), FINITE, max_size=2),
+        cause=st.sampled_from(["", "late-start"]),
         moved=st.sampled_from(["", "rank 1 from CPU 0 to CPU 3"]),
         grid=st.lists(st.integers(1, 1000), max_size=6),
         order=st.permutations([0, 1, 2]),
@@ -170,7 +171,7 @@ def case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     """Return the row of a case, spelt out without the store's help."""
     return (
         *head(launch, result),
-        *(result.status.value, result.reason, result.taken, result.valid, result.late, result.overrun),
+        *(result.status.value, result.reason, result.cause, result.taken, result.valid, result.late, result.overrun),
         *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
         *(result.calls, result.cost_ns, result.hop_ns, result.first_window_ns, result.last_window_ns),
         *(result.estimate_ns, result.tolerance_ns),

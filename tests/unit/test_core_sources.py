@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.statistics.summaries import NO_ROUND
-
 CORE = Path(__file__).parents[2] / "core"
 OPERATIONS = sorted((CORE / "ops").glob("*.c"))
 SOURCES = sorted(CORE.rglob("*.[ch]"))
@@ -27,10 +25,6 @@ def test_an_operation_has_no_conditional_compilation(path: Path) -> None:
 )
 def test_a_unit_registers_itself_last(path: Path) -> None:
     assert re.fullmatch(r"REGISTER\(\w+, \w+\);", path.read_text().rstrip().splitlines()[-1])
-
-
-def test_the_core_says_that_all_rounds_were_late_as_summaries_read_it() -> None:
-    assert f'? "{NO_ROUND} ' in (CORE / "quantities.c").read_text()
 
 
 def test_the_core_knows_no_scheduler() -> None:
@@ -56,16 +50,77 @@ def test_there_is_one_timing_loop() -> None:
     assert callers == ["rounds.c"]
 
 
+ROOMS = ("base", "sync", "kit", "request", "timing", "verify", "output", "case", "study")
+"""A file includes those of its own room and of rooms to its left."""
+UNITS = {"ops": "kit", "datatypes": "kit", "starts": "sync", "clocks": "sync"}
+"""Folders of units, and the last room that they need."""
+
+INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+ASIDE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+"""Comments and strings."""
+
 DEFINED = re.compile(
     r"^(?!static|typedef|enum|#|REGISTER|struct \w+ \{)\w[\w *]*?\b(\w+)(?:\(.*\{| = .*|;|\[.*)$", re.MULTILINE
 )
 """What a file defines for others: functions and variables at the beginning of a line, without `static`."""
 
 
+def included(path: Path) -> set[Path]:
+    """Return the headers that a file names, but for the one that is made for each library."""
+    return {CORE / name for name in INCLUDE.findall(path.read_text()) if name != "missing.h"}
+
+
+def wrong_way(path: Path) -> list[str]:
+    """Return what a file of a room includes from a room to its right."""
+    room = path.relative_to(CORE).parts[0]
+    last = ROOMS.index(UNITS.get(room, room))
+    rooms = {header: header.relative_to(CORE).parts[0] for header in included(path)}
+    return [str(header) for header, of in rooms.items() if of != room and of not in ROOMS[: last + 1]]
+
+
+def names_of(header: Path) -> set[str]:
+    """Return what a header is for: its macros, types, constants, functions and variables."""
+    text = ASIDE.sub("", header.read_text())
+    names = set(re.findall(r"#define (\w+)|^(?:struct|enum) (\w+) \{|\btypedef .*?\b(\w+)[(;]", text, re.MULTILINE))
+    words = {word for found in names for word in found if word and not word.startswith("RANKBENCH_")}
+    for constants in re.findall(r"\benum(?: \w+)? \{([^}]*)\}", text):
+        words |= set(re.findall(r"\b[A-Z][A-Z0-9_]+\b", constants))
+    words |= set(re.findall(r"^\w[\w *]*?\b(\w+)\(", text, re.MULTILINE))
+    for variables in re.findall(r"^(?!struct \w+;)\w([^;({]*);", text, re.MULTILINE):
+        words |= set(re.findall(r"(\w+)(?:\[\w*\])*(?=,|$)", variables))
+    return words
+
+
+@pytest.mark.skipif(not (CORE / ROOMS[0]).is_dir(), reason="the core is one folder")
+def test_a_file_includes_its_room_and_those_to_the_left_only() -> None:
+    homeless = {path.name for path in SOURCES if path.parent == CORE} - {"main.c"}
+    assert homeless == set(), f"move them to a room: {', '.join(ROOMS)}"
+    wrong = {str(path): wrong_way(path) for path in SOURCES if path.parent != CORE}
+    assert {name: headers for name, headers in wrong.items() if headers} == {}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_a_file_uses_all_that_it_includes(path: Path) -> None:
+    words = set(re.findall(r"\w+", ASIDE.sub("", path.read_text())))
+    others = (header for header in included(path) if header.stem != path.stem)
+    assert [header.name for header in others if not names_of(header) & words] == []
+
+
+def test_every_file_but_units_has_a_header_that_says_all_that_it_defines() -> None:
+    """`missing_call` alone is in the contract, since `missing.h` names it in every file."""
+    missed = [
+        f"{path.name}: {name}"
+        for path in CORE.rglob("*.c")
+        if path.relative_to(CORE).parts[0] not in UNITS and path.name != "main.c"
+        for name in {*DEFINED.findall(ASIDE.sub("", path.read_text()))} - {"missing_call"}
+        if not path.with_suffix(".h").exists() or name not in names_of(path.with_suffix(".h"))
+    ]
+    assert missed == []
+
+
 def test_no_two_files_of_the_core_need_each_other() -> None:
     """Not by way of others either: each can be read, and changed, with those below it alone."""
-    aside = re.compile(r"/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
-    texts = {path: aside.sub("", path.read_text()) for path in CORE.rglob("*.c")}
+    texts = {path: ASIDE.sub("", path.read_text()) for path in CORE.rglob("*.c")}
     places = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
     assert {"run_case", "measure", "make_world"} <= places.keys()
     needs = {
@@ -73,6 +128,15 @@ def test_no_two_files_of_the_core_need_each_other() -> None:
         for path, text in texts.items()
     }
     graphlib.TopologicalSorter(needs).prepare()  # Raises CycleError with the files of a circle.
+
+
+def test_no_two_headers_or_files_with_their_headers_include_each_other() -> None:
+    """A file and its header count as one."""
+    needs: dict[str, set[str]] = {}
+    for path in SOURCES:
+        name = str(path.with_suffix(""))
+        needs[name] = needs.get(name, set()) | {str(header.with_suffix("")) for header in included(path)} - {name}
+    graphlib.TopologicalSorter(needs).prepare()
 
 
 ALLOCATED = re.compile(r"\b([mc]alloc|realloc(array)?|posix_memalign|aligned_alloc|memalign|valloc|strn?dup)\(")

@@ -50,7 +50,8 @@ WINDOW = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=20, 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("pace") / "pace.so"
-    subprocess.run(["cc", "-std=c11", "-shared", "-fPIC", "-o", path, CORE / "pace.c", "-lm"], check=True)
+    command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{CORE}", "-o", str(path), str(CORE / "pace.c"), "-lm"]
+    subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     library.update_pace.restype = ctypes.c_bool
     library.warm_pace.argtypes = [

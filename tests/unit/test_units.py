@@ -326,4 +326,4 @@ def test_every_tool_is_used_or_told_of() -> None:
 def test_every_header_of_the_core_is_included() -> None:
     core = ROOT / "core"
     included = {name for path in core.rglob("*.[ch]") for name in re.findall(r'#include "(.+)"', path.read_text())}
-    assert {path.name for path in core.rglob("*.h")} == included - {"missing.h"}
+    assert {path.relative_to(core).as_posix() for path in core.rglob("*.h")} == included - {"missing.h"}

@@ -153,7 +153,7 @@ def core_folder() -> Path:
     """Return where the core's sources are: inside the installed package, or in the checkout that it runs from."""
     package = Path(__file__).parents[1]
     places = (package / "core", package.parents[1] / "core")
-    return next((place for place in places if (place / "op.h").exists()), places[0])
+    return next((place for place in places if (place / "main.c").exists()), places[0])
 
 
 def prepare(library: Library, core: Path) -> Recipe:

@@ -24,6 +24,7 @@ from rankbench.model.campaigns import Campaign, Imported, Look
 from rankbench.model.columns import Column, Described, Passes, columns_of
 from rankbench.model.launches import (
     BROKEN,
+    LATE_START,
     LEAST_REST,
     REST_PART,
     CaseResult,
@@ -63,6 +64,7 @@ __all__ = [
     "BROKEN",
     "FILLED",
     "FORMS",
+    "LATE_START",
     "LEAST_REST",
     "REST_PART",
     "ROTATING",

@@ -37,6 +37,8 @@ class CaseStatus(enum.StrEnum):
     """The launch ended before its turn came."""
 
 
+LATE_START = "late-start"
+"""The `cause` of a case that was refused since not one of its rounds began in time on all ranks."""
 BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
 """How a case ends by a fault of the library, not of the machine or the plan."""
 
@@ -110,6 +112,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     reason: Annotated[str, Column("why the status is not `ok`, in words")] = ""
+    cause: Annotated[
+        str,
+        Column(
+            "the reason in one word, where programs need it: `late-start` (no round began in time on all ranks), "
+            "`time-limit` (no round ended within the time limit); else empty",
+            since=13,
+        ),
+    ] = ""
     taken: Annotated[int, Column("samples taken", passes=Passes.SUM)] = 0
     valid: Annotated[int, Column("of these, samples that count", passes=Passes.SUM)] = 0
     late: Annotated[int, Column("samples that some rank started too late; they do not count", passes=Passes.SUM)] = 0

@@ -13,6 +13,7 @@ import msgspec
 
 from rankbench import files
 from rankbench.model import (
+    LATE_START,
     CaseResult,
     CaseStatus,
     LaunchFacts,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Plan
 
-FORMAT = 9
+FORMAT = 10
 COLUMNS = columns_of(CaseResult)
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
@@ -316,12 +317,8 @@ def _value(passes: Passes, name: str, counting: Sequence[CaseResult], opening: C
     return max(values, key=abs) if passes is Passes.LARGEST else values[0]
 
 
-NONE_IN_TIME = "no round began in time"
-"""How the core's reason begins where a case has samples, but none of a round that all ranks began in time."""
-
-
 def _came_too_late(part: CaseResult) -> bool:
-    return part.status == CaseStatus.REFUSED and part.reason.startswith(NONE_IN_TIME)
+    return part.cause == LATE_START
 
 
 def _joined(parts: Sequence[CaseResult], place: int) -> Series:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankbench.language import NOTHING, Text, Words, say
-from rankbench.model import CaseStatus, Summary
+from rankbench.model import LATE_START, CaseStatus, Summary
 from rankbench.plan.estimators import kept
 from rankbench.statistics import distributions, estimators
 from rankbench.statistics.parts import by_case
@@ -31,8 +31,6 @@ SLOW = 1.5
 """A round is slow that takes so many times its launch's median..."""
 HIDDEN_SHARE, FEW_SLOW = 0.005, 5
 """...and that slow rounds are among those that do not count is said where that hides so large a share, and so many."""
-NO_ROUND = "no round began in time"
-"""How the core begins the reason of a case of which all rounds began too late."""
 OF_OVERLAP = ("pure_ns", "compute_ns", "overlap")
 
 
@@ -56,7 +54,7 @@ def summarise(
     tried = cases.group_by(KEY, maintain_order=True).agg(
         pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
         pl.col("reason").filter(pl.col("status") == CaseStatus.NOT_AS_ASKED).first().alias("elsewhere"),
-        (pl.col("reason").str.starts_with(NO_ROUND) & (pl.col("status") == CaseStatus.REFUSED)).sum().alias("all_late"),
+        (pl.col("cause") == LATE_START).sum().alias("all_late"),
         pl.col("late").sum(),
         pl.col("overrun").sum(),
         pl.col("sync_bound_ns", "cost_ns").max(),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 12
+FORMAT = 13
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
 """In a campaign's folder, what is written by those who hold its lock."""
 ELSEWHERE = "choose another folder with --results"
@@ -79,6 +79,13 @@ _SINCE: dict[int, dict[str, pl.Expr]] = {
     7: {"error_ns": pl.col("bound_ns")},
     9: {"visit": pl.lit(0, pl.Int16), "visit_hop_ns": pl.lit(0.0, pl.Float32)},
     11: {"visit_position": pl.lit(-1, pl.Int8), "visit_after": pl.lit(-1, pl.Int8)},
+    13: {
+        "cause": pl.when(pl.col("reason").str.starts_with("no round began in time"))
+        .then(pl.lit("late-start"))
+        .when(pl.col("reason").str.starts_with("no round ended within the time limit"))
+        .then(pl.lit("time-limit"))
+        .otherwise(pl.lit(""))
+    },
 }
 for _one in _OUTCOME.values():
     if _one.column.earlier is not None:

@@ -13,6 +13,7 @@ from fakes import campaigns
 from rankbench import samples
 from rankbench.model import (
     ALL_RANKS,
+    LATE_START,
     ROTATING,
     Case,
     CaseResult,
@@ -45,8 +46,8 @@ LAUNCH_1 = (
     '"source":"clock_gettime","resolution_ns":1,"cost_ns":21.4}\n'
 )
 LAUNCH = (
-    '{"record":"launch","format":9,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0","source":"tsc",'
-    '"source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
+    '{"record":"launch","format":10,"ranks":2,"library_version":"X 1","mpi_version":"4.1","core":"0.2.0",'
+    '"source":"tsc","source_reason":"finest step","resolution_ns":1,"cost_ns":11.2,"synchronisation":"tree",'
     '"last_level_cache_bytes":1024,"sources":['
     '{"name":"tsc","usable":true,"reason":"invariant","resolution_ns":0.9,"cost_ns":11.2},'
     '{"name":"MPI_Wtime","usable":false,"reason":"it steps","resolution_ns":0,"cost_ns":0}]}\n'
@@ -57,7 +58,7 @@ RANK = (
 )
 FIRST = (
     '{"record":"begin","case":0}\n'
-    '{"record":"case","case":0,"status":"ok","reason":"","operation":"pingpong","form":"blocking","bytes":8,'
+    '{"record":"case","case":0,"status":"ok","reason":"","cause":"","operation":"pingpong","form":"blocking","bytes":8,'
     '"datatype":"byte","start":"none","cache":"warm","buffers":"separate","pages":"touched","alignment":0,"root":0,'
     '"ranks":2,"taken":3,"valid":2,"late":1,"overrun":0,"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,'
     '"stopped":"time","calls":7,"cost_ns":2.5,"first_window_ns":0,"last_window_ns":0,"estimate_ns":410.5,"tolerance_ns":0,"moved":"","options":{},"moved_bytes":16,"moved_messages":2,"pure_ns":0.0,"compute_ns":0.0,'
@@ -66,7 +67,7 @@ FIRST = (
 )
 SECOND = (
     '{"record":"begin","case":1}\n'
-    '{"record":"case","case":1,"status":"lacking","reason":"no MPI_Allreduce_init","operation":"allreduce",'
+    '{"record":"case","case":1,"status":"lacking","reason":"no MPI_Allreduce_init","cause":"","operation":"allreduce",'
     '"form":"persistent","bytes":64,"datatype":"float","start":"window","ranks":2,"taken":0,"valid":0,"late":0,"overrun":0,'
     '"sync_bound_ns":0,"drift_ns":0,"synchronisations":0,"stopped":"",'
     '"calls":1,"cost_ns":0,"first_window_ns":800,"last_window_ns":950,'
@@ -162,11 +163,11 @@ def test_no_stream_at_all_is_an_empty_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (WHOLE.replace('"format":9', '"format":10'), "stream format 10, this rankbench reads format 9"),
-        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 9"),
+        (WHOLE.replace('"format":10', '"format":11'), "stream format 11, this rankbench reads format 10"),
+        (LAUNCH_1 + RANK + END, "stream format 1, this rankbench reads format 10"),
         (
-            LAUNCH.replace('"format":9', '"format":2') + RANK + OF_FORMAT_2,
-            "stream format 2, this rankbench reads format 9",
+            LAUNCH.replace('"format":10', '"format":2') + RANK + OF_FORMAT_2,
+            "stream format 2, this rankbench reads format 10",
         ),
         (WHOLE.replace('"case":1', '"case":9'), "has a case 9, but its job has only 2 cases"),
     ],
@@ -322,7 +323,7 @@ def test_what_passes_measured_is_put_together(tmp_path: Path) -> None:
 
 
 def test_the_first_call_is_that_of_the_first_pass_even_where_this_came_too_late() -> None:
-    late = part(status=CaseStatus.REFUSED, reason=samples.NONE_IN_TIME, first_ns=900.0, second_ns=80.0)
+    late = part(status=CaseStatus.REFUSED, cause=LATE_START, first_ns=900.0, second_ns=80.0)
     whole = samples.together([late, part(first_ns=70.0, second_ns=60.0)])
     assert (whole.status, whole.first_ns, whole.second_ns) == (CaseStatus.OK, 900, 80)
 
@@ -366,15 +367,12 @@ def test_a_launch_that_ends_in_a_later_pass_tells_in_which_case(tmp_path: Path) 
     assert [result.case for result in stream.results] == CASES
 
 
-LATE = samples.NONE_IN_TIME + " on all ranks"
-
-
 @pytest.mark.parametrize(
     ("parts", "status", "valid"),
     [
-        ([part(), part(status=CaseStatus.REFUSED, reason=LATE, series=[])], CaseStatus.OK, 1),
-        ([part(status=CaseStatus.REFUSED, reason=LATE, series=[]), part(), part()], CaseStatus.OK, 2),
-        ([part(status=CaseStatus.REFUSED, reason=LATE, valid=0, series=[])] * 2, CaseStatus.REFUSED, 0),
+        ([part(), part(status=CaseStatus.REFUSED, cause=LATE_START, series=[])], CaseStatus.OK, 1),
+        ([part(status=CaseStatus.REFUSED, cause=LATE_START, series=[]), part(), part()], CaseStatus.OK, 2),
+        ([part(status=CaseStatus.REFUSED, cause=LATE_START, valid=0, series=[])] * 2, CaseStatus.REFUSED, 0),
         ([part(), part(status=CaseStatus.FAILED, reason="MPI_Bcast: error", valid=0)], CaseStatus.FAILED, 0),
     ],
     ids=["one too late", "the first too late", "all too late", "another failure"],
@@ -387,4 +385,4 @@ def test_a_pass_that_came_too_late_throughout_is_left_out(
 
 
 def test_the_core_says_so_of_such_a_case() -> None:
-    assert samples.NONE_IN_TIME in (Path(__file__).parents[3] / "core/quantities.c").read_text()
+    assert f'"{LATE_START}"' in (Path(__file__).parents[3] / "core/quantities.c").read_text()

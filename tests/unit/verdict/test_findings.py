@@ -12,8 +12,7 @@ from fakes.words import rendered
 
 from rankbench import units
 from rankbench.language import Text, render
-from rankbench.model import CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
-from rankbench.statistics.summaries import NO_ROUND
+from rankbench.model import LATE_START, CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
 from rankbench.verdict import findings, judge
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ def test_launches_that_fail_at_times_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_late_rounds_are_no_failure_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(campaigns.REASONS, CaseStatus.REFUSED, f"{NO_ROUND} on all ranks")
+    monkeypatch.setitem(campaigns.CAUSES, CaseStatus.REFUSED, LATE_START)
 
     def factor(candidate: str, case: Case) -> float | CaseStatus:
         late = {"alpha": [8], "beta": [8, 1024]}.get(candidate, [])
