@@ -156,8 +156,8 @@ def find(evidence):
 PLOT = """
 from rankbench.plots import Chart
 TITLE, HELP, SCOPE = "Added", "A plot of a test.", "placement"
-def chart(picture):
-    return Chart({}, "added", "", {"rows": [{"cases": len(picture.cases)}]})
+def chart(view):
+    return Chart({}, "added", "", {"rows": [{"cases": len(view.cases)}]})
 """
 TABLE = """
 import polars as pl
@@ -228,7 +228,7 @@ ADDED = {
         "from pathlib import Path\n"
         "from rankbench import plots, store\n"
         "from rankbench.verdict.evaluation import evaluate\n"
-        "found = plots.charts(plots.picture(evaluate(store.open(Path('made')))), only=[])\n"
+        "found = plots.charts(evaluate(store.open(Path('made'))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
     ),

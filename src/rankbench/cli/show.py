@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rankbench.model import Case, CaseVerdict, Summary, Verdict
-    from rankbench.plots import Picture
     from rankbench.report.tables import Table as Content
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 ORDER = 40
 Kind = TypeVar("Kind")
@@ -70,17 +69,17 @@ def show(
         asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
         asked("threshold", threshold, notation.share, notation.SHARE_HELP),
     )
-    whole = plots.picture(chosen)
-    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
+    view = chosen
+    picked = view.showing(chosen_cases(view.cases, operation or [], form or [], size or []))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if csv:
         print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
     elif chosen_kinds:
         show_kinds(picked, chosen_kinds)
     else:
-        if line := unfinished(opened, whole.verdict):
+        if line := unfinished(opened, view.verdict):
             spread_lines(line)
-        show_answer(whole, verbose=verbose)
+        show_answer(view, verbose=verbose)
         show_figures(picked)
 
 
@@ -110,7 +109,7 @@ def with_flags(command: Callable[..., None]) -> Callable[..., None]:
 with_flags(show)
 
 
-def frame(picked: Picture, kinds: Sequence[ModuleType]) -> pl.DataFrame:
+def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     """Return what is printed as CSV: the frame of one kind of table, of none that of the first.
 
     Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
@@ -126,7 +125,7 @@ def frame(picked: Picture, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
 
-def show_kinds(picked: Picture, kinds: Sequence[ModuleType]) -> None:
+def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
     """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
     found = [(kind, kind.tables(picked)) for kind in kinds]
     if not any(made for _, made in found):
@@ -137,7 +136,7 @@ def show_kinds(picked: Picture, kinds: Sequence[ModuleType]) -> None:
         show_sentences([] if made else [absent(kind, picked)])
 
 
-def absent(kind: ModuleType, picked: Picture) -> str:
+def absent(kind: ModuleType, picked: CampaignView) -> str:
     """Return why there is no table of a kind."""
     usual = getattr(kind, "ABSENT", "none of these cases has such figures")
     why = kind.absent(picked) if hasattr(kind, "absent") else usual
@@ -194,18 +193,18 @@ def unfinished(opened: Store, verdict: Verdict) -> str:
     )
 
 
-def show_answer(whole: Picture, *, verbose: bool = False) -> None:
+def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
     """Print the question and its answer, in short or with all that restricts it."""
-    if whole.campaign.plan.question:
-        console.print(Text(whole.campaign.plan.question, "bold"))
-    for line in answer(whole.verdict, verbose=verbose):
+    if view.campaign.plan.question:
+        console.print(Text(view.campaign.plan.question, "bold"))
+    for line in answer(view.verdict, verbose=verbose):
         spread_lines(line)
 
 
-def show_figures(picked: Picture) -> None:
+def show_figures(picked: CampaignView) -> None:
     """Print a block per line, then what went wrong."""
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
-    for _, part in picked.plain().parts("line"):
+    for _, part in picked.without_pairs().parts("line"):
         console.print()
         heading = part.measure(part.cases[0]).heading
         if part.cases[0].quantity == "memory":
@@ -228,9 +227,9 @@ def unasked(scope: str) -> list[ModuleType]:
     return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
 
 
-def beyond(picked: Picture) -> Iterator[str]:
+def beyond(picked: CampaignView) -> Iterator[str]:
     """Yield what is shown elsewhere, and what went wrong."""
-    pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.evaluation.pairs]
+    pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
     for part in pairs:
         name = naming.full(naming.endless(part.cases[0]), part.operation(part.cases[0]))
         yield format_text(
@@ -241,17 +240,17 @@ def beyond(picked: Picture) -> Iterator[str]:
         yield f"{candidate}: {what} ({cases})"
 
 
-def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
+def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
     table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
-    for verdict in part.verdicts():
+    for verdict in part.shown_verdicts():
         found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        table.add_row(Text(part.size(verdict.case)), *found, Text(tables.winner(verdict)))
+        table.add_row(Text(part.size_text(verdict.case)), *found, Text(tables.winner(verdict)))
     return table
 
 
-def legend(picked: Picture) -> str:
+def legend(picked: CampaignView) -> str:
     """Return what the signs of a table mean."""
     return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
@@ -264,7 +263,7 @@ def plain_table(*titles: str) -> Table:
     return table
 
 
-def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
+def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
     """Return a candidate's figure, in bold green if nobody is told to be faster, or why there is none."""
     if summary is None or not summary.launches:
         return missing(part, verdict, summary)
@@ -273,18 +272,18 @@ def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | No
     return Text(text, "bold green" if told and name in verdict.winners else "")
 
 
-def typical(whole: Picture, verdict: CaseVerdict, summary: Summary) -> str:
+def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
     """Return the typical value and half its interval; of memory, what the first use added to it."""
-    measure = whole.measure(verdict.case)
+    measure = view.measure(verdict.case)
     growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
-    interval = spread(summary, whole.campaign.plan.estimator, per_second=measure.per_second)
+    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return measure.text(summary.typical_ns) + interval + growth
 
 
-def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
+def missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
     if summary and summary.doubt:
-        return Text(f"{whole.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
     return Text((tables.ended(summary) if summary else "") or format_text("not run"), "red")
 
 
@@ -330,6 +329,6 @@ def filled(content: Content, *, details: bool = False) -> Table:
     return table
 
 
-def by_case_and_candidate(whole: Picture) -> dict[tuple[str, str], Summary]:
+def by_case_and_candidate(view: CampaignView) -> dict[tuple[str, str], Summary]:
     """Return the summaries by what they are of."""
-    return {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
+    return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}

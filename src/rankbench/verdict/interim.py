@@ -9,7 +9,7 @@ from rankbench.statistics.looks import Penalty
 
 if TYPE_CHECKING:
     from rankbench.model import Plan
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 
 def interim_looks(plan: Plan) -> tuple[int, ...]:
@@ -18,6 +18,6 @@ def interim_looks(plan: Plan) -> tuple[int, ...]:
     return tuple(looks(plan.stop)) if ends else ()
 
 
-def penalty(evidence: Evidence, blocks: int = 0) -> Penalty:
+def penalty(view: CampaignView, blocks: int = 0) -> Penalty:
     """Return what is paid for the looks up to this number of blocks; 0: up to the campaign's last one."""
-    return Penalty(interim_looks(evidence.campaign.plan), blocks or evidence.figures["block"].n_unique())
+    return Penalty(interim_looks(view.campaign.plan), blocks or view.judged_figures["block"].n_unique())

@@ -5,7 +5,7 @@ The loop keeps its bounds. Which comparisons still matter is told by `statistics
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rankbench.campaign import Decision
 from rankbench.language import say
@@ -18,23 +18,11 @@ from rankbench.verdict.overall import answer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankbench.model import Plan, Summary, Verdict
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.model import Plan, Summary
+    from rankbench.verdict.view import CampaignView
 
 
-class Evaluated(Protocol):
-    """What figures say."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict."""
-
-    @property
-    def evidence(self) -> Evidence:
-        """What it was drawn from."""
-
-
-def decide(plan: Plan, evaluate: Callable[[], Evaluated], block_s: Sequence[float]) -> Decision:
+def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[float]) -> Decision:
     """Return whether the plan's rule is met. `block_s` is how long each block so far took.
 
     To evaluate is to read every sample so far: that is done only where the rule rests on figures.
@@ -46,7 +34,7 @@ def decide(plan: Plan, evaluate: Callable[[], Evaluated], block_s: Sequence[floa
     if rule == "decided":
         return looked(plan, evaluate(), len(block_s))
     if rule == "answered":
-        return answered(evaluate().evidence, looks(plan.stop), len(block_s))
+        return answered(evaluate(), looks(plan.stop), len(block_s))
     if rule == "precision":
         summaries = [one for one in evaluate().verdict.summaries if one.launches]
         coarse = [one for one in summaries if precision(one) > amount]
@@ -72,9 +60,9 @@ def _counted(still_open: int, of: int, amount: float) -> Decision:
     return Decision(stop=not still_open, reason=told)
 
 
-def answered(evidence: Evidence, at: Sequence[int], block: int) -> Decision:
+def answered(view: CampaignView, at: Sequence[int], block: int) -> Decision:
     """Return whether it is known who takes least over all cases, against everybody."""
-    found = answer(evidence, Penalty(tuple(at), block))
+    found = answer(view, Penalty(tuple(at), block))
     if not found:
         return Decision(stop=True, reason=say("no two candidates have figures for the same cases"))
     told = say(
@@ -87,10 +75,10 @@ def answered(evidence: Evidence, at: Sequence[int], block: int) -> Decision:
     return Decision(stop=not found.open, reason=told)
 
 
-def looked(plan: Plan, evaluated: Evaluated, block: int) -> Decision:
+def looked(plan: Plan, view: CampaignView, block: int) -> Decision:
     """Return what is decided after a block, and what is measured further."""
-    outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence, evaluated.evidence.campaign.baseline)
-    verdict = evaluated.verdict
+    outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence, view.campaign.baseline)
+    verdict = view.verdict
     found = deciding.standing(verdict.comparisons, outlook, drop=plan.stop.drop)
     winners = {one.case.key: one.winners for one in verdict.cases if one.winners}
     look = Look(
