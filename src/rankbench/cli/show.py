@@ -17,7 +17,7 @@ from rankbench.cli import Verbose, answer, console, spread_lines
 from rankbench.cli.status import current
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
-from rankbench.plan import notation
+from rankbench.plan import notation, stop_rules
 from rankbench.quantities import format_memory, format_size
 from rankbench.report import tables
 from rankbench.store import is_running
@@ -182,9 +182,9 @@ def unfinished(opened: Store, verdict: Verdict) -> str:
     it runs.
     """
     stop = opened.campaign.plan.stop
-    rule, _ = notation.until(stop.until)
-    short = rule == "blocks" and verdict.blocks < stop.blocks_max
-    if rule not in {"blocks", "time"} or not verdict.comparisons or not (short or is_running(opened.folder)):
+    rule = stop_rules.unit_of(notation.until(stop.until).rule)
+    short = not rule.AMOUNT and verdict.blocks < stop.blocks_max
+    if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
         return ""
     return format_text(
         "Not finished: {n} of at most {most:count block}. What differs before the end is more often chance than at it.",

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from rankbench import files, plots, units
 from rankbench.language import Text, format_text, render
+from rankbench.plan import notation, stop_rules
 from rankbench.plots import winner_map
 from rankbench.quantities import format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables
@@ -235,7 +236,8 @@ def key_figures(view: CampaignView) -> dict[str, str]:
 def saved(view: CampaignView) -> dict[str, str]:
     """Return how much less a campaign that stopped where it was decided measured than one of all its blocks would."""
     campaign, rows = view.campaign, view.case_rows
-    if campaign.plan.stop.until != "decided" or rows.is_empty():
+    by_case = getattr(stop_rules.unit_of(notation.until(campaign.plan.stop.until).rule), "BY_CASE", False)
+    if not by_case or rows.is_empty():
         return {}
     made = rows.select("block", "candidate", "case").n_unique()
     all_of_it = len(campaign.cases) * len(campaign.candidates) * campaign.plan.stop.blocks_max
