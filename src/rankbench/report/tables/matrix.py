@@ -40,7 +40,7 @@ LEVELS = ["candidate", "pairs of ranks", "number", "typical", "time, as a ratio 
 
 
 def parts(view: CampaignView) -> list[CampaignView]:
-    """Return the parts of a picture that are matrices."""
+    """Return the parts of a view that are matrices."""
     return [part for _, part in view.parts("matrix") if part.cases[0].key in view.pair_cases]
 
 
