@@ -24,7 +24,7 @@ from rankbench.model import (
     Summary,
     Verdict,
 )
-from rankbench.verdict.evaluation import Evaluation
+from rankbench.verdict.view import CampaignView
 
 CANDIDATES = ("alpha", "beta", "alpha (again)")
 BLOCKS = 4
@@ -35,7 +35,7 @@ QUESTION = "Is alpha <faster> than beta?"
 
 def evaluation(
     placements: tuple[str, ...] = ("socket",), starts: tuple[str, ...] = (), *, pairs: bool = False
-) -> Evaluation:
+) -> CampaignView:
     """Return the campaign with its launches, verdict and samples.
 
     With other starts of the blocking allreduce; with a ping-pong also from rank 1 to rank 0.
@@ -48,8 +48,13 @@ def evaluation(
     record = msgspec.structs.replace(record, plan=msgspec.structs.replace(record.plan, question=QUESTION))
     launches = [launch(number, placements[0]) for number in range(BLOCKS * len(CANDIDATES))]
     counted = samples(cases)
-    return Evaluation(
-        record, launches, verdict(cases), counted, rank_samples(counted), statistics.launch_figures(counted)
+    return CampaignView(
+        campaign=record,
+        launches=launches,
+        verdict=verdict(cases),
+        samples=counted,
+        rank_samples=rank_samples(counted),
+        figures=statistics.launch_figures(counted),
     )
 
 

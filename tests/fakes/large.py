@@ -32,7 +32,7 @@ from rankbench.model import (
     Verdict,
 )
 from rankbench.verdict import naming
-from rankbench.verdict.evaluation import Evaluation
+from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,7 +221,7 @@ class Large:
             for part in parts
         ]
 
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> CampaignView:
         """Return everything as if it had been measured."""
         samples = self.drawn().lazy()
         record = campaigns.campaign("large", self.cases, self.candidates, self.placements, control=False)
@@ -242,4 +242,11 @@ class Large:
         )
         figures = statistics.launch_figures(samples)
         record = msgspec.structs.replace(record, plan=planned)
-        return Evaluation(record, self.launches(), verdict, samples, samples.clear(), figures)
+        return CampaignView(
+            campaign=record,
+            launches=self.launches(),
+            verdict=verdict,
+            samples=samples,
+            rank_samples=samples.clear(),
+            figures=figures,
+        )

@@ -1,4 +1,4 @@
-"""Evidence of known truth, drawn without a store: a hundred campaigns in seconds.
+"""Campaigns of known truth, drawn without a store: a hundred of them in seconds.
 
 What is true is told by a function from candidate and case to the time of the case. Figures are drawn as
 
@@ -18,8 +18,8 @@ import polars as pl
 from fakes import campaigns
 from rankbench import statistics
 from rankbench.model import Candidate, Summary
-from rankbench.verdict import judge_case
-from rankbench.verdict.evidence import NO_LAST_RANKS, Evidence, Pairs
+from rankbench.verdict import draft
+from rankbench.verdict.view import NO_LAST_RANKS, CampaignView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +62,7 @@ class Noise:
         return np.asarray(wide * own + self.state * random.standard_normal((launches, 1, 1)))
 
 
-def evidence(
+def view(
     told: Told,
     *,
     seed: int = 1,
@@ -75,25 +75,25 @@ def evidence(
     settings: Mapping[str, Mapping[str, str]] | None = None,
     last_ranks: pl.DataFrame = NO_LAST_RANKS,
     **changes: object,
-) -> Evidence:
-    """Return what judging is drawn from. Candidates that have settings are all of one library; a time that is not a
+) -> CampaignView:
+    """Return the view of a campaign. Candidates that have settings are all of one library; a time that is not a
     number is that of a case which failed. Spreads are standard deviations of the logarithm, which is Gaussian, or
     Student's with so many degrees of freedom: the fewer these `tails`, the farther off are single launches.
     """
     record = _record(cases, candidates, settings or {}, changes)
     figures = drawn(told, Noise(seed, spread, state, tails), launches, cases, candidates)
     comparisons = statistics.compare(figures, list(itertools.combinations(candidates, 2)), record.plan.threshold)
-    summaries = summaries_of(figures)
-    pairs = Pairs(comparisons)
-    by_case: dict[str, list[Summary]] = {}
-    for one in summaries:
-        by_case.setdefault(one.case, []).append(one)
-    judged = [judge_case(case, by_case.get(case.key, []), pairs) for case in cases]
     made = [
         campaigns.launch(number, block, position, name, "socket")
         for number, block, position, name in launches_of(launches, candidates)
     ]
-    return Evidence(record, judged, summaries, comparisons, [], made, figures, last_ranks=last_ranks)
+    return CampaignView(
+        campaign=record,
+        launches=made,
+        verdict=draft(record, made, summaries_of(figures), comparisons),
+        figures=figures.with_columns(uncertain=False, few=False),
+        last_ranks=last_ranks,
+    )
 
 
 def _record(

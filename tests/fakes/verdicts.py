@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from fakes import campaigns
 from fakes.campaigns import Truth
-from rankbench.model import CaseStatus
-from rankbench.verdict import evaluation, judge
+from rankbench.model import CaseStatus, Verdict
+from rankbench.verdict import draft, evaluation, judge
+from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from rankbench.model import Case, Comparison, Verdict
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Summary
 
 CANDIDATES = ("alpha", "beta", "gamma")
 LINE = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 1024, 65536))
@@ -31,7 +32,7 @@ def evaluate(
     cases: Sequence[Case] | None = None,
     launches: int = 6,
     control: bool = False,
-) -> Evaluation:
+) -> CampaignView:
     """Evaluate a campaign in which a candidate takes a case's time times its factor, or ends it otherwise."""
 
     def truth(candidate: str, case: Case) -> Truth:
@@ -51,7 +52,44 @@ def constant(factors: Mapping[str, float]) -> Callable[[str, Case], float]:
     return lambda candidate, _case: factors.get(candidate, 1.0)
 
 
-def judge_again(evaluated: Evaluation, *, control: Sequence[Comparison] = (), **changes: object) -> Verdict:
-    """Judge the same figures with another A/A control, or with changes to the campaign's record."""
-    verdict, record = evaluated.verdict, msgspec.structs.replace(evaluated.campaign, **changes)
-    return judge(record, verdict.summaries, verdict.comparisons, control, evaluated.launches)
+def judge_again(
+    view: CampaignView,
+    *,
+    summaries: Sequence[Summary] | None = None,
+    comparisons: Sequence[Comparison] | None = None,
+    control: Sequence[Comparison] = (),
+    launches: Sequence[Launch] | None = None,
+    **changes: object,
+) -> Verdict:
+    """Judge a view's summaries, or others, without its figures, with changes to the campaign's record."""
+    record = msgspec.structs.replace(view.campaign, **changes)
+    launches = view.launches if launches is None else list(launches)
+    summaries = view.summaries if summaries is None else summaries
+    comparisons = view.verdict.comparisons if comparisons is None else comparisons
+    verdict = draft(record, launches, summaries, comparisons, control)
+    return judge(CampaignView(campaign=record, launches=launches, verdict=verdict))
+
+
+def with_changes(view: CampaignView, **changes: object) -> CampaignView:
+    """Return a view with changes to its verdict's cases, summaries or comparisons."""
+    return dataclasses.replace(view, verdict=msgspec.structs.replace(view.verdict, **changes))
+
+
+def view_of(
+    campaign: Campaign,
+    cases: Sequence[CaseVerdict] = (),
+    summaries: Sequence[Summary] = (),
+    comparisons: Sequence[Comparison] = (),
+    launches: Sequence[Launch] = (),
+) -> CampaignView:
+    """Return the view of a campaign of which no more is known than this."""
+    verdict = Verdict(
+        conclusion=[],
+        cases=list(cases),
+        summaries=list(summaries),
+        comparisons=list(comparisons),
+        control=[],
+        findings=[],
+        blocks=len({launch.block for launch in launches}),
+    )
+    return CampaignView(campaign=campaign, launches=list(launches), verdict=verdict)

@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rankbench"
 CONTRACTS = {
     "plan/estimators": ("ORDER", "NAMES", "HELP", "OVER_CALLS", "MIDDLE", "figure"),
+    "plan/stop_rules": ("ORDER", "NAME", "AMOUNT", "HELP", "LOOKS", "COSTS_ERROR", "decide"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
     "launch/schedulers": ("Scheduler",),
@@ -149,15 +150,15 @@ def find(search):
 FINDING = """
 from rankbench.model import Finding
 TITLE = "Added"
-def find(evidence):
-    text = f"{len(evidence.cases)} cases were looked at."
+def find(view):
+    text = f"{len(view.cases)} cases were looked at."
     yield Finding(kind="added", title=TITLE, text=text, advice="", cases=[], severity="note")
 """
 PLOT = """
 from rankbench.plots import Chart
 TITLE, HELP, SCOPE = "Added", "A plot of a test.", "placement"
-def chart(picture):
-    return Chart({}, "added", "", {"rows": [{"cases": len(picture.cases)}]})
+def chart(view):
+    return Chart({}, "added", "", {"rows": [{"cases": len(view.cases)}]})
 """
 TABLE = """
 import polars as pl
@@ -180,6 +181,13 @@ ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 9, "second-smallest", '"second-smallest
 def figure(time, name):
     return time.sort().get(1)
 """
+STOP_RULE = """
+from rankbench.language import say
+from rankbench.plan.stop_rules import Decision
+ORDER, NAME, AMOUNT, HELP, LOOKS, COSTS_ERROR = 9, "half", "share", '"half 50%"', False, True
+def decide(progress, amount):
+    return Decision(len(progress.block_s) > 10 * amount, say("half of it is enough"))
+"""
 COMMAND = '''
 ORDER = 1
 GROUP = "Check"
@@ -200,6 +208,19 @@ ADDED = {
         "           for name in ('min', 'second-smallest', 'median')]\n"
         "print((figures[0] <= figures[1]).all(), (figures[1] < figures[2]).all(), notation.ESTIMATOR_HELP)",
         'True True "median", "min", "mean", "trimmed-mean", a percentile from "p1" to "p99" or "second-smallest"',
+    ),
+    "plan/stop_rules/half.py": (
+        STOP_RULE,
+        "import msgspec\n"
+        "from pathlib import Path\n"
+        "from rankbench import store\n"
+        "from rankbench.model import Stop\n"
+        "from rankbench.plan import notation\n"
+        "from rankbench.verdict.stopping import decide\n"
+        "own = msgspec.structs.replace(store.open(Path('made')).campaign.plan, stop=Stop(until='half 40%'))\n"
+        "print(notation.until('half 40%').amount, *(decide(own, None, [1.0] * blocks).stop for blocks in (4, 5)))\n"
+        "print(notation.UNTIL_HELP)",
+        '0.4 False True\n"decided", "answered", "blocks", "precision 2%", "time 30m" or "half 50%"',
     ),
     "libraries/families/lam.py": (
         FAMILY,
@@ -230,7 +251,7 @@ ADDED = {
         "from pathlib import Path\n"
         "from rankbench import plots, store\n"
         "from rankbench.verdict.evaluation import evaluate\n"
-        "found = plots.charts(plots.picture(evaluate(store.open(Path('made')))), only=[])\n"
+        "found = plots.charts(evaluate(store.open(Path('made'))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
     ),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import polars as pl
@@ -23,6 +23,7 @@ from rankbench.campaign.history import History, Turn
 from rankbench.launch import UnwatchedError
 from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
+from rankbench.plan.stop_rules import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from rankbench.campaign.foreign import Programs
     from rankbench.campaign.preparation import Prepared
-    from rankbench.language import Words
     from rankbench.model import Campaign, Candidate, Look, Placement
     from rankbench.store import Store
 
@@ -38,15 +38,6 @@ LAUNCHES_A_TURN = 5
 """Launches that a candidate gets in one turn when its cases crash one after the other."""
 UNWATCHED_LAUNCHES = 3
 """Launches of a turn that may be lost because the process that watches over them was killed."""
-
-
-class Decision(NamedTuple):
-    """Whether to stop, and why, or what still has to be found out."""
-
-    stop: bool
-    reason: Words
-    look: Look | None = None
-    """What the next blocks follow from, where the rule is that all is decided."""
 
 
 Decide = Callable[["Store"], Decision]

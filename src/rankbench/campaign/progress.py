@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from rankbench.campaign.loop import wanted
 from rankbench.model import CaseStatus, LaunchStatus
-from rankbench.plan import notation
+from rankbench.plan import notation, stop_rules
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from rankbench.campaign.history import Turn
-    from rankbench.campaign.loop import Decision
     from rankbench.language import Words
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Series
+    from rankbench.plan.stop_rules import Decision
 
 
 TOLD_OTHERWISE = {CaseStatus.OK, CaseStatus.NOT_RUN, CaseStatus.REFUSED, CaseStatus.NOT_AS_ASKED, CaseStatus.BELOW}
@@ -138,7 +138,7 @@ class Progress:
         if least is None or most is None:
             return None
         rule, amount_s = notation.until(stop.until)
-        if rule == "time":
+        if stop_rules.unit_of(rule).AMOUNT == "seconds":
             most = min(most, amount_s - self._before_s - (monotonic() - self._this_run_s))
         if self.look:
             least = self.seconds_left(self.blocks) or 0.0

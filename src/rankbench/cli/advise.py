@@ -66,8 +66,8 @@ def advise(
 
 def tell(opened: Store, asked: Profile, form: str) -> None:
     """Print the answer for every placement."""
-    evidence = evaluate(opened).evidence
-    found = list(mix.mixes(evidence, asked.calls))
+    view = evaluate(opened)
+    found = list(mix.mixes(view, asked.calls))
     if not found:
         raise RankbenchError(
             f"campaign {opened.campaign.name} measured none of "
@@ -82,7 +82,7 @@ def tell(opened: Store, asked: Profile, form: str) -> None:
             Text(format_text("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold")
         )
         console.print(table(one), markup=False)
-        for sentence in mix.sentences(evidence, one):
+        for sentence in mix.sentences(view, one):
             console.print(Text(render(sentence)), soft_wrap=True)
         console.print()
     for note in notes(asked):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rankbench import plots
 from rankbench.cli import console, is_campaign, named_campaign
 from rankbench.cli._output import (
     AnyFormat,
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rankbench.model import Campaign, CaseVerdict, Comparison, Summary
-    from rankbench.plots import Picture
     from rankbench.verdict.then_and_now import Held
+    from rankbench.verdict.view import CampaignView
 
 ORDER = 50
 GROUP = "Read"
@@ -162,33 +161,33 @@ def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> 
     """Compare two candidates of one campaign."""
     opened = current(folder)
     one, two = pair(opened.campaign, *names)
-    whole = plots.picture(evaluate(opened))
-    found = comparisons(whole, one, two)
+    view = evaluate(opened)
+    found = comparisons(view, one, two)
     if form == "json":
-        print_json({"base": one, "other": two, "blocks": whole.verdict.blocks, "comparisons": found})
+        print_json({"base": one, "other": two, "blocks": view.verdict.blocks, "comparisons": found})
         return
     if form in {"csv", "markdown"}:
-        shown = table(whole, one, two, found)
+        shown = table(view, one, two, found)
         cells = [[plain(cell) for cell in column.cells] for column in shown.columns]
         listed = [[plain(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
         (print_csv if form == "csv" else print_markdown)(listed)
         return
     heading = format_text(
-        "{two} over {one}: times paired within {n:count block}", two=two, one=one, n=whole.verdict.blocks
+        "{two} over {one}: times paired within {n:count block}", two=two, one=one, n=view.verdict.blocks
     )
     console.print(Text(heading, "bold"))
-    console.print(Text(explanation(whole, two)))
+    console.print(Text(explanation(view, two)))
     console.print()
-    console.print(table(whole, one, two, found), markup=False)
+    console.print(table(view, one, two, found), markup=False)
     console.print()
-    for line in (*counts(whole, two, found), control(whole.verdict.control)):
+    for line in (*counts(view, two, found), control(view.verdict.control)):
         console.print(Text(line))
 
 
-def explanation(whole: Picture, other: str) -> str:
+def explanation(view: CampaignView, other: str) -> str:
     """Return how the table is to be read."""
-    percent = whole.campaign.plan.threshold * 100
-    if any(case.quantity == "memory" for case in whole.cases):
+    percent = view.campaign.plan.threshold * 100
+    if any(case.quantity == "memory" for case in view.cases):
         return format_text(
             "A ratio above 1 means that {name} is slower, or needs more memory; "
             "~: no difference above {percent:g} % can be told.",
@@ -214,10 +213,10 @@ def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
     return one, two
 
 
-def comparisons(whole: Picture, base: str, other: str) -> dict[str, Comparison]:
+def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
     """Return the comparisons of two candidates by case, turned where they were made the other way round."""
     found = {}
-    for one in (*whole.verdict.comparisons, *whole.verdict.control):
+    for one in (*view.verdict.comparisons, *view.verdict.control):
         if (one.base, one.other) == (base, other):
             found[one.case] = one
         elif (one.base, one.other) == (other, base):
@@ -225,14 +224,14 @@ def comparisons(whole: Picture, base: str, other: str) -> dict[str, Comparison]:
     return found
 
 
-def table(whole: Picture, base: str, other: str, found: dict[str, Comparison]) -> Table:
+def table(view: CampaignView, base: str, other: str, found: dict[str, Comparison]) -> Table:
     """Return one row per case, and the geometric mean of all ratios at the end."""
-    names, summaries = tables.case_names(whole), by_case_and_candidate(whole)
+    names, summaries = tables.case_names(view), by_case_and_candidate(view)
     rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
-    for verdict in whole.verdict.cases:
-        figures = (figure(whole, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
+    for verdict in view.verdict.cases:
+        figures = (figure(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
         rows.add_row(Text(names[verdict.case.key]), *figures, *judged(found.get(verdict.case.key)))
-    for title, ratios in (("geometric mean", of_times(whole, found)), ("the same, of memory", of_memory(whole, found))):
+    for title, ratios in (("geometric mean", of_times(view, found)), ("the same, of memory", of_memory(view, found))):
         if ratios:
             mean = math.exp(sum(math.log(one.ratio) for one in ratios) / len(ratios))
             rows.add_section()
@@ -240,22 +239,22 @@ def table(whole: Picture, base: str, other: str, found: dict[str, Comparison]) -
     return rows
 
 
-def of_times(whole: Picture, found: dict[str, Comparison]) -> list[Comparison]:
+def of_times(view: CampaignView, found: dict[str, Comparison]) -> list[Comparison]:
     """Return the comparisons of times."""
-    return [found[case.key] for case in whole.cases if case.key in found and case.quantity != "memory"]
+    return [found[case.key] for case in view.cases if case.key in found and case.quantity != "memory"]
 
 
-def of_memory(whole: Picture, found: dict[str, Comparison]) -> list[Comparison]:
+def of_memory(view: CampaignView, found: dict[str, Comparison]) -> list[Comparison]:
     """Return the comparisons of memory."""
-    return [found[case.key] for case in whole.cases if case.key in found and case.quantity == "memory"]
+    return [found[case.key] for case in view.cases if case.key in found and case.quantity == "memory"]
 
 
-def figure(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
+def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return the typical value of one candidate, or why there is none."""
     if summary is None or not summary.launches:
-        return missing(whole, verdict, summary)
-    measure = whole.measure(verdict.case)
-    interval = spread(summary, whole.campaign.plan.estimator, per_second=measure.per_second)
+        return missing(view, verdict, summary)
+    measure = view.measure(verdict.case)
+    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return Text(measure.spelt(summary.typical_ns) + interval)
 
 
@@ -271,12 +270,12 @@ def judged(one: Comparison | None) -> tuple[Text, str, str]:
     return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
 
 
-def counts(whole: Picture, other: str, found: dict[str, Comparison]) -> Iterator[str]:
+def counts(view: CampaignView, other: str, found: dict[str, Comparison]) -> Iterator[str]:
     """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
     if not found:
         yield format_text("No case has figures of both.")
         return
-    times, memory = of_times(whole, found), of_memory(whole, found)
+    times, memory = of_times(view, found), of_memory(view, found)
     if times:
         yield format_text(
             "{other} is slower in {more}, faster in {less}, not distinguishable in {neither} of {all:count case}; "

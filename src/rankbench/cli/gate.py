@@ -30,9 +30,9 @@ from rankbench.store.folders import campaigns_in
 from rankbench.verdict import gating
 from rankbench.verdict.circumstances import asked, matches, resolved
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.evidence import counted
 from rankbench.verdict.nightly import nightly
 from rankbench.verdict.then_and_now import hold
+from rankbench.verdict.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -233,17 +233,17 @@ def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float |
     if not changed:
         raise RankbenchError(f"{new}: {RECORDED_ALIKE}" if matched else f"{new} has no candidate in common with {old}")
     made, pairs = measured_again(older.campaign, opened, [(one.old, one.new) for one in changed], how)
-    evaluation = evaluate(made, threshold=threshold)
+    view = evaluate(made, threshold=threshold)
     held = hold(older, opened, match, threshold)
-    checks = [*gating.only_then(held), *(one for pair in pairs for one in gating.within(evaluation, pair[1], pair[0]))]
-    at = evaluation.launches[0].started[:10]
-    blocks = counted(evaluation.verdict.blocks, "block")
+    checks = [*gating.only_then(held), *(one for pair in pairs for one in gating.within(view, pair[1], pair[0]))]
+    at = view.launches[0].started[:10]
+    blocks = counted(view.verdict.blocks, "block")
     said = [
         f"Measured again on {at} in {made.folder}: times are paired within {blocks}.",
         *(f"{one.new} is the same in both campaigns, and not measured again." for one in matched if one not in changed),
-        control(evaluation.verdict.control),
+        control(view.verdict.control),
     ]
-    return Report(evaluation.campaign, ", ".join(old for old, _ in pairs), checks, said)
+    return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, said)
 
 
 def measured_again(
@@ -287,13 +287,13 @@ def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold
 
 def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
     """Check a candidate against another one of the same campaign."""
-    evaluation = evaluate(current(folder), threshold=threshold)
-    one, two = (resolved(evaluation.campaign, name) for name in (new, old))
+    view = evaluate(current(folder), threshold=threshold)
+    one, two = (resolved(view.campaign, name) for name in (new, old))
     if one == two:
         raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
-    checks = gating.within(evaluation, one, two)
-    said = [f"Times of {one} and {two} are paired within {counted(evaluation.verdict.blocks, 'block')}."]
-    return Report(evaluation.campaign, two, checks, said)
+    checks = gating.within(view, one, two)
+    said = [f"Times of {one} and {two} are paired within {counted(view.verdict.blocks, 'block')}."]
+    return Report(view.campaign, two, checks, said)
 
 
 def tell(found: Report) -> None:

@@ -18,7 +18,7 @@ from rankbench.report import history as told_as
 from rankbench.statistics.changes import FEWEST
 from rankbench.store.folders import campaigns_in
 from rankbench.verdict import over_time
-from rankbench.verdict.evidence import counted
+from rankbench.verdict.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -53,22 +53,22 @@ def report(
     with console.status(f"evaluating {place} …"):
         campaign = current(place)
         matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP)
-        evaluation = evaluate(campaign, threshold=matters)
+        view = evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:  # A place of the user's, which may be a device or a link.
-        pieces[output] = lambda path: path.write_text(hand_over.html(evaluation), encoding="utf-8")
+        pieces[output] = lambda path: path.write_text(hand_over.html(view), encoding="utf-8")
     else:
-        derived = {"verdict": as_data(evaluation.verdict)}
-        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, evaluation)
-        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(evaluation), derived)
+        derived = {"verdict": as_data(view.verdict)}
+        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view)
+        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(view), derived)
     if figures:
-        pieces[place / "figures"] = lambda path: hand_over.write_figures(path, evaluation, figures.split(","))
+        pieces[place / "figures"] = lambda path: hand_over.write_figures(path, view, figures.split(","))
     if markdown:
-        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(evaluation))
+        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view))
     if latex:
-        pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(evaluation))
+        pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
     if csv:
-        told = hand_over.csv_frames(evaluation)
+        told = hand_over.csv_frames(view)
         pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
     for path, write in pieces.items():
         write_one(path, write)

@@ -23,7 +23,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rankbench import campaign, launch, plots, store
+from rankbench import campaign, launch, store
 from rankbench.campaign import Progress, Wanted
 from rankbench.campaign.changes import looked
 from rankbench.cli import (
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from rankbench.model import Campaign, Case, CaseResult, Launch, Look, Verdict
     from rankbench.report.tables import Table as Content
     from rankbench.store import Store
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 ORDER = 30
 GROUP = "Measure"
@@ -262,7 +262,7 @@ def stopping(opened: Store) -> Decide:
     return enough
 
 
-def evaluated(opened: Store) -> Evaluation:
+def evaluated(opened: Store) -> CampaignView:
     """Return what a campaign has measured so far, evaluated; the last one is kept as long as no launch is added.
 
     The last decision to stop rests on the very evaluation that is then shown.
@@ -273,7 +273,7 @@ def evaluated(opened: Store) -> Evaluation:
     return LAST[0][2]
 
 
-LAST: list[tuple[Store, int, Evaluation]] = []
+LAST: list[tuple[Store, int, CampaignView]] = []
 """Of the last campaign that was evaluated: its store, how many launches it had then, and the evaluation."""
 
 
@@ -301,7 +301,7 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     for line in answer(verdict, verbose=verbose):
         tell(line)
     tell("")
-    show_overview(overview(plots.picture(whole)))
+    show_overview(overview(whole))
     tell("")
     if more := prospect(store, verdict, command):
         tell(more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -18,7 +17,7 @@ from rankbench.cli._output import AnyFormat, HiddenFlag, chosen_format, print_js
 from rankbench.cli.status import current
 from rankbench.language import format_text
 from rankbench.model import RankbenchError
-from rankbench.plan import notation
+from rankbench.plan import notation, stop_rules
 from rankbench.quantities import format_memory, format_size
 from rankbench.report import tables
 from rankbench.report.text import markdown_table
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rankbench.model import Case, CaseVerdict, Summary, Verdict
-    from rankbench.plots import Picture
     from rankbench.report.tables import Table as Content
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 ORDER = 40
 GROUP = "Read"
@@ -99,14 +98,13 @@ def show(
     """
     printed = chosen_format(format_, "table", "json", "csv", "markdown", csv=csv)
     opened = current(folder)
-    chosen = evaluate(
+    view = evaluate(
         opened,
         asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
         asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
         asked("threshold", threshold, notation.share, notation.SHARE_HELP),
     )
-    whole = plots.picture(chosen)
-    picked = dataclasses.replace(whole, cases=chosen_cases(whole.cases, operation or [], form or [], size or []))
+    picked = view.showing(chosen_cases(view.cases, operation or [], form or [], size or []))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
     if printed == "json":
         print_json(record(picked))
@@ -119,13 +117,13 @@ def show(
     elif chosen_kinds:
         show_kinds(picked, chosen_kinds)
     else:
-        if line := unfinished(opened, whole.verdict):
+        if line := unfinished(opened, view.verdict):
             spread_lines(line)
-        show_answer(whole, verbose=verbose)
+        show_answer(view, verbose=verbose)
         show_figures(picked)
 
 
-def record(picked: Picture) -> dict[str, object]:
+def record(picked: CampaignView) -> dict[str, object]:
     """Return what is printed as JSON: the verdict on the picked cases, with the campaign's name."""
     keys = {case.key for case in picked.cases}
     verdict = picked.verdict
@@ -143,7 +141,7 @@ def record(picked: Picture) -> dict[str, object]:
     }
 
 
-def frame(picked: Picture, kinds: Sequence[ModuleType]) -> pl.DataFrame:
+def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     """Return what is printed as CSV: the frame of one kind of table, of none that of the first.
 
     Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
@@ -159,7 +157,7 @@ def frame(picked: Picture, kinds: Sequence[ModuleType]) -> pl.DataFrame:
     return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
 
 
-def show_kinds(picked: Picture, kinds: Sequence[ModuleType]) -> None:
+def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
     """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
     found = [(kind, kind.tables(picked)) for kind in kinds]
     if not any(made for _, made in found):
@@ -170,7 +168,7 @@ def show_kinds(picked: Picture, kinds: Sequence[ModuleType]) -> None:
         show_sentences([] if made else [absent(kind, picked)])
 
 
-def absent(kind: ModuleType, picked: Picture) -> str:
+def absent(kind: ModuleType, picked: CampaignView) -> str:
     """Return why there is no table of a kind."""
     usual = getattr(kind, "ABSENT", "none of these cases has such figures")
     why = kind.absent(picked) if hasattr(kind, "absent") else usual
@@ -219,9 +217,9 @@ def unfinished(opened: Store, verdict: Verdict) -> str:
     it runs.
     """
     stop = opened.campaign.plan.stop
-    rule, _ = notation.until(stop.until)
-    short = rule == "blocks" and verdict.blocks < stop.blocks_max
-    if rule not in {"blocks", "time"} or not verdict.comparisons or not (short or is_running(opened.folder)):
+    rule = stop_rules.unit_of(notation.until(stop.until).rule)
+    short = not rule.AMOUNT and verdict.blocks < stop.blocks_max
+    if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
         return ""
     return format_text(
         "Not finished: {n} of at most {most:count block}. What differs before the end is more often chance than at it.",
@@ -230,18 +228,18 @@ def unfinished(opened: Store, verdict: Verdict) -> str:
     )
 
 
-def show_answer(whole: Picture, *, verbose: bool = False) -> None:
+def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
     """Print the question and its answer, in short or with all that restricts it."""
-    if whole.campaign.plan.question:
-        console.print(Text(whole.campaign.plan.question, "bold"))
-    for line in answer(whole.verdict, verbose=verbose):
+    if view.campaign.plan.question:
+        console.print(Text(view.campaign.plan.question, "bold"))
+    for line in answer(view.verdict, verbose=verbose):
         spread_lines(line)
 
 
-def show_figures(picked: Picture) -> None:
+def show_figures(picked: CampaignView) -> None:
     """Print a block per line, then what went wrong."""
     summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
-    for _, part in picked.plain().parts("line"):
+    for _, part in picked.without_pairs().parts("line"):
         console.print()
         heading = part.measure(part.cases[0]).heading
         if part.cases[0].quantity == "memory":
@@ -264,9 +262,9 @@ def unasked(scope: str) -> list[ModuleType]:
     return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
 
 
-def beyond(picked: Picture) -> Iterator[str]:
+def beyond(picked: CampaignView) -> Iterator[str]:
     """Yield what is shown elsewhere, and what went wrong."""
-    pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.evaluation.pairs]
+    pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
     for part in pairs:
         name = naming.full(naming.endless(part.cases[0]), part.operation(part.cases[0]))
         yield format_text(
@@ -277,17 +275,17 @@ def beyond(picked: Picture) -> Iterator[str]:
         yield f"{candidate}: {what} ({cases})"
 
 
-def block(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
+def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line: sizes downwards, candidates to the right."""
     table = plain_table(format_text("size"), *part.candidates)
     table.add_column(tables.fastest_heading(part))
-    for verdict in part.verdicts():
+    for verdict in part.shown_verdicts():
         found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        table.add_row(Text(part.size(verdict.case)), *found, Text(tables.winner(verdict)))
+        table.add_row(Text(part.size_text(verdict.case)), *found, Text(tables.winner(verdict)))
     return table
 
 
-def legend(picked: Picture) -> str:
+def legend(picked: CampaignView) -> str:
     """Return what the signs of a table mean."""
     return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
 
@@ -300,7 +298,7 @@ def plain_table(*titles: str) -> Table:
     return table
 
 
-def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
+def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
     """Return a candidate's figure, in bold green if nobody is told to be faster, or why there is none."""
     if summary is None or not summary.launches:
         return missing(part, verdict, summary)
@@ -309,18 +307,18 @@ def figure(part: Picture, verdict: CaseVerdict, name: str, summary: Summary | No
     return Text(text, "bold green" if told and name in verdict.winners else "")
 
 
-def typical(whole: Picture, verdict: CaseVerdict, summary: Summary) -> str:
+def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
     """Return the typical value and half its interval; of memory, what the first use added to it."""
-    measure = whole.measure(verdict.case)
+    measure = view.measure(verdict.case)
     growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
-    interval = spread(summary, whole.campaign.plan.estimator, per_second=measure.per_second)
+    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
     return measure.text(summary.typical_ns) + interval + growth
 
 
-def missing(whole: Picture, verdict: CaseVerdict, summary: Summary | None) -> Text:
+def missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
     """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
     if summary and summary.doubt:
-        return Text(f"{whole.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
     return Text((tables.ended(summary) if summary else "") or format_text("not run"), "red")
 
 
@@ -366,6 +364,6 @@ def filled(content: Content, *, details: bool = False) -> Table:
     return table
 
 
-def by_case_and_candidate(whole: Picture) -> dict[tuple[str, str], Summary]:
+def by_case_and_candidate(view: CampaignView) -> dict[tuple[str, str], Summary]:
     """Return the summaries by what they are of."""
-    return {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
+    return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 import msgspec
 import polars as pl
 
-from rankbench import exports, files, plots, units
+from rankbench import exports, files, units
 from rankbench.model import RankbenchError, Record
 from rankbench.report import csv_frames
 from rankbench.statistics.estimators import VISITS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rankbench.store import Store
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 UNITS = {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "bytes"}
 """Of values, by the kind of a case's measure. A megabyte is 10^6 bytes."""
@@ -42,7 +42,7 @@ class Measured:
     store: Store
 
     @cached_property
-    def evaluation(self) -> Evaluation:
+    def view(self) -> CampaignView:
         """What the campaign says."""
         return evaluate(self.store)
 
@@ -83,12 +83,11 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def values(evaluation: Evaluation) -> Iterator[Value]:
+def values(view: CampaignView) -> Iterator[Value]:
     """Yield the value of each case and candidate, A/A twins included, in the order of the cases."""
-    picture = plots.picture(evaluation)
-    for case in evaluation.campaign.cases:
-        measure = picture.measure(case)
-        for _, summary in evaluation.summaries_of.get(case.key, ()):
+    for case in view.campaign.cases:
+        measure = view.measure(case)
+        for _, summary in view.summaries_of.get(case.key, ()):
             ends = [summary.low_ns, summary.high_ns]
             value, *interval = (finite(measure.value(figure)) for figure in (summary.typical_ns, *ends))
             low, high = reversed(interval) if measure.per_second else interval
@@ -107,18 +106,18 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def tables(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
+def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return tidy tables, each row with its whole case: the summaries, every launch's figure, the comparisons."""
-    found = csv_frames(evaluation)
+    found = csv_frames(view)
     summary = found.pop("summary")
     cases = summary.select(summary.columns[: summary.columns.index("unit") + 1]).unique(maintain_order=True)
     library = pl.DataFrame(
-        [(one.name, one.library, one.control_of) for one in evaluation.campaign.candidates],
+        [(one.name, one.library, one.control_of) for one in view.campaign.candidates],
         schema={"candidate": pl.String, "library": pl.String, "control_of": pl.String},
         orient="row",
     )
     told = pl.DataFrame(
-        [msgspec.structs.astuple(one) for one in values(evaluation)],
+        [msgspec.structs.astuple(one) for one in values(view)],
         schema={
             "case": pl.String,
             "candidate": pl.String,
@@ -131,10 +130,8 @@ def tables(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     )
     key = ["case", "candidate"]
     with_values = summary.join(told, on=key, how="left", maintain_order="left")
-    figures = cases.join(
-        evaluation.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right"
-    )
-    named = {"": with_values, "launches": with_first_calls(figures, evaluation.first_calls)}
+    figures = cases.join(view.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
+    named = {"": with_values, "launches": with_first_calls(figures, view.first_calls)}
     owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
     return {**owned, **found}
 
@@ -147,9 +144,9 @@ def with_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.Dat
     return figures.join(own, on=["launch", "case"], how="left", maintain_order="left")
 
 
-def siblings(path: Path, evaluation: Evaluation) -> Iterator[tuple[Path, pl.DataFrame]]:
+def siblings(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:
     """Yield each tidy table with its file: the summaries' own, `x-launches.csv` and `x-comparisons.csv` beside it."""
-    for name, frame in tables(evaluation).items():
+    for name, frame in tables(view).items():
         yield path.with_stem(f"{path.stem}-{name}") if name else path, frame
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.exports import Measured
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "campaign, verdict, values and figures of launches in one document"
 SUFFIX = ".json"
@@ -70,18 +70,18 @@ class Export(Record, frozen=True):
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
     with files.placed(path) as beside:
-        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.evaluation)))) + b"\n")
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.view)))) + b"\n")
     yield path
 
 
-def export(evaluation: Evaluation) -> Export:
+def export(view: CampaignView) -> Export:
     """Return the record of the document."""
-    rows = evaluation.figures.select(Figure.__struct_fields__).to_dicts()
+    rows = view.figures.select(Figure.__struct_fields__).to_dicts()
     return Export(
         export=1,
-        campaign=evaluation.campaign,
-        verdict=evaluation.verdict,
-        values=list(values(evaluation)),
+        campaign=view.campaign,
+        verdict=view.verdict,
+        values=list(values(view)),
         figures=msgspec.convert(rows, list[Figure]),
     )
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from rankbench.exports import Measured
     from rankbench.model import Case, Summary
-    from rankbench.verdict.evaluation import Evaluation
     from rankbench.verdict.gating import Outcome
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"
@@ -31,27 +31,27 @@ LOG = say("`rankbench show` and the launch's log tell more.")
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
-    told = measured.evaluation
+    told = measured.view
     said = [*told.campaign.notes, *(render(claim.text) for claim in told.verdict.conclusion)]
     document = junit.junit(list(checks(told)), told.campaign.name, told.campaign.created, said, failure="no figures")
     yield write_text(path, document)
 
 
-def checks(evaluation: Evaluation) -> Iterator[Check]:
+def checks(view: CampaignView) -> Iterator[Check]:
     """Yield what became of each case and candidate, A/A twins included."""
-    for case in evaluation.campaign.cases:
-        for _, summary in evaluation.summaries_of.get(case.key, ()):
-            yield check(evaluation, case, summary)
+    for case in view.campaign.cases:
+        for _, summary in view.summaries_of.get(case.key, ()):
+            yield check(view, case, summary)
 
 
-def check(evaluation: Evaluation, case: Case, summary: Summary) -> Check:
+def check(view: CampaignView, case: Case, summary: Summary) -> Check:
     """Return one of them. What a library lacks, or what could not be run as asked, is skipped."""
     broken = any(status in BROKEN for status in summary.failures)
     outcome: Outcome = "failed" if broken else "passed" if summary.launches else "skipped"
     timed = summary.launches and case.quantity != "memory"
     return Check(
         case=case.key,
-        title=title(evaluation, case),
+        title=title(view, case),
         candidate=summary.candidate,
         outcome=outcome,
         text=NOTHING if outcome == "passed" else summary.doubt or fate(summary, counts=False),

@@ -19,4 +19,4 @@ SUFFIX = ".tex"
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the tables."""
-    yield write_text(path, report.latex(measured.evaluation))
+    yield write_text(path, report.latex(measured.view))

@@ -19,4 +19,4 @@ SUFFIX = ".md"
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the document."""
-    yield write_text(path, report.markdown(measured.evaluation))
+    yield write_text(path, report.markdown(measured.view))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankbench.exports import Measured
     from rankbench.model import Case, Meaning, Operation, Summary
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "text in OSU's shape, for scripts that read OSU: a folder of files"
 SUFFIX = "-osu"
@@ -89,7 +89,7 @@ WHOLE_VECTOR = ("reduce_scatter", "reduce_scatter_block")
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the files of a folder. Memory is nothing that OSU's text could hold."""
-    texts = dict(files(plots.picture(measured.evaluation)))
+    texts = dict(files(measured.view))
     if not texts:
         raise RankbenchError(f"{measured.store.folder}: no case has a time that OSU's text could hold")
     path.mkdir(exist_ok=True)
@@ -97,16 +97,16 @@ def write(measured: Measured, path: Path) -> Iterator[Path]:
         yield write_text(path / name, text)
 
 
-def files(whole: Picture) -> Iterator[tuple[str, str]]:
+def files(view: CampaignView) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file that has rows."""
-    for line, part in whole.parts("line"):
-        for candidate in whole.candidates:
-            found = {case: one for case, one in part.summaries() if one.candidate == candidate}
+    for line, part in view.parts("line"):
+        for candidate in view.candidates:
+            found = {case: one for case, one in part.shown_summaries() if one.candidate == candidate}
             if found and part.cases[0].quantity != "memory":
                 yield f"{file_name(f'{line}.{candidate}')}.txt", text(part, candidate, found)
 
 
-def text(part: Picture, candidate: str, found: dict[Case, Summary]) -> str:
+def text(part: CampaignView, candidate: str, found: dict[Case, Summary]) -> str:
     """Return the text of one file."""
     shape, first = shape_of(part), part.cases[0]
     sized = part.operation(first).sized
@@ -124,7 +124,7 @@ def text(part: Picture, candidate: str, found: dict[Case, Summary]) -> str:
     return "\n".join([*lines, ""])
 
 
-def shape_of(part: Picture) -> Shape:
+def shape_of(part: CampaignView) -> Shape:
     """Return the shape of the table of a line's cases."""
     kinds = {"bandwidth": BANDWIDTH, "rate": RATE}
     return OVERLAP if part.cases[0].quantity == "overlap" else kinds.get(part.measure(part.cases[0]).kind, LATENCY)
@@ -142,7 +142,7 @@ def heading(case: Case, operation: Operation, shape: Shape) -> str:
     return OTHERS.get(f"{name} {case.form}", f"MPI {name} {case.form} {shape.word}")
 
 
-def said(part: Picture, candidate: str, shape: Shape) -> list[str]:
+def said(part: CampaignView, candidate: str, shape: Shape) -> list[str]:
     """Return whose numbers these are and what they mean, as lines of `name: text` after OSU's way."""
     campaign, foreign = part.campaign, part.operation(part.cases[0]).foreign
     measured = f"Measured by: rankbench {campaign.rankbench}, not OSU"
@@ -156,11 +156,11 @@ def said(part: Picture, candidate: str, shape: Shape) -> list[str]:
     return [
         f"{measured}; {numbers}",
         f"Campaign: {campaign.name}, candidate {candidate}",
-        f"Case: {part.line()}, {plots.circumstances(part)}",
+        f"Case: {part.line_name()}, {plots.circumstances(part)}",
     ]
 
 
-def meaning(part: Picture, shape: Shape) -> Meaning:
+def meaning(part: CampaignView, shape: Shape) -> Meaning:
     """Return what the numbers are, in the words by which benchmarks are compared."""
     case, estimator = part.cases[0], part.campaign.plan.estimator
     operation = part.operation(case)
@@ -175,7 +175,7 @@ def meaning(part: Picture, shape: Shape) -> Meaning:
     return msgspec.structs.replace(told, text=text, megabyte=0 if shape in (LATENCY, OVERLAP) else MEGABYTE)
 
 
-def cells(part: Picture, case: Case, one: Summary) -> list[str]:
+def cells(part: CampaignView, case: Case, one: Summary) -> list[str]:
     """Return the numbers of a row, in OSU's units."""
     measure = part.measure(case)
     if case.quantity == "overlap":

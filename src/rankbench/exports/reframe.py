@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankbench.exports import Measured, Value
     from rankbench.model import Campaign
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "a test class for ReFrame with a reference for each value"
 SUFFIX = ".py"
@@ -98,12 +98,12 @@ class $class_name(rfm.RunOnlyRegressionTest):
 
 def write(measured: Measured, path: Path) -> Iterator[Path]:
     """Write the test."""
-    yield write_text(path, test(measured.evaluation))
+    yield write_text(path, test(measured.view))
 
 
-def test(evaluation: Evaluation) -> str:
+def test(view: CampaignView) -> str:
     """Return the Python file."""
-    campaign = evaluation.campaign
+    campaign = view.campaign
     if campaign.imported or not campaign.plan.text:
         raise RankbenchError(
             f"campaign {campaign.name} was imported; without a plan there is nothing for ReFrame to run"
@@ -112,7 +112,7 @@ def test(evaluation: Evaluation) -> str:
     return TEST.substitute(
         class_name=class_name(campaign.name),
         plan=indented(repr(line) for line in planned.text.splitlines(keepends=True)),
-        references=indented(references(campaign, values(evaluation))),
+        references=indented(references(campaign, values(view))),
         slack=repr(planned.threshold),
         question=repr(f"rankbench: {planned.question} (campaign {campaign.name} of {campaign.created})"),
     )

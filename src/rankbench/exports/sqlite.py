@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankbench.exports import Measured
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "a database with every sample"
 SUFFIX = ".sqlite"
@@ -99,7 +99,7 @@ def fill(database: sqlite3.Connection, measured: Measured) -> None:
 
 def tables(measured: Measured) -> Iterator[Table]:
     """Yield all tables, those that others refer to first."""
-    told = measured.evaluation
+    told = measured.view
     places = {case.key: number for number, case in enumerate(told.campaign.cases, 1)}
     yield campaign_table(told.campaign)
     yield of_records("libraries", Library, told.campaign.libraries, {"name": "name TEXT PRIMARY KEY"})
@@ -130,28 +130,28 @@ def campaign_table(campaign: Campaign) -> Table:
     return Table("campaign", [column(name, type(value)) for name, value in facts.items()], [row(facts.values())])
 
 
-def case_table(evaluation: Evaluation) -> Table:
+def case_table(view: CampaignView) -> Table:
     """Return the cases, in the order of the campaign, with how people call them and what their values are."""
-    units = {one.case: one.unit for one in values(evaluation)}
+    units = {one.case: one.unit for one in values(view)}
     rows = (
         (
             number,
             case.key,
-            title(evaluation, case),
+            title(view, case),
             case.quantity,
             units.get(case.key),
             *cells(case, "memory", case.memory.label),
         )
-        for number, case in enumerate(evaluation.campaign.cases, 1)
+        for number, case in enumerate(view.campaign.cases, 1)
     )
     head = ["id INTEGER PRIMARY KEY", "key TEXT NOT NULL UNIQUE", "title TEXT NOT NULL", "quantity TEXT", "unit TEXT"]
     return Table("cases", [*head, *columns(Case)], map(row, rows))
 
 
-def outcome_table(evaluation: Evaluation, places: Mapping[str, int]) -> Table:
+def outcome_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return how each case ended in each launch."""
     own = [name for name in store.CASE_COLUMNS if name not in OF_CASE]
-    frame = evaluation.cases.select("launch", "case", *own)
+    frame = view.case_rows.select("launch", "case", *own)
     return Table("outcomes", [LAUNCH, CASE, *typed(frame.select(own))], numbered(frame, places), "launch, case_id")
 
 
@@ -165,28 +165,28 @@ def sample_table(measured: Measured, places: Mapping[str, int]) -> Table:
     return Table("samples", [LAUNCH, CASE, *named], rows, "launch, case_id, series, number")
 
 
-def summary_table(evaluation: Evaluation, places: Mapping[str, int]) -> Table:
+def summary_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return what cases come to for each candidate, figures and, last, the value with its interval and unit."""
-    told = {(one.case, one.candidate): (one.value, one.low, one.high) for one in values(evaluation)}
-    found = ((one, told[one.case, one.candidate]) for one in evaluation.verdict.summaries)
+    told = {(one.case, one.candidate): (one.value, one.low, one.high) for one in values(view)}
+    found = ((one, told[one.case, one.candidate]) for one in view.verdict.summaries)
     rows = (row((places[one.case], *cells(one)[1:], *value)) for one, value in found)
     own = columns(Summary, {"case": CASE, "candidate": CANDIDATE})
     return Table("summaries", [*own, "value REAL", "low REAL", "high REAL"], rows, "case_id, candidate")
 
 
-def comparison_table(evaluation: Evaluation, places: Mapping[str, int]) -> Table:
+def comparison_table(view: CampaignView, places: Mapping[str, int]) -> Table:
     """Return the comparisons, those of the A/A control marked as such."""
-    found = ((False, evaluation.verdict.comparisons), (True, evaluation.verdict.control))
+    found = ((False, view.verdict.comparisons), (True, view.verdict.control))
     rows = (row((places[one.case], *cells(one)[1:], control)) for control, part in found for one in part)
     other = "TEXT NOT NULL REFERENCES candidates"
     own = columns(Comparison, {"case": CASE, "base": f"base {other}", "other": f"other {other}"})
     return Table("comparisons", [*own, "control INTEGER NOT NULL"], rows, "case_id, base, other")
 
 
-def finding_tables(evaluation: Evaluation, places: Mapping[str, int]) -> Iterator[Table]:
+def finding_tables(view: CampaignView, places: Mapping[str, int]) -> Iterator[Table]:
     """Yield the findings, and the cases that each rests on."""
     own = [name for name in Finding.__struct_fields__ if name != "cases"]
-    found = list(enumerate(evaluation.verdict.findings, 1))
+    found = list(enumerate(view.verdict.findings, 1))
     rows = (row((number, *(getattr(one, name) for name in own))) for number, one in found)
     yield Table("findings", ["id INTEGER PRIMARY KEY", *(f"{name} TEXT NOT NULL" for name in own)], rows)
     pairs = ((number, places[key]) for number, one in found for key in dict.fromkeys(one.cases))

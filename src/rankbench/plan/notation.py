@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rankbench.model import FORMS, Calls
-from rankbench.plan import estimators
+from rankbench.plan import estimators, stop_rules
 
 if TYPE_CHECKING:
     from rankbench.model import Form
@@ -18,7 +18,7 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
-UNTIL_HELP = '"decided", "answered", "blocks", "precision 2%" or "time 30m"'
+UNTIL_HELP = stop_rules.help_text()
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
@@ -39,7 +39,7 @@ class UnlikelyError(ValueError):
 
 
 class Until(NamedTuple):
-    """What ends a campaign early: a rule's name and, for `precision` and `time`, its share or seconds."""
+    """What ends a campaign early: a rule's name and its amount, where it has one."""
 
     rule: str
     amount: float = 0.0
@@ -133,15 +133,16 @@ def confidence(raw: object) -> float:
 
 
 def until(raw: object) -> Until:
-    """Return the stopping rule of `decided`, `answered`, `blocks`, `precision 2%` or `time 30m`."""
+    """Return the stop rule, such as `decided` or `time 30m`, of which a unit of `plan/stop_rules` is one."""
     rule, _, amount = str(raw).partition(" ")
-    if rule in {"decided", "answered", "blocks"} and not amount:
-        return Until(rule)
-    if rule == "precision":
-        return Until(rule, share(amount))
-    if rule == "time":
-        return Until(rule, seconds(amount))
-    raise ValueError(raw)
+    kind = stop_rules.unit_of(rule).AMOUNT
+    if not kind and amount:
+        raise ValueError(raw)
+    return Until(rule, AMOUNTS[kind](amount)) if kind else Until(rule)
+
+
+AMOUNTS = {"share": share, "seconds": seconds}
+"""What may follow the name of a stop rule."""
 
 
 def calls(call: object, count: object) -> Calls:

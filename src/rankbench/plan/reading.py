@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
-from rankbench.plan import jobs, keys, measuring, notation, placing
+from rankbench.plan import jobs, keys, measuring, notation, placing, stop_rules
 from rankbench.plan.document import Value, document
 from rankbench.units import suggestion
 
@@ -22,7 +22,6 @@ PLACES = ("path", "source", "module")
 USUAL = "usual"
 COMPILER_HELP = 'a C compiler such as "clang"'
 QUESTION = "Which MPI library on this machine?"
-LONGEST_CAMPAIGN_BLOCKS = 1000
 PATIENCE, FILLING_S = 10, 10.0
 """A case without a valid sample goes on for up to PATIENCE case limits; buffers are filled and checked besides."""
 LAUNCH_LIMIT_S = 60.0
@@ -123,7 +122,7 @@ def parse(
 
 def baseline(value: Value | None, ends: Stop) -> str:
     """Return the candidate that all others are compared with, if any."""
-    if value and ends.until == "answered":
+    if value and not getattr(stop_rules.unit_of(notation.until(ends.until).rule), "BASELINE", True):
         raise value.fail('with until = "answered", which asks who takes least of all; leave one out')
     return value.text() if value else ""
 
@@ -299,7 +298,7 @@ def stop(value: Value) -> Stop:
     until = fields.get("until") or value.child("until", Stop().until)
     text, rule = until.text(notation.UNTIL_HELP), until.parsed(notation.until, notation.UNTIL_HELP).rule
     drop = "drop" in fields and fields["drop"].switch()
-    if drop and rule != "decided":
+    if drop and not getattr(stop_rules.unit_of(rule), "BY_CASE", False):
         raise fields["drop"].fail(f'only a campaign that goes on until = "decided" can drop candidates, found {text!r}')
     low, high = bounds(fields.get("blocks") or value.child("blocks", {}), rule)
     return Stop(blocks_min=low, blocks_max=high, until=text, drop=drop)
@@ -309,7 +308,7 @@ def bounds(blocks: Value, rule: str) -> tuple[int, int]:
     """Return the fewest and the most blocks."""
     if isinstance(blocks.raw, int):
         return blocks.whole(1), blocks.whole(1)
-    most = LONGEST_CAMPAIGN_BLOCKS if rule == "time" else Stop().blocks_max
+    most = getattr(stop_rules.unit_of(rule), "MOST_BLOCKS", Stop().blocks_max)
     said = {key: bound.whole(1) for key, bound in blocks.table(("min", "max")).items()}
     low = said.get("min", min(Stop().blocks_min, said.get("max", most)))
     high = said.get("max", max(most, low))

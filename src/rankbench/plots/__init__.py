@@ -1,9 +1,9 @@
 """Pictures of a campaign as charts: one file per plot, and here what they all share. No files are opened here.
 
-A plot module has `TITLE`, `HELP`, `SCOPE` and `chart(picture)`. `SCOPE` says what one chart of it covers: the whole
+A plot module has `TITLE`, `HELP`, `SCOPE` and `chart(view)`. `SCOPE` says what one chart of it covers: the whole
 campaign, one placement, one line (all sizes), places (one line at all placements), a scale (one size at all
 placements), one matrix (all pairs of ranks) or one case; near is one case too, of many drawn for some only. `chart`
-draws `picture.cases`, which all lie in one such part, and returns None where there is nothing to draw. Every chart is a
+draws `view.cases`, which all lie in one such part, and returns None where there is nothing to draw. Every chart is a
 single view, so that it can take the width of any page, and holds aggregated rows only.
 """
 
@@ -16,24 +16,23 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-import polars as pl
-
 from rankbench import plots, units
 from rankbench.language import format_text, render
 from rankbench.statistics.estimators import TRIMMED
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import Site
-from rankbench.verdict import measures, naming, scales
+from rankbench.verdict import scales
+from rankbench.verdict.view import CLOSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import altair as alt
 
-    from rankbench.model import Campaign, Case, CaseVerdict, Launch, Operation, Summary, Verdict
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.model import Campaign, Case, Summary
     from rankbench.verdict.measures import Measure
     from rankbench.verdict.scales import Standing
+    from rankbench.verdict.view import CampaignView
 else:
     alt = units.lazily("altair")  # Terminals show figures and circumstances, and draw nothing.
 
@@ -76,18 +75,6 @@ SIZE_LABEL = (
     "datum.value < 1073741824 ? format(datum.value / 1048576, '~g') + ' MiB' : "
     "format(datum.value / 1073741824, '~g') + ' GiB'"
 )
-SCOPES: dict[str, Callable[[Case], str]] = {
-    "campaign": lambda _case: "campaign",
-    "placement": lambda case: case.placement,
-    "line": naming.line_key,
-    "places": lambda case: naming.line_key(placeless(case)),
-    "scale": lambda case: placeless(case).key,
-    "matrix": lambda case: naming.endless(case).key,
-    "case": lambda case: case.key,
-    "near": lambda case: case.key,
-}
-CLOSE = ("case", "near")
-"""Scopes of plots of a single case."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,129 +95,8 @@ class Chart:
         return {**self.form, "title": title, "datasets": self.datasets, "config": config}
 
 
-@dataclasses.dataclass(frozen=True)
-class Picture:
-    """What charts are drawn from. `cases` are those to draw; the rest always covers the whole campaign."""
-
-    evaluation: Evaluation
-    cases: list[Case]
-    only: Collection[str] | None = None
-    """Keys of the cases for which plots of single cases are drawn; None: all."""
-    near: Collection[str] | None = None
-    """The same of plots whose scope is `near`."""
-    known: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
-    """What was made once for all charts; parts of a picture have it in common."""
-
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what has this name, made when it is first asked for."""
-        if name not in self.known:
-            self.known[name] = make()
-        found: T = self.known[name]
-        return found
-
-    def key(self, case: Case) -> str:
-        """Return a case's key, put together once: charts ask for it a hundred times."""
-        keys: dict[int, tuple[Case, str]] = self.once("keys", dict)
-        if id(case) not in keys:
-            keys[id(case)] = case, case.key
-        return keys[id(case)][1]
-
-    def figures_of_launches(self, case: Case) -> list[Row]:
-        """Return the figure of every launch of a case; the same list whenever it is asked for."""
-        return self.once("figures", self._figures_by_case).get(self.key(case), [])
-
-    def _figures_by_case(self) -> dict[str, list[Row]]:
-        figures = self.evaluation.figures.filter(pl.col("candidate").is_in(list(self.candidates)))
-        return by_case(figures.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
-
-    @property
-    def campaign(self) -> Campaign:
-        """Return the campaign's record."""
-        return self.evaluation.campaign
-
-    @property
-    def launches(self) -> list[Launch]:
-        """Return all launches."""
-        return self.evaluation.launches
-
-    @property
-    def verdict(self) -> Verdict:
-        """Return the verdict over all cases."""
-        return self.evaluation.verdict
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """Return the candidates compared, in the plan's order, without A/A twins."""
-        return tuple(candidate.name for candidate in self.campaign.candidates if not candidate.control_of)
-
-    def plain(self) -> Picture:
-        """Return the picture without what is shown as a matrix."""
-        return dataclasses.replace(
-            self, cases=[case for case in self.cases if self.key(case) not in self.evaluation.pairs]
-        )
-
-    def own_start(self, case: Case) -> bool:
-        """Return whether a case has the usual start, or is measured with one start only."""
-        usual = self.evaluation.usual[self.key(case)]
-        return usual is case or usual == case
-
-    def parts(self, scope: str) -> Iterator[tuple[str, Picture]]:
-        """Divide the picture by a scope, in the order of the cases."""
-        found: dict[str, list[Case]] = {}
-        for case in self.cases:
-            key = self.key(case) if scope in CLOSE else SCOPES[scope](case)
-            found.setdefault(key, []).append(case)
-        for name, cases in found.items():
-            yield name, dataclasses.replace(self, cases=cases)
-
-    def verdicts(self) -> list[CaseVerdict]:
-        """Return the verdicts of the cases to draw."""
-        return [self.evaluation.verdict_of[self.key(case)] for case in self.cases]
-
-    def summaries(self) -> Iterator[tuple[Case, Summary]]:
-        """Yield each case to draw with the summary of each candidate that has figures."""
-        of_case = self.evaluation.summaries_of
-        found = [(place, case, one) for case in self.cases for place, one in of_case.get(self.key(case), ())]
-        for _, case, summary in sorted(found, key=lambda one: one[0]):
-            if summary.candidate in self.candidates and summary.launches:
-                yield case, summary
-
-    def operation(self, case: Case) -> Operation:
-        """Return what the core says of a case's operation."""
-        return self.evaluation.operations[case.operation]
-
-    def measure(self, case: Case) -> Measure:
-        """Return what the figures of a case are."""
-        return measures.measure(case, self.operation(case), *self.evaluation.moved.get(self.key(case), ()))
-
-    def name(self, case: Case) -> str:
-        """Return how a case is called."""
-        return naming.full(case, self.operation(case))
-
-    def line(self) -> str:
-        """Return how the cases of a line are called, which differ in size only."""
-        return naming.line(self.cases[0], self.operation(self.cases[0]))
-
-    def size(self, case: Case) -> str:
-        """Return a case's message size in words."""
-        return naming.size(case, self.operation(case))
-
-
-def picture(evaluation: Evaluation) -> Picture:
-    """Make the picture of a whole campaign."""
-    return Picture(evaluation, [verdict.case for verdict in evaluation.verdict.cases])
-
-
-def by_case(frame: pl.DataFrame) -> dict[str, list[Row]]:
-    """Divide the rows of a frame by their column `case`, in one sweep."""
-    found: dict[str, list[Row]] = {}
-    for row in frame.iter_rows(named=True):
-        found.setdefault(row.pop("case"), []).append(row)
-    return found
-
-
 def charts(
-    whole: Picture,
+    view: CampaignView,
     only: Collection[str] | None = None,
     near: Collection[str] | None = None,
     less: Collection[str] = (),
@@ -240,15 +106,15 @@ def charts(
     `only` names the cases for which plots of single cases are drawn; without it they are drawn for all. `near` does so
     for those whose scope is `near`, if they are others. `less` names plots that are not drawn.
     """
-    whole = dataclasses.replace(whole, only=only, near=only if near is None else near)
-    wanted = {"case": whole.only, "near": whole.near}
-    divided: dict[str, list[tuple[str, Picture]]] = {}
+    view = view.drawing(only, only if near is None else near)
+    wanted = {"case": view.only, "near": view.near}
+    divided: dict[str, list[tuple[str, CampaignView]]] = {}
     for name, plot in units.modules(plots).items():
         if name in less:
             continue
         scope = "case" if plot.SCOPE in CLOSE else plot.SCOPE
         if scope not in divided:
-            divided[scope] = list(whole.parts(scope))
+            divided[scope] = list(view.parts(scope))
         asked = wanted.get(plot.SCOPE)
         for key, part in divided[scope]:
             chart = plot.chart(part) if asked is None or key in asked else None
@@ -259,18 +125,18 @@ def charts(
 # --- words --------------------------------------------------------------------------------------------------------
 
 
-def circumstances(picture: Picture, interval: str = "", start: str = "") -> str:
+def circumstances(view: CampaignView, interval: str = "", start: str = "") -> str:
     """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
-    case = picture.cases[0]
-    summaries = [summary for _, summary in picture.summaries()]
+    case = view.cases[0]
+    summaries = [summary for _, summary in view.shown_summaries()]
     launches = sorted({summary.launches for summary in summaries})
-    names = " or ".join(dict.fromkeys(case.start for case in picture.cases))
-    where = format_text("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(picture, case)}")
+    names = " or ".join(dict.fromkeys(case.start for case in view.cases))
+    where = format_text("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(view, case)}")
     setting = f"{where}, {start or format_text('start: {names}', names=names)}"
     if not launches:
         return format_text("{setting}, no launch that counts", setting=setting)
     coverage = min(summary.coverage for summary in summaries)
-    return f"{setting}, {each(launches, picture.campaign.plan.estimator)}, {interval or covered(picture, coverage)}"
+    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or covered(view, coverage)}"
 
 
 def each(launches: Sequence[int], estimator: str = "median") -> str:
@@ -282,22 +148,22 @@ def each(launches: Sequence[int], estimator: str = "median") -> str:
     return format_text("{launches} each by its {estimator}", launches=counted, estimator=estimator)
 
 
-def covered(picture: Picture, coverage: float) -> str:
+def covered(view: CampaignView, coverage: float) -> str:
     """Return how sure intervals are at least, or why there are none."""
     if not coverage:
-        return uncovered(picture)
+        return uncovered(view)
     return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
 
 
-def crowd(picture: Picture, case: Case) -> str:
+def crowd(view: CampaignView, case: Case) -> str:
     """Return what must be said of a placement with more ranks on a node than it has cores."""
-    places = [one for one in picture.campaign.plan.placements if one.name == case.placement]
-    return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), picture.campaign) if places else ""
+    places = [one for one in view.campaign.plan.placements if one.name == case.placement]
+    return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), view.campaign) if places else ""
 
 
-def uncovered(picture: Picture) -> str:
+def uncovered(view: CampaignView) -> str:
     """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
-    planned = picture.campaign.plan
+    planned = view.campaign.plan
     if planned.estimator != TRIMMED:
         return format_text("too few for intervals")
     return format_text(
@@ -647,18 +513,18 @@ class Sketch:
         return words
 
 
-def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:
+def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:
     """Draw one case over the nodes, a panel for each number of ranks on a node, where there are several of nodes.
 
     `measure` tells what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
     """
-    cases = picture.evaluation.scaled.get(placeless(picture.cases[0]).key, {})
+    cases = view.scaled.get(placeless(view.cases[0]).key, {})
     shown = {place: told for place, case in cases.items() if (told := measure(case, place))}
     nodes, ranks = (sorted(set(numbers)) for numbers in (zip(*shown, strict=True) if shown else ((), ())))
-    own = scales.standings(picture.evaluation, {place: cases[place] for place in shown}, picture.candidates)
+    own = scales.standings(view, {place: cases[place] for place in shown}, view.candidates)
     if len(nodes) < 2 or not any(one.counts for one in own):
         return None
-    heads = tuple(scales.ranks_name(number, picture.campaign).replace(", ", "\n") for number in ranks)
+    heads = tuple(scales.ranks_name(number, view.campaign).replace(", ", "\n") for number in ranks)
     panels = Panels(heads, tuple(map(float, nodes)))
     sketch = Sketch(
         panels,
@@ -669,18 +535,18 @@ def by_nodes(picture: Picture, measure: Callable[[Case, Site], Measure | None], 
         "{fate} from {first} nodes on",
     )
     first = next(iter(shown.values()))
-    series = Series("candidate", picture.candidates, COLOURS, 15 + 15 * panels.lines)
-    points = sketch.points(own, picture.campaign)
+    series = Series("candidate", view.candidates, COLOURS, 15 + 15 * panels.lines)
+    points = sketch.points(own, view.campaign)
     sets = {
         "points": points,
         "heads": panels.rows(),
-        "foot": sketch.foot(own, points, picture.campaign),
+        "foot": sketch.foot(own, points, view.campaign),
         "ideal": ideal(sketch, own, per_node=per_node) if first.per_second else [],
     }
     return Chart(
         nodes_form(panels, series, unmoved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
-        format_text("{case}: {what} by nodes", case=picture.name(picture.cases[0]), what=first.heading),
-        everywhere(picture, [one.summary for one in own if one.counts]),
+        format_text("{case}: {what} by nodes", case=view.case_name(view.cases[0]), what=first.heading),
+        everywhere(view, [one.summary for one in own if one.counts]),
         {name: rows for name, rows in sets.items() if rows},
     )
 
@@ -718,12 +584,12 @@ def unmoved(measure: Measure) -> Measure:
     return dataclasses.replace(measure, moved=0)
 
 
-def everywhere(picture: Picture, summaries: Sequence[Summary]) -> str:
+def everywhere(view: CampaignView, summaries: Sequence[Summary]) -> str:
     """Return what holds of all placements: start, launches, the interval."""
     launches = sorted({summary.launches for summary in summaries})
     coverage = min(summary.coverage for summary in summaries)
-    interval = covered(picture, coverage) if coverage else format_text("too few for intervals")
-    return f"{format_text('start: {names}', names=picture.cases[0].start)}, {each(launches)}, {interval}"
+    interval = covered(view, coverage) if coverage else format_text("too few for intervals")
+    return f"{format_text('start: {names}', names=view.cases[0].start)}, {each(launches)}, {interval}"
 
 
 def heading(measure: Measure) -> str:

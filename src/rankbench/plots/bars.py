@@ -11,8 +11,9 @@ from rankbench import plots
 from rankbench.plots import Chart
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Bars"
 HELP = "Typical value (median over launches of each launch's median) from nought on; the thin line is its interval."
@@ -21,17 +22,17 @@ ROW = 34
 """Height of a candidate's row, in pixels."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one operation that was measured in one size, or takes none."""
-    if len({case.size_bytes for case in picture.cases}) > 1:
+    if len({case.size_bytes for case in view.cases}) > 1:
         return None
-    rows = [plots.point(summary, picture.measure(case)) | {"key": case.key} for case, summary in picture.summaries()]
+    rows = [plots.point(summary, view.measure(case)) | {"key": case.key} for case, summary in view.shown_summaries()]
     if not rows:
         return None
-    case = picture.cases[0]
-    measure = plots.unmoved(picture.measure(case))
-    title = f"{picture.name(case)}: {plots.heading(measure)}"
-    return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), {"points": rows})
+    case = view.cases[0]
+    measure = plots.unmoved(view.measure(case))
+    title = f"{view.case_name(case)}: {plots.heading(measure)}"
+    return Chart(form(view.candidates, measure), title, plots.circumstances(view), {"points": rows})
 
 
 @functools.lru_cache

@@ -12,8 +12,9 @@ from rankbench.plots import Chart
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Curves"
 HELP = "Typical value (median over launches of each launch's median) with its interval, on logarithmic axes."
@@ -22,26 +23,26 @@ HEIGHT = 300
 TOLD = ("candidate", "size", "typical", "interval", "launches", "samples")
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one operation over all its sizes; what has one only is drawn as bars."""
-    sizes = sorted({case.size_bytes for case in picture.cases})
+    sizes = sorted({case.size_bytes for case in view.cases})
     if len(sizes) < 2:
         return None
-    rows = [row(picture, case, summary, sizes) for case, summary in picture.summaries()]
+    rows = [row(view, case, summary, sizes) for case, summary in view.shown_summaries()]
     if not rows:
         return None
-    measure = plots.unmoved(picture.measure(picture.cases[0]))
-    form = over_sizes(picture.candidates, tuple(sizes), measure)
-    return Chart(form, f"{picture.line()}: {plots.heading(measure)}", plots.circumstances(picture), {"points": rows})
+    measure = plots.unmoved(view.measure(view.cases[0]))
+    form = over_sizes(view.candidates, tuple(sizes), measure)
+    return Chart(form, f"{view.line_name()}: {plots.heading(measure)}", plots.circumstances(view), {"points": rows})
 
 
-def row(picture: Picture, case: Case, summary: Summary, sizes: list[int]) -> Row:
+def row(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:
     """Return one point."""
     return {
-        "key": picture.key(case),
-        "size": picture.size(case),
+        "key": view.key(case),
+        "size": view.size_text(case),
         "position": plots.size_position(case.size_bytes, sizes),
-        **plots.point(summary, picture.measure(case)),
+        **plots.point(summary, view.measure(case)),
     }
 
 

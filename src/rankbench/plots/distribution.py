@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankbench.model import Summary
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Distribution"
 HELP = (
@@ -39,23 +40,23 @@ BELOW, ABOVE = -0.14, 0.76
 TIME = alt.Scale(type="log", nice=False, padding=8)
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one hill per candidate above its launches."""
-    case = picture.cases[0]
-    summaries = {summary.candidate: summary for _, summary in picture.summaries()}
-    counted = picture.once("hills", lambda: counts(picture)).get(picture.key(case), {})
+    case = view.cases[0]
+    summaries = {summary.candidate: summary for _, summary in view.shown_summaries()}
+    counted = view.once("hills", lambda: counts(view)).get(view.key(case), {})
     if not summaries or not counted:
         return None
-    measure = picture.measure(case).of_samples
+    measure = view.measure(case).of_samples
     low, high = ends(list(summaries.values()))
     datasets = {
         "hills": [hill(name, counted[name]) | {"low": low, "high": high} for name in summaries if name in counted],
-        "launches": picture.figures_of_launches(case),
+        "launches": view.figures_of_launches(case),
         "typical": [typical(summary, high, measure) for summary in summaries.values()],
     }
     total = format_whole(sum(summary.samples for summary in summaries.values()))
-    title = format_text("{case}: all {total} samples and every launch", case=picture.name(case), total=total)
-    return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), datasets)
+    title = format_text("{case}: all {total} samples and every launch", case=view.case_name(case), total=total)
+    return Chart(form(view.candidates, measure), title, plots.circumstances(view), datasets)
 
 
 def ends(summaries: list[Summary]) -> tuple[float, float]:
@@ -65,18 +66,18 @@ def ends(summaries: list[Summary]) -> tuple[float, float]:
     return plots.rounded(low * 0.9999), plots.rounded(max(high, low) * 1.02)
 
 
-def counts(picture: Picture) -> dict[str, dict[str, NDArray[np.float64]]]:
+def counts(view: CampaignView) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return by case and candidate the share of samples in each bin, of all cases that are drawn in one sweep."""
-    whole = picture.evaluation.summaries_of
+    whole = view.summaries_of
     told = {
-        key: [one for _, one in found if one.launches and one.candidate in picture.candidates]
+        key: [one for _, one in found if one.launches and one.candidate in view.candidates]
         for key, found in whole.items()
-        if picture.only is None or key in picture.only
+        if view.only is None or key in view.only
     }
     reach = [(key, *ends(found)) for key, found in told.items() if found]
     edges = pl.LazyFrame(reach, schema={"case": pl.String, "low": pl.Float64, "high": pl.Float64}, orient="row")
     place = (pl.col("time_ns") / pl.col("low")).log() / (pl.col("high") / pl.col("low")).log() * BINS
-    samples = picture.evaluation.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
+    samples = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
     binned = samples.join(edges, on="case").with_columns(bin=place.floor().clip(0, BINS).cast(pl.Int32))
     found: dict[str, dict[str, NDArray[np.float64]]] = {}
     for case, name, at, count in binned.group_by("case", "candidate", "bin").len().collect().iter_rows():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -14,7 +13,8 @@ from rankbench.plots import Chart
 from rankbench.quantities import format_ratio
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Drift of the machine"
 HELP = (
@@ -26,9 +26,9 @@ LEAST = 0.9
 """The axis shows at least from here to the inverse, so that a calm machine looks calm."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one point per launch; 1 is the candidate's typical speed. Memory tells nothing of it."""
-    timed = dataclasses.replace(picture, cases=[case for case in picture.cases if case.quantity != "memory"])
+    timed = view.showing([case for case in view.cases if case.quantity != "memory"])
     rows = relative(timed)
     if not rows:
         return None
@@ -36,22 +36,22 @@ def chart(picture: Picture) -> Chart | None:
     scale = alt.Scale(type="log", nice=False, domain=[min(LEAST, *ratios), max(1 / LEAST, *ratios)])
     y = alt.Y("ratio:Q", scale=scale, axis=plots.log_axis(format_text("time / typical time"), "datum.label + '×'"))
     return Chart(
-        plots.form(plots.over_launches(picture.candidates, y, "speed"), 220),
+        plots.form(plots.over_launches(view.candidates, y, "speed"), 220),
         format_text("How fast the machine was during each launch"),
         format_text("1 is each candidate's typical time; mean over {count} cases", count=len(timed.cases)),
         {"launches": rows},
     )
 
 
-def relative(picture: Picture) -> list[Row]:
+def relative(view: CampaignView) -> list[Row]:
     """Return the geometric mean, per launch, of its figures over the candidate's typical values."""
     typical = pl.DataFrame(
-        [(case.key, summary.candidate, summary.typical_ns) for case, summary in picture.summaries()],
+        [(case.key, summary.candidate, summary.typical_ns) for case, summary in view.shown_summaries()],
         schema={"case": pl.String, "candidate": pl.String, "typical_ns": pl.Float64},
         orient="row",
     )
     means = (
-        picture.evaluation.figures.join(typical, on=["case", "candidate"])
+        view.figures.join(typical, on=["case", "candidate"])
         .group_by("candidate", "launch")
         .agg(ratio=(pl.col("figure_ns") / pl.col("typical_ns")).log().mean().exp().round_sig_figs(5))
         .sort("launch")

@@ -13,8 +13,9 @@ from rankbench.plots import Chart, bars
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Means and extremes"
 HELP = (
@@ -25,36 +26,32 @@ SCOPE = "line"
 HEIGHT = 300
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one line, if any candidate has several launches."""
-    sizes = sorted({case.size_bytes for case in picture.cases})
-    rows = points(picture, sizes)
+    sizes = sorted({case.size_bytes for case in view.cases})
+    rows = points(view, sizes)
     if not rows or max(row["launches"] for row in rows) < 2:
         return None
-    case = picture.cases[0]
-    measure = plots.unmoved(picture.measure(case))
-    name = picture.line() if len(sizes) > 1 else picture.name(case)
-    form = (
-        over_sizes(picture.candidates, tuple(sizes), measure)
-        if len(sizes) > 1
-        else bars.form(picture.candidates, measure)
-    )
+    case = view.cases[0]
+    measure = plots.unmoved(view.measure(case))
+    name = view.line_name() if len(sizes) > 1 else view.case_name(case)
+    form = over_sizes(view.candidates, tuple(sizes), measure) if len(sizes) > 1 else bars.form(view.candidates, measure)
     title = format_text("{name}: {heading}, mean and extremes", name=name, heading=plots.heading(measure))
-    return Chart(form, title, plots.circumstances(picture, format_text("bars: smallest to largest")), {"points": rows})
+    return Chart(form, title, plots.circumstances(view, format_text("bars: smallest to largest")), {"points": rows})
 
 
-def points(picture: Picture, sizes: list[int]) -> list[Row]:
+def points(view: CampaignView, sizes: list[int]) -> list[Row]:
     """Return one point per case and candidate; of bandwidths the mean is that of bandwidths."""
-    return [point(picture, case, summary, sizes) for case, summary in picture.summaries()]
+    return [point(view, case, summary, sizes) for case, summary in view.shown_summaries()]
 
 
-def point(picture: Picture, case: Case, summary: Summary, sizes: list[int]) -> Row:
+def point(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:
     """Return the point of one candidate."""
-    measure = picture.measure(case)
+    measure = view.measure(case)
     ends = [measure.value(end) for end in (summary.launches_min_ns, summary.launches_max_ns)]
     return {
-        "key": picture.key(case),
-        "size": picture.size(case),
+        "key": view.key(case),
+        "size": view.size_text(case),
         "position": plots.size_position(case.size_bytes, sizes),
         "value": plots.rounded(measure.value(summary.launches_mean_ns)),
         "low": plots.rounded(min(ends)),

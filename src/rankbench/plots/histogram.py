@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.statistics.modes import Repeated
     from rankbench.statistics.tails import Tail
+    from rankbench.verdict.view import CampaignView
 
     Values = NDArray[np.float64]
     Height = Callable[[Values], Values]
@@ -124,16 +125,16 @@ class Axis:
         return [*map(float, left), *right]
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw a row per candidate, of rings one per candidate and edge rank."""
-    case = picture.cases[0]
+    case = view.cases[0]
     if case.quantity == "memory":
         return None
-    panels = rings(picture) or own(picture)
+    panels = rings(view) or own(view)
     if not panels:
         return None
     shown = panels[:MOST_ROWS]
-    axes = common_axes(shown, resolution(picture))
+    axes = common_axes(shown, resolution(view))
     datasets: dict[str, list[Row]] = {
         name: [] for name in ("bars", "levels", "ticks", "breaks", "fits", "modes", "words")
     }
@@ -142,10 +143,12 @@ def chart(picture: Picture) -> Chart | None:
             datasets[name] += rows
     total = format_whole(sum(len(panel.times) for panel in panels))
     bins = told_bins(sorted({axis.width for axis in axes}))
-    title = format_text("{case}: histogram of {total} samples, {bins}", case=picture.name(case), total=total, bins=bins)
+    title = format_text(
+        "{case}: histogram of {total} samples, {bins}", case=view.case_name(case), total=total, bins=bins
+    )
     if len(panels) > MOST_ROWS:
         title = format_text("{title}, {n} rows are left out", title=title, n=len(panels) - MOST_ROWS)
-    return Chart(form(picture.candidates, len(shown)), title, plots.circumstances(picture), datasets)
+    return Chart(form(view.candidates, len(shown)), title, plots.circumstances(view), datasets)
 
 
 def told_bins(widths: Sequence[float]) -> str:
@@ -158,53 +161,53 @@ def told_bins(widths: Sequence[float]) -> str:
 # --- what is drawn ----------------------------------------------------------------------------------------------------
 
 
-def own(picture: Picture) -> list[Panel]:
+def own(view: CampaignView) -> list[Panel]:
     """Return a panel per candidate that has samples which count."""
-    case, evaluation = picture.cases[0], picture.evaluation
-    told = {summary.candidate for _, summary in picture.summaries()}
-    samples = picture.once("samples", lambda: samples_of(picture)).get(case.key, {})
+    case = view.cases[0]
+    told = {summary.candidate for _, summary in view.shown_summaries()}
+    samples = view.once("samples", lambda: samples_of(view)).get(case.key, {})
     found = []
-    for name in (one for one in picture.candidates if one in told and one in samples):
+    for name in (one for one in view.candidates if one in told and one in samples):
         times = samples[name]
         if times.min() > 0:
-            tail = evaluation.tail(case.key, name) if len(times) >= FITTED else None
-            found.append(Panel(name, name, times, evaluation.modes.get((case.key, name), []), tail))
+            tail = view.tail(case.key, name) if len(times) >= FITTED else None
+            found.append(Panel(name, name, times, view.modes.get((case.key, name), []), tail))
     return found
 
 
-def samples_of(picture: Picture) -> dict[str, dict[str, Values]]:
+def samples_of(view: CampaignView) -> dict[str, dict[str, Values]]:
     """Return by case and candidate the samples that count, of all cases that are drawn in one sweep."""
-    counted = picture.evaluation.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
-    chosen = counted if picture.near is None else counted.filter(pl.col("case").is_in(list(picture.near)))
+    counted = view.samples.filter(~pl.col("discarded")).select("case", "candidate", "time_ns")
+    chosen = counted if view.near is None else counted.filter(pl.col("case").is_in(list(view.near)))
     found: dict[str, dict[str, Values]] = {}
     for (case, name), own in chosen.collect().partition_by("case", "candidate", as_dict=True).items():
         found.setdefault(str(case), {})[str(name)] = own["time_ns"].to_numpy()
     return found
 
 
-def rings(picture: Picture) -> list[Panel]:
+def rings(view: CampaignView) -> list[Panel]:
     """Return a panel per candidate and edge rank of rings, nothing where one rank measures alone."""
-    case, evaluation = picture.cases[0], picture.evaluation
-    if not picture.operation(case).rings or evaluation.rings.is_empty():
+    case = view.cases[0]
+    if not view.operation(case).rings or view.rings.is_empty():
         return []
-    edges = evaluation.rings.filter(pl.col("case") == case.key)["edge"].unique().sort().to_list()
+    edges = view.rings.filter(pl.col("case") == case.key)["edge"].unique().sort().to_list()
     if len(edges) < 2:
         return []
-    counted = evaluation.rank_samples.filter(pl.col("case") == case.key, ~pl.col("discarded"))
+    counted = view.rank_samples.filter(pl.col("case") == case.key, ~pl.col("discarded"))
     samples = counted.select("candidate", "series", "time_ns").collect()
     found = []
-    for name, edge in itertools.product(picture.candidates, edges):
+    for name, edge in itertools.product(view.candidates, edges):
         times = samples.filter(pl.col("candidate") == name, pl.col("series") == edge)["time_ns"].to_numpy()
         if len(times) and times.min() > 0:
-            modes = evaluation.ring_modes.get((case.key, name, str(edge)), [])
+            modes = view.ring_modes.get((case.key, name, str(edge)), [])
             told = format_text("{name}, ring of rank {rank}", name=name, rank=edge)
             found.append(Panel(name, told, times, modes, None))
     return found
 
 
-def resolution(picture: Picture) -> float:
+def resolution(view: CampaignView) -> float:
     """Return by how many nanoseconds the coarsest clock of any launch advances, at least 1."""
-    return max((1.0, *(launch.facts.resolution_ns for launch in picture.launches if launch.facts)))
+    return max((1.0, *(launch.facts.resolution_ns for launch in view.launches if launch.facts)))
 
 
 def step_of(panel: Panel, resolution_ns: float) -> float:

@@ -12,8 +12,9 @@ from rankbench.language import format_text
 from rankbench.plots import Chart
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Launches"
 HELP = (
@@ -22,15 +23,15 @@ HELP = (
 SCOPE = "case"
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one point per launch."""
-    case = picture.cases[0]
-    rows = picture.figures_of_launches(case)
+    case = view.cases[0]
+    rows = view.figures_of_launches(case)
     if not rows:
         return None
-    measure = picture.measure(case).of_samples
-    title = format_text("{case}: launches in order of time", case=picture.name(case))
-    return Chart(form(picture.candidates, measure), title, plots.circumstances(picture), {"launches": rows})
+    measure = view.measure(case).of_samples
+    title = format_text("{case}: launches in order of time", case=view.case_name(case))
+    return Chart(form(view.candidates, measure), title, plots.circumstances(view), {"launches": rows})
 
 
 @functools.lru_cache

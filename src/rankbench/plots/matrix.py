@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.statistics.places import Level, Places
     from rankbench.verdict.maps import Map
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Between pairs of ranks"
 HELP = (
@@ -108,15 +109,15 @@ class Frame:
         return len(self.candidates) * (self.above + self.cell[0] * len(self.ranks) + GAP)
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one operation in one size between all pairs of ranks, candidates one below the other."""
-    case, operation = picture.cases[0], picture.operation(picture.cases[0])
-    figures = list(picture.summaries())
-    if case.key not in picture.evaluation.pairs or not figures:
+    case, operation = view.cases[0], view.operation(view.cases[0])
+    figures = list(view.shown_summaries())
+    if case.key not in view.pair_cases or not figures:
         return None
-    measure = picture.measure(case)
-    shown = [name for name in picture.candidates if any(summary.candidate == name for _, summary in figures)]
-    frame = frame_of(picture, shown)
+    measure = view.measure(case)
+    shown = [name for name in view.candidates if any(summary.candidate == name for _, summary in figures)]
+    frame = frame_of(view, shown)
     return Chart(
         form(frame, shades(measure, [one.typical_ns for _, one in figures])),
         format_text(
@@ -124,9 +125,9 @@ def chart(picture: Picture) -> Chart | None:
             case=naming.full(naming.endless(case), operation),
             what=measure.heading,
         ),
-        plots.circumstances(picture) + order_told(frame),
+        plots.circumstances(view) + order_told(frame),
         {
-            "cells": rows(picture, figures, frame),
+            "cells": rows(view, figures, frame),
             "words": list(words(frame)),
             "brackets": list(brackets(frame)),
             "lines": list(lines(frame)),
@@ -134,12 +135,12 @@ def chart(picture: Picture) -> Chart | None:
     )
 
 
-def frame_of(picture: Picture, shown: list[str]) -> Frame:
+def frame_of(view: CampaignView, shown: list[str]) -> Frame:
     """Return the frame of a matrix: ranks in the order of the machine where all launches agree on it."""
-    ranks = {rank for case in picture.cases for rank in naming.ends(case, picture.operation(case))}
-    placement = picture.cases[0].placement
-    launches = [one for one in picture.launches if one.placement == placement and one.candidate in shown]
-    return Frame(*maps.standing(ranks, launches, picture.campaign.machine), shown)
+    ranks = {rank for case in view.cases for rank in naming.ends(case, view.operation(case))}
+    placement = view.cases[0].placement
+    launches = [one for one in view.launches if one.placement == placement and one.candidate in shown]
+    return Frame(*maps.standing(ranks, launches, view.campaign.machine), shown)
 
 
 def order_told(frame: Frame) -> str:
@@ -153,28 +154,28 @@ def order_told(frame: Frame) -> str:
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
-def rows(picture: Picture, figures: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
+def rows(view: CampaignView, figures: list[tuple[Case, Summary]], frame: Frame) -> list[Row]:
     """Return one cell per pair of ranks and candidate; `shade` is 0 for the best figure and 1 for the worst."""
     logs = [math.log(max(one.typical_ns, 1e-3)) for _, one in figures]
     low, span = min(logs), (max(logs) - min(logs)) or 1
-    found = {one.candidate: one for one in picture.evaluation.maps if one.case == naming.endless(picture.cases[0])}
+    found = {one.candidate: one for one in view.maps if one.case == naming.endless(view.cases[0])}
     column = {rank: number for number, rank in enumerate(frame.ranks)}
     made = []
     for (case, summary), log in zip(figures, logs, strict=True):
-        operation, own = picture.operation(case), found[summary.candidate]
+        operation, own = view.operation(case), found[summary.candidate]
         pair = naming.ends(case, operation)
         ways = maps.both_directions({pair: case}, operation) if pair[::-1] not in own.cases else [pair]
-        told = cell(picture, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
+        told = cell(view, case, summary, own, pair) | {"shade": round((log - low) / span, 2)}
         for first, second in ways:
             at = {"x": column[second], "y": frame.top(summary.candidate) + frame.cell[0] * column[first]}
             made.append(told | at)
     return made
 
 
-def cell(picture: Picture, case: Case, summary: Summary, own: Map, pair: tuple[int, int]) -> Row:
+def cell(view: CampaignView, case: Case, summary: Summary, own: Map, pair: tuple[int, int]) -> Row:
     """Return one cell, less where it stands."""
     first, second = pair
-    measure = picture.measure(case)
+    measure = view.measure(case)
     return {
         "key": case.key,
         "pair": format_text("from {first} to {second}", first=first, second=second),

@@ -9,9 +9,10 @@ from rankbench.verdict import measures
 
 if TYPE_CHECKING:
     from rankbench.model import Case
-    from rankbench.plots import Chart, Picture
+    from rankbench.plots import Chart
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Bandwidth per node"
 HELP = (
@@ -21,10 +22,10 @@ HELP = (
 SCOPE = "scale"
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one case that moves payload at all numbers of nodes, where there are several."""
 
     def measure(case: Case, place: Site) -> Measure | None:
-        return measures.per_node(case, place.nodes, *picture.evaluation.moved.get(case.key, ()))
+        return measures.per_node(case, place.nodes, *view.moved.get(case.key, ()))
 
-    return plots.by_nodes(picture, measure, per_node=True)
+    return plots.by_nodes(view, measure, per_node=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from typing import TYPE_CHECKING
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Placements"
 HELP = (
@@ -32,27 +32,25 @@ TICKS = 5
 """Labels on a panel's axis, at most."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one operation at all its placements."""
-    picture = dataclasses.replace(
-        picture, cases=[case for case in picture.cases if case.key not in picture.evaluation.over_nodes]
-    )
-    told = {case.placement for case in picture.cases}
-    names = [one.name for one in picture.campaign.plan.placements if one.name in told]
-    figures = list(picture.summaries())
-    plain = not any(case.key in picture.evaluation.pairs for case in picture.cases)
+    view = view.showing([case for case in view.cases if case.key not in view.over_nodes])
+    told = {case.placement for case in view.cases}
+    names = [one.name for one in view.campaign.plan.placements if one.name in told]
+    figures = list(view.shown_summaries())
+    plain = not any(case.key in view.pair_cases for case in view.cases)
     if len(names) < 2 or not plain or not figures:
         return None
-    shown = [name for name in picture.candidates if any(one.candidate == name for _, one in figures)]
-    sizes = sorted({case.size_bytes for case in picture.cases})
-    measure = plots.unmoved(picture.measure(picture.cases[0]))
+    shown = [name for name in view.candidates if any(one.candidate == name for _, one in figures)]
+    sizes = sorted({case.size_bytes for case in view.cases})
+    measure = plots.unmoved(view.measure(view.cases[0]))
     side = panels(shown, sizes)
     at = dict(zip(sizes, side.values, strict=True))
-    rows = [row(picture, case, one, side.x(at[case.size_bytes], shown.index(one.candidate))) for case, one in figures]
+    rows = [row(view, case, one, side.x(at[case.size_bytes], shown.index(one.candidate))) for case, one in figures]
     return Chart(
-        form(tuple(names), side, tuple(labels(picture, sizes)), measure),
-        format_text("{line}: {what} by placement", line=picture.line(), what=measure.heading),
-        plots.everywhere(picture, [summary for _, summary in figures]),
+        form(tuple(names), side, tuple(labels(view, sizes)), measure),
+        format_text("{line}: {what} by placement", line=view.line_name(), what=measure.heading),
+        plots.everywhere(view, [summary for _, summary in figures]),
         {"points": rows, "heads": side.rows()},
     )
 
@@ -62,9 +60,9 @@ def panels(heads: Sequence[str], sizes: Sequence[int]) -> Panels:
     return Panels(tuple(heads), tuple(plots.size_position(size, list(sizes)) for size in sizes))
 
 
-def labels(picture: Picture, sizes: Sequence[int]) -> list[str]:
+def labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
     """Return sizes in words; of many only some, evenly, so that they have room, and none beside the next panel."""
-    words = {case.size_bytes: picture.size(case) for case in picture.cases}
+    words = {case.size_bytes: view.size_text(case) for case in view.cases}
     step = math.ceil(len(sizes) / TICKS)
     first, last = (math.log2(plots.size_position(size, list(sizes))) for size in (sizes[0], sizes[-1]))
     apart = PANEL * 2 * plots.MARGIN / (last - first + 2 * plots.MARGIN)
@@ -72,15 +70,15 @@ def labels(picture: Picture, sizes: Sequence[int]) -> list[str]:
     return [words[size] if number % step == 0 and number < end else "" for number, size in enumerate(sizes)]
 
 
-def row(picture: Picture, case: Case, summary: Summary, position: float) -> Row:
+def row(view: CampaignView, case: Case, summary: Summary, position: float) -> Row:
     """Return one point."""
     return {
-        "key": picture.key(case),
+        "key": view.key(case),
         "placement": case.placement,
         "part": f"{case.placement} {summary.candidate}",
-        "size": picture.size(case),
+        "size": view.size_text(case),
         "x": position,
-        **plots.point(summary, picture.measure(case)),
+        **plots.point(summary, view.measure(case)),
     }
 
 

@@ -12,9 +12,11 @@ import polars as pl
 from rankbench import plots
 from rankbench.language import format_text
 from rankbench.plots import Chart
+from rankbench.verdict.view import by_case
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Single ranks"
 HELP = (
@@ -29,49 +31,49 @@ BESIDE = 0.6
 """The part of a rank's width over which candidates stand beside each other."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw the ranks of one case."""
-    case = picture.cases[0]
-    found = picture.once("ranks", lambda: ranks_of(picture)).get(case.key, [])
+    case = view.cases[0]
+    found = view.once("ranks", lambda: ranks_of(view)).get(case.key, [])
     if not found:
         return None
     kept = [one for one in found if one["median_ns"] is not None]
-    name = picture.name(case)
+    name = view.case_name(case)
     if not kept:
-        rows = [share(picture, one) for one in found]
-        chosen = shares(picture.candidates, case.ranks)
+        rows = [share(view, one) for one in found]
+        chosen = shares(view.candidates, case.ranks)
         title = format_text("{case}: how often each rank was the last", case=name)
     else:
-        rows = [times(picture, one) for one in kept]
-        chosen = spans(picture.candidates, case.ranks, heading(picture))
+        rows = [times(view, one) for one in kept]
+        chosen = spans(view.candidates, case.ranks, heading(view))
         title = format_text("{case}: from beginning to end of each rank", case=name)
-    return Chart(chosen, title, plots.circumstances(picture), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
+    return Chart(chosen, title, plots.circumstances(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
 
 
-def ranks_of(picture: Picture) -> dict[str, list[Row]]:
+def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
     """Return the ranks of each case that is drawn."""
-    found = picture.evaluation.ranks.filter(pl.col("candidate").is_in(list(picture.candidates)))
-    return plots.by_case(found if picture.near is None else found.filter(pl.col("case").is_in(list(picture.near))))
+    found = view.single_ranks.filter(pl.col("candidate").is_in(list(view.candidates)))
+    return by_case(found if view.near is None else found.filter(pl.col("case").is_in(list(view.near))))
 
 
-def place(picture: Picture, one: Row) -> Row:
+def place(view: CampaignView, one: Row) -> Row:
     """Return whose rank it is and where it stands: candidates beside each other."""
-    count = len(picture.candidates)
-    beside = (picture.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
+    count = len(view.candidates)
+    beside = (view.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
     last = format_text("{share:.0%} of {n} samples", share=one["last"], n=one["samples"])
     return {"candidate": one["candidate"], "rank": one["rank"], "place": one["rank"] + beside, "last": last}
 
 
-def share(picture: Picture, one: Row) -> Row:
+def share(view: CampaignView, one: Row) -> Row:
     """Return how often a rank was the last."""
-    return {**place(picture, one), "share": plots.rounded(one["last"])}
+    return {**place(view, one), "share": plots.rounded(one["last"])}
 
 
-def times(picture: Picture, one: Row) -> Row:
+def times(view: CampaignView, one: Row) -> Row:
     """Return when a rank began and ended. Without a common start each begins at its own."""
     known = {name: one[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
     return {
-        **place(picture, one),
+        **place(view, one),
         **{name: plots.rounded(value) for name, value in known.items()},
         "began": format_text(
             "{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
@@ -91,9 +93,9 @@ def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
     )
 
 
-def heading(picture: Picture) -> str:
+def heading(view: CampaignView) -> str:
     """Return what times are counted from."""
-    common = picture.campaign.scheduled(picture.cases[0])
+    common = view.campaign.scheduled(view.cases[0])
     return format_text("after the common start") if common else format_text("after its own beginning")
 
 

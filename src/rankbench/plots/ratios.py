@@ -15,7 +15,8 @@ from rankbench.quantities import format_ratio, format_size
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Ratios"
 HELP = (
@@ -25,24 +26,24 @@ HELP = (
 SCOPE = "line"
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one operation over message sizes."""
-    base = picture.candidates[0]
-    sizes = sorted({case.size_bytes for case in picture.cases})
+    base = view.candidates[0]
+    sizes = sorted({case.size_bytes for case in view.cases})
     rows = [
         row(case, comparison, sizes)
-        for case in picture.cases
-        for comparison in picture.evaluation.comparisons_of.get(picture.key(case), ())
+        for case in view.cases
+        for comparison in view.comparisons_of.get(view.key(case), ())
         if comparison.base == base
     ]
     if not rows:
         return None
-    memory = picture.measure(picture.cases[0]).kind == "memory"
+    memory = view.measure(view.cases[0]).kind == "memory"
     return Chart(
-        form(picture.candidates, tuple(sizes), memory=memory, strip=picture.campaign.plan.threshold > 0),
-        heading(picture.line(), base, memory=memory),
-        plots.circumstances(picture, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
-        {"ratios": rows, "one": [threshold(picture)]},
+        form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
+        heading(view.line_name(), base, memory=memory),
+        plots.circumstances(view, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
+        {"ratios": rows, "one": [threshold(view)]},
     )
 
 
@@ -73,9 +74,9 @@ def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
     }
 
 
-def threshold(picture: Picture) -> Row:
+def threshold(view: CampaignView) -> Row:
     """Return the line of equality and the strip of differences not worth telling."""
-    worth = 1 + picture.campaign.plan.threshold
+    worth = 1 + view.campaign.plan.threshold
     return {"one": 1, "low": 1 / worth, "high": worth}
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rankbench import plots
 
 if TYPE_CHECKING:
-    from rankbench.plots import Chart, Picture
+    from rankbench.plots import Chart
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling with nodes"
 HELP = (
@@ -18,6 +19,6 @@ HELP = (
 SCOPE = "scale"
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of nodes, where there are several."""
-    return plots.by_nodes(picture, lambda case, _place: picture.measure(case), per_node=False)
+    return plots.by_nodes(view, lambda case, _place: view.measure(case), per_node=False)

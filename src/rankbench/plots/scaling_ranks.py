@@ -14,9 +14,10 @@ from rankbench.verdict import scales
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling with ranks"
 HELP = (
@@ -29,42 +30,42 @@ LETTER = 7.2
 """Width of a letter of a head, in pixels."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one case at all numbers of ranks."""
-    cases = picture.evaluation.scaled.get(placeless(picture.cases[0]).key, {})
-    own = scales.standings(picture.evaluation, cases, picture.candidates)
+    cases = view.scaled.get(placeless(view.cases[0]).key, {})
+    own = scales.standings(view, cases, view.candidates)
     if not any(one.counts for one in own):
         return None
-    shown = [name for name in picture.candidates if any(one.candidate == name for one in own)]
+    shown = [name for name in view.candidates if any(one.candidate == name for one in own)]
     totals = sorted({place.ranks for place in cases})
     alone = len({place.nodes for place in cases}) == 1
-    each = {place: series_name(picture, place, alone=alone) for place in sorted(cases, key=lambda one: one[::-1])}
+    each = {place: series_name(view, place, alone=alone) for place in sorted(cases, key=lambda one: one[::-1])}
     letters = round((plots.WIDTH - 60) / len(shown) / LETTER)
     panels = Panels(tuple(folded(name, letters) for name in shown), tuple(map(float, totals)))
-    measure = picture.measure(picture.cases[0])
+    measure = view.measure(view.cases[0])
     sketch = Sketch(
         panels,
         lambda one: shown.index(one.candidate),
         lambda one: float(one.site.ranks),
-        lambda one: picture.measure(one.case),
+        lambda one: view.measure(one.case),
         lambda one: each[one.site],
         "{fate} from {first} ranks on",
     )
-    points = sketch.points(own, picture.campaign)
-    foot = sketch.foot(own, points, picture.campaign)
+    points = sketch.points(own, view.campaign)
+    foot = sketch.foot(own, points, view.campaign)
     return Chart(
         form(panels, tuple(dict.fromkeys(each.values())), plots.unmoved(measure), failed=bool(foot)),
-        format_text("{case}: {what} by ranks", case=picture.name(picture.cases[0]), what=measure.heading),
-        plots.everywhere(picture, [one.summary for one in own if one.counts]),
+        format_text("{case}: {what} by ranks", case=view.case_name(view.cases[0]), what=measure.heading),
+        plots.everywhere(view, [one.summary for one in own if one.counts]),
         {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
     )
 
 
-def series_name(picture: Picture, place: Site, *, alone: bool) -> str:
+def series_name(view: CampaignView, place: Site, *, alone: bool) -> str:
     """Return what a place has in common with others: its ranks per node, or where all have as many nodes, these."""
     if not alone:
-        return scales.ranks_name(place.ranks_per_node, picture.campaign)
-    if scales.remark(place, picture.campaign):
+        return scales.ranks_name(place.ranks_per_node, view.campaign)
+    if scales.remark(place, view.campaign):
         return format_text("{n:count node}, more ranks than cores", n=place.nodes)
     return format_text("{n:count node}", n=place.nodes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,9 @@ from rankbench.quantities import format_time
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Starts"
 HELP = (
@@ -28,25 +28,25 @@ ROW = 17
 """Height of the row of one candidate with one start."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw the cases that are like this one but for their start; it is drawn for the usual start only."""
-    case = picture.cases[0]
-    alike = [one for one in picture.evaluation.alike(case) if picture.own_start(case)]
+    case = view.cases[0]
+    alike = [one for one in view.start_variants(case) if view.has_usual_start(case)]
     if len(alike) < 2:
         return None
     figures = {one.key: one for one in alike}
-    measure = picture.measure(case).of_samples
+    measure = view.measure(case).of_samples
     rows = [
         row(figures[summary.case], summary, measure)
-        for summary in picture.verdict.summaries
-        if summary.case in figures and summary.candidate in picture.candidates and (summary.launches or summary.doubt)
+        for summary in view.verdict.summaries
+        if summary.case in figures and summary.candidate in view.candidates and (summary.launches or summary.doubt)
     ]
     if not rows:
         return None
     return Chart(
-        form(picture.candidates, tuple(one.start for one in alike)),
-        format_text("{case}: time by start", case=picture.name(case)),
-        plots.circumstances(dataclasses.replace(picture, cases=alike), start=format_text("{n} starts", n=len(alike))),
+        form(view.candidates, tuple(one.start for one in alike)),
+        format_text("{case}: time by start", case=view.case_name(case)),
+        plots.circumstances(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
         {"points": rows},
     )
 

@@ -13,8 +13,9 @@ from rankbench.quantities import format_time
 from rankbench.statistics import states
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
     from rankbench.statistics.states import Met
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
 HELP = (
@@ -26,19 +27,19 @@ LEAST = 1.5
 """The axis shows at least from the middle over this to this times the middle, so that a calm machine looks calm."""
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one point and one bar per launch."""
-    known = [one for one in states.met(picture.launches) if one.known]
+    known = [one for one in states.met(view.launches) if one.known]
     if not known:
         return None
     ends = sorted(end for one in known for end in ends_of(one))
     middle = ends[len(ends) // 2]
     scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
     return Chart(
-        plots.form(layers(picture.candidates, scale), 200),
+        plots.form(layers(view.candidates, scale), 200),
         format_text("State of the machine during each launch, measured without MPI"),
         subtitle(known),
-        {"launches": [row(picture, one) for one in known]},
+        {"launches": [row(view, one) for one in known]},
     )
 
 
@@ -56,9 +57,9 @@ def ends_of(one: Met) -> tuple[float, float]:
     return states.mean(one.before or one.after), states.mean(one.after or one.before)
 
 
-def row(picture: Picture, one: Met) -> Row:
+def row(view: CampaignView, one: Met) -> Row:
     """Return a launch's point; the A/A twin goes by the name of its original."""
-    original = {candidate.name: candidate.control_of or candidate.name for candidate in picture.campaign.candidates}
+    original = {candidate.name: candidate.control_of or candidate.name for candidate in view.campaign.candidates}
     before_ns, after_ns = ends_of(one)
     return {
         "candidate": original[one.launch.candidate],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import textwrap
@@ -18,7 +17,8 @@ from rankbench.verdict import naming
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Winner map"
 HELP = (
@@ -33,31 +33,31 @@ LABEL = 30
 WIDTH_OF_LETTER = 6.2
 
 
-def chart(picture: Picture) -> Chart | None:
+def chart(view: CampaignView) -> Chart | None:
     """Draw one placement: operations downwards, message sizes to the right."""
-    verdicts = shown(picture)
+    verdicts = shown(view)
     if not verdicts:
         return None
-    letters = plots.initials(picture.candidates)
-    rows = [cell(verdict, letters, picture) for verdict in verdicts]
+    letters = plots.initials(view.candidates)
+    rows = [cell(verdict, letters, view) for verdict in verdicts]
     sizes = list(dict.fromkeys(row["size"] for row in sorted(rows, key=lambda row: row["size_bytes"])))
     lines = list(dict.fromkeys(row["line"] for row in rows))
     height, width = label_room(lines)
-    form = plots.form(layers(picture, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
-    return Chart(form, *headings(picture, verdicts), {"cells": rows})
+    form = plots.form(layers(view, letters, lines, sizes), height * len(lines), width + 42 * len(sizes))
+    return Chart(form, *headings(view, verdicts), {"cells": rows})
 
 
-def shown(picture: Picture) -> list[CaseVerdict]:
+def shown(view: CampaignView) -> list[CaseVerdict]:
     """Return the verdicts that have a cell: not those between pairs of ranks, nor those with an unusual start."""
-    return [verdict for verdict in picture.plain().verdicts() if picture.own_start(verdict.case)]
+    return [verdict for verdict in view.without_pairs().shown_verdicts() if view.has_usual_start(verdict.case)]
 
 
-def headings(picture: Picture, verdicts: list[CaseVerdict]) -> tuple[str, str]:
+def headings(view: CampaignView, verdicts: list[CaseVerdict]) -> tuple[str, str]:
     """Return title and subtitle of a map."""
     memory = any(verdict.case.quantity == "memory" for verdict in verdicts)
     fastest = format_text("Fastest candidate by operation and message size")
     title = format_text("Best candidate by operation and message size") if memory else fastest
-    return title, plots.circumstances(dataclasses.replace(picture, cases=[verdict.case for verdict in verdicts]))
+    return title, plots.circumstances(view.showing([verdict.case for verdict in verdicts]))
 
 
 def folded(line: str) -> str:
@@ -72,7 +72,7 @@ def label_room(lines: list[str]) -> tuple[int, int]:
     return max(36, 10 + 13 * max(map(len, parts))), max(140, round(WIDTH_OF_LETTER * widest))
 
 
-def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: list[str]) -> list[alt.Chart]:
+def layers(view: CampaignView, letters: dict[str, str], lines: list[str], sizes: list[str]) -> list[alt.Chart]:
     """Return white ground, tint and words: the tint is the same on a light and on a dark page."""
     bare = alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False)
     parts = "split(datum.label, '\\n')"
@@ -89,7 +89,7 @@ def layers(picture: Picture, letters: dict[str, str], lines: list[str], sizes: l
     )
     ground = base.mark_rect(fill="#ffffff", aria=False)
     tint = base.mark_rect(cursor="pointer").encode(
-        color=fill(picture, letters),
+        color=fill(view, letters),
         opacity=alt.Opacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.22, 0.78]), legend=None),
         description=alt.Description("said:N"),
     )
@@ -107,10 +107,10 @@ def words(base: alt.Chart) -> list[alt.Chart]:
     return [text("mark", "!datum.told", 0, 12), text("mark", "datum.told", -7, 12), text("margin", "datum.told", 8, 11)]
 
 
-def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
+def fill(view: CampaignView, letters: dict[str, str]) -> alt.Color:
     """Return the candidates' colour with a grey for ties, and a legend that explains the letters."""
-    fills = [*picture.candidates, SHARED]
-    labels = {name: f"{letters[name]}  {name}" for name in picture.candidates}
+    fills = [*view.candidates, SHARED]
+    labels = {name: f"{letters[name]}  {name}" for name in view.candidates}
     labels[SHARED] = format_text("=  equivalent, ~  not distinguishable, A/B  near/far")
     words = f"{json.dumps(labels)}[datum.value]"
     legend = alt.Legend(orient="top", labelExpr=words, symbolOpacity=1, columns=plots.columns(labels.values()))
@@ -118,7 +118,7 @@ def fill(picture: Picture, letters: dict[str, str]) -> alt.Color:
     return alt.Color("fill:N", title=None, scale=scale, legend=legend)
 
 
-def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row:
+def cell(verdict: CaseVerdict, letters: dict[str, str], view: CampaignView) -> Row:
     """Return one cell: where it stands, what fills it, and its label in one or two lines."""
     case, winners = verdict.case, verdict.winners
     single = len(winners) == 1
@@ -126,8 +126,8 @@ def cell(verdict: CaseVerdict, letters: dict[str, str], picture: Picture) -> Row
     mark = by_level(verdict, letters) if verdict.differs else letters_of(winners, verdict.sign, letters, whole=not told)
     joined = naming.by_level(verdict) if verdict.differs else f" {verdict.sign} ".join(winners)
     winner = joined or format_text("none: no candidate has a figure that counts")
-    operation = picture.operation(case)
-    name = picture.name(case)
+    operation = view.operation(case)
+    name = view.case_name(case)
     margin = format_ratio(verdict.margin) if told else verdict.sign if len(winners) > 1 and not verdict.differs else ""
     return {
         "key": case.key,

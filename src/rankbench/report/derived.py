@@ -11,16 +11,16 @@ from rankbench.language import render
 
 if TYPE_CHECKING:
     from rankbench.model import Comparison, Summary
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 
 FIELDS = ("blocks", "ratio", "low", "high")
 LEVEL_COLUMNS = [f"{level}_{field}" for level in ("near", "far") for field in FIELDS]
 
 
-def frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
+def frames(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return one row per summary and one per comparison, those of the A/A control included."""
-    verdict = evaluation.verdict
+    verdict = view.verdict
     comparisons = [
         {**comparison_row(comparison), "control": control}
         for control, found in ((False, verdict.comparisons), (True, verdict.control))
@@ -32,7 +32,7 @@ def frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
     }
 
 
-def csv_frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
+def csv_frames(view: CampaignView) -> dict[str, pl.DataFrame]:
     """Return the same with the columns that make up each case, for programs that do not take keys apart."""
     units = {"memory": "bytes"}
     cases = pl.DataFrame(
@@ -51,10 +51,10 @@ def csv_frames(evaluation: Evaluation) -> dict[str, pl.DataFrame]:
                 "quantity": case.quantity,
                 "unit": units.get(case.quantity, "ns"),
             }
-            for case in evaluation.campaign.cases
+            for case in view.campaign.cases
         ]
     )
-    found = {name: frame for name, frame in frames(evaluation).items() if not frame.is_empty()}
+    found = {name: frame for name, frame in frames(view).items() if not frame.is_empty()}
     return {name: cases.join(frame, on="case", maintain_order="left_right") for name, frame in found.items()}
 
 

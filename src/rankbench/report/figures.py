@@ -11,6 +11,7 @@ from rankbench import files, plots, units
 from rankbench.model import RankbenchError
 from rankbench.report.tables import smallest_cases
 from rankbench.verdict import naming
+from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankbench.model import Group, Verdict
-    from rankbench.plots import Picture
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 FORMATS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "png": lambda spec: vl_convert.vegalite_to_png(spec, scale=2),
@@ -33,7 +33,7 @@ MOST_LINES = 120
 PAPER = {**plots.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
-def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) -> list[Path]:
+def write_figures(folder: Path, view: CampaignView, formats: Iterable[str]) -> list[Path]:
     """Write the charts in every format into a folder, and return the files in the order of writing.
 
     Charts of single cases are written for those that the conclusion or a finding names as evidence, and of each line
@@ -44,13 +44,12 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     for name in wanted:
         if name not in FORMATS:
             raise RankbenchError(f"figure format {name!r}: {units.suggestion(name, FORMATS)}")
-    whole = plots.picture(evaluation)
     files.make_folder(folder)
     written = []
-    told = {*evidence(evaluation), *smallest_cases(whole)} - evaluation.pairs
-    in_matrix = {naming.line_key(case) for case in whole.cases if case.key in evaluation.pairs}
-    left_out = in_matrix | lines_left_out(whole)
-    for plot, key, chart in plots.charts(whole, told):
+    told = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
+    in_matrix = {naming.line_key(case) for case in view.cases if case.key in view.pair_cases}
+    left_out = in_matrix | lines_left_out(view)
+    for plot, key, chart in plots.charts(view, told):
         if key in left_out:
             continue
         spec = chart.spec(PAPER)
@@ -61,19 +60,19 @@ def write_figures(folder: Path, evaluation: Evaluation, formats: Iterable[str]) 
     return written
 
 
-def lines_left_out(whole: Picture) -> set[str]:
+def lines_left_out(view: CampaignView) -> set[str]:
     """Return the keys of the lines, and of what stands for them at all placements, that are too many to be drawn."""
-    told = set(evidence(whole.evaluation))
-    scopes = [plots.SCOPES[name] for name in ("line", "places")]
-    keys = {scope(case): scope for scope in scopes for case in whole.cases}
-    kept = {scope(case) for scope in scopes for case in whole.cases if case.key in told}
+    told = set(evidence_cases(view))
+    scopes = [SCOPES[name] for name in ("line", "places")]
+    keys = {scope(case): scope for scope in scopes for case in view.cases}
+    kept = {scope(case) for scope in scopes for case in view.cases if case.key in told}
     lines = sum(scope == scopes[0] for scope in keys.values())
     return keys.keys() - kept if lines > MOST_LINES else set()
 
 
-def evidence(evaluation: Evaluation) -> list[str]:
+def evidence_cases(view: CampaignView) -> list[str]:
     """Return the keys of the cases that the conclusion or a finding rests on, or that stand for a group."""
-    verdict = evaluation.verdict
+    verdict = view.verdict
     told = [sentence.cases for sentence in verdict.conclusion] + [finding.cases for finding in verdict.findings]
     told += [one.cases[:1] for one in alike(verdict)]
     return list(dict.fromkeys(key for keys in told for key in keys[:SHOWN]))

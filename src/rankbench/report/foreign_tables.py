@@ -8,10 +8,10 @@ from rankbench.language import format_text
 from rankbench.report.tables import Cell, Table
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 
-def meanings(whole: Picture) -> Table:
+def meanings(view: CampaignView) -> Table:
     """Return what each benchmark's numbers mean, and what the core has in its place."""
     rows = [
         [
@@ -20,7 +20,7 @@ def meanings(whole: Picture) -> Table:
             Cell(one.foreign.meaning.text),
             Cell(one.foreign.meaning.data),
         ]
-        for one in whole.campaign.operations
+        for one in view.campaign.operations
         if one.foreign
     ]
     columns = [
@@ -32,7 +32,7 @@ def meanings(whole: Picture) -> Table:
     return Table(format_text("What the numbers of other programs mean"), columns, rows)
 
 
-def files(whole: Picture) -> Table:
+def files(view: CampaignView) -> Table:
     """Return the files that figures were read from, with what was found in them."""
     rows = [
         [
@@ -41,7 +41,7 @@ def files(whole: Picture) -> Table:
             Cell("; ".join(f"{key} {value}" for key, value in one.facts.items()) or "–"),
             Cell("; ".join(one.said) or "–"),
         ]
-        for one in whole.campaign.imported
+        for one in view.campaign.imported
     ]
     columns = [format_text("file"), format_text("printed by"), format_text("tells of itself"), format_text("found")]
     return Table(format_text("Files that were imported"), columns, rows)

@@ -12,27 +12,27 @@ from rankbench.plan import estimators
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 
-def paragraphs(evaluation: Evaluation) -> list[tuple[str, str]]:
+def paragraphs(view: CampaignView) -> list[tuple[str, str]]:
     """Return titles and texts."""
-    measured = [] if evaluation.campaign.imported else list(_measured(evaluation))
-    return [*measured, *_judged(evaluation)]
+    measured = [] if view.campaign.imported else list(_measured(view))
+    return [*measured, *_judged(view)]
 
 
-def _measured(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
+def _measured(view: CampaignView) -> Iterator[tuple[str, str]]:
     blocks = format_text(
         "One launch is one mpiexec. A block launches every candidate once, in an order drawn from a recorded seed. "
         "There were {n}.",
-        n=format_text("{n:count block}", n=evaluation.verdict.blocks),
+        n=format_text("{n:count block}", n=view.verdict.blocks),
     )
-    yield format_text("Launches"), f"{blocks} {_turns(evaluation)}"
-    starts = [f"{start.name}: {start.help}" for start in evaluation.campaign.starts]
+    yield format_text("Launches"), f"{blocks} {_turns(view)}"
+    starts = [f"{start.name}: {start.help}" for start in view.campaign.starts]
     ready = format_text(
         "Samples for which a rank was late are discarded. How ranks begin together: {how}.", how="; ".join(starts)
     )
-    yield format_text("Samples"), f"{_samples(evaluation)} {ready}" if starts else _samples(evaluation)
+    yield format_text("Samples"), f"{_samples(view)} {ready}" if starts else _samples(view)
     yield (
         format_text("Certainty of starts"),
         format_text(
@@ -49,9 +49,9 @@ def _measured(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     )
 
 
-def _turns(evaluation: Evaluation) -> str:
+def _turns(view: CampaignView) -> str:
     """Return whether launches of a block ran at the same time."""
-    together = {one.together > 1 for one in evaluation.launches}
+    together = {one.together > 1 for one in view.launches}
     if together == {True}:
         return format_text(
             "The launches of a block are started together and take turns case by case: while one measures, the others "
@@ -65,9 +65,9 @@ def _turns(evaluation: Evaluation) -> str:
     return format_text("Each launch ran alone: the launches of a block followed each other.")
 
 
-def _samples(evaluation: Evaluation) -> str:
+def _samples(view: CampaignView) -> str:
     """Return of how many calls a sample is the mean."""
-    counted = evaluation.cases if "calls" in evaluation.cases.columns else pl.DataFrame({"calls": [1]})
+    counted = view.case_rows if "calls" in view.case_rows.columns else pl.DataFrame({"calls": [1]})
     most = counted["calls"].max() or 1
     if most == 1:
         return format_text("Every sample is one timed call.")
@@ -78,8 +78,8 @@ def _samples(evaluation: Evaluation) -> str:
     )
 
 
-def _judged(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-    plan = evaluation.campaign.plan
+def _judged(view: CampaignView) -> Iterator[tuple[str, str]]:
+    plan = view.campaign.plan
     meaning = getattr(estimators.unit_of(plan.estimator), "MEANING", None)
     yield (
         format_text("Typical value"),

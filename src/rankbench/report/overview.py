@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
     from rankbench.model import CaseVerdict
     from rankbench.model.verdicts import Outcome
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 ROWS = 16
 
 
-def overview(whole: Picture) -> Table:
+def overview(view: CampaignView) -> Table:
     """Return the first cases, with what the signs mean and how many more there are as the caption."""
-    picked = whole.plain()
+    picked = view.without_pairs()
     summaries = {(one.case, one.candidate): one for one in picked.verdict.summaries}
-    verdicts = list(picked.verdicts())
+    verdicts = list(picked.shown_verdicts())
     rows = []
     for verdict in verdicts[:ROWS]:
         cells = (
             marked(verdict, name, figure(picked, verdict, name, summaries.get((verdict.case.key, name))))
             for name in picked.candidates
         )
-        rows.append([Cell(whole.evaluation.evidence.full_title(verdict.case), case=verdict.case.key), *cells])
+        rows.append([Cell(view.full_title(verdict.case), case=verdict.case.key), *cells])
     caption = format_text("* fastest, {outcomes}", outcomes=outcome_legend(picked))
     if any(verdict.differs for verdict in verdicts[:ROWS]):
         caption = format_text("{caption}; two signs: cores near/far", caption=caption)

@@ -16,21 +16,22 @@ from markupsafe import Markup, escape
 
 from rankbench import files, plots, units
 from rankbench.language import Text, format_text, render
+from rankbench.plan import notation, stop_rules
 from rankbench.plots import winner_map
 from rankbench.quantities import format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables
-from rankbench.report.figures import SHOWN, alike, evidence
+from rankbench.report.figures import SHOWN, alike, evidence_cases
 from rankbench.report.method import paragraphs
 from rankbench.verdict import naming
+from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
     from types import ModuleType
 
-    from rankbench.plots import Picture
     from rankbench.report.tables import Table
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 SCRIPTS = ("data.js", "charts.js", "map.js", "tables.js", "filters.js", "page.js")
 """What the page does, in the order in which it is read."""
@@ -43,15 +44,15 @@ NEAR = 300
 """Cases that are shown with histogram and single ranks; of more, those that are evidence."""
 
 
-def write_html(path: Path, evaluation: Evaluation) -> None:
+def write_html(path: Path, view: CampaignView) -> None:
     """Write the report as one file."""
-    files.write(path, html(evaluation))
+    files.write(path, html(view))
 
 
-def html(evaluation: Evaluation) -> str:
+def html(view: CampaignView) -> str:
     """Return the report as one page."""
     style, *behaviour = (templates().get_template(name).render() for name in ("page.css", *SCRIPTS))
-    shown = contents(evaluation)
+    shown = contents(view)
     shown["book"] = packing.embedded(shown["book"])
     return templates().get_template("page.html").render(shown, style=style, behaviour="\n".join(behaviour))
 
@@ -82,98 +83,97 @@ def said(template: str, **fields: object) -> Markup:
     return Markup(format_text(template, **plain))  # noqa: S704 - templates are our own
 
 
-def contents(evaluation: Evaluation) -> dict[str, Any]:
+def contents(view: CampaignView) -> dict[str, Any]:
     """Return everything that the template shows."""
-    campaign = evaluation.campaign
-    whole = plots.picture(evaluation)
-    names = tables.case_names(whole)
+    campaign = view.campaign
+    names = tables.case_names(view)
     kinds = tables.kinds()
-    shown = {name: tables.made_for("page", kind, whole) for name, kind in kinds.items()}
-    sections = [section(name, kinds[name], whole, found) for name, found in shown.items() if found]
-    near = evidence(evaluation)[:NEAR] if len(whole.cases) > NEAR else None
-    forms, charts = packing.charts(plots.charts(whole, near=near, less=[DRAWN_FROM_THE_BOOK]))
-    numbers = {case.key: number for number, case in enumerate(whole.cases)}
+    shown = {name: tables.made_for("page", kind, view) for name, kind in kinds.items()}
+    sections = [section(name, kinds[name], view, found) for name, found in shown.items() if found]
+    near = evidence_cases(view)[:NEAR] if len(view.cases) > NEAR else None
+    forms, charts = packing.charts(plots.charts(view, near=near, less=[DRAWN_FROM_THE_BOOK]))
+    numbers = {case.key: number for number, case in enumerate(view.cases)}
     packed = packing.tables(shown, numbers)
     return {
         "campaign": campaign,
-        "verdict": evaluation.verdict,
-        "groups": alike(evaluation.verdict),
-        "alone": [line for group in evaluation.verdict.groups if len(group.lines) == 1 for line in group.lines],
-        "figures": key_figures(whole),
-        "alarms": false_alarms(whole),
-        "method": paragraphs(evaluation),
+        "verdict": view.verdict,
+        "groups": alike(view.verdict),
+        "alone": [line for group in view.verdict.groups if len(group.lines) == 1 for line in group.lines],
+        "figures": key_figures(view),
+        "alarms": false_alarms(view),
+        "method": paragraphs(view),
         "names": names,
-        "legend": legend(whole),
-        "scopes": scopes(whole),
-        "maps": maps(whole),
-        "lines": {key: line_of(part) for key, part in whole.parts("line")},
+        "legend": legend(view),
+        "scopes": scopes(view),
+        "maps": maps(view),
+        "lines": {key: line_of(part) for key, part in view.parts("line")},
         "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots).items()},
         "sections": sections,
         "main": MAIN,
         "drawn": {*charts},
-        "rests": rests(whole, sections, numbers),
+        "rests": rests(view, sections, numbers),
         "rests_of_tables": rests_of_tables(shown, numbers),
         "few_near": near is not None,
-        "failures": tables.failures(whole),
-        "broken": [launch for launch in evaluation.launches if launch.status != "ok"],
+        "failures": tables.failures(view),
+        "broken": [launch for launch in view.launches if launch.status != "ok"],
         "provenance": [
-            foreign_tables.files(whole),
-            tables.libraries(whole),
-            tables.seats(whole),
-            tables.clocks(whole),
-            foreign_tables.meanings(whole),
+            foreign_tables.files(view),
+            tables.libraries(view),
+            tables.seats(view),
+            tables.clocks(view),
+            foreign_tables.meanings(view),
         ],
-        "control": tables.control(whole),
+        "control": tables.control(view),
         "foreign": any(one.foreign for one in campaign.operations),
-        "probed": any(launch.before or launch.after for launch in evaluation.launches),
+        "probed": any(launch.before or launch.after for launch in view.launches),
         "starts": sorted({case.start for case in campaign.cases}),
         "requirements": [f"{one.family}=={one.version}" for one in campaign.libraries if one.source == "pypi"],
         "memory": format_size(campaign.machine.memory_bytes),
-        "book": book(whole),
+        "book": book(view),
         "parts": {name: packing.zipped(part) for name, part in {**charts, "forms": forms, "tables": packed}.items()},
         "most_named": SHOWN,
         "engine": engine(),
     }
 
 
-def legend(whole: Picture) -> list[tuple[str, str, str]]:
+def legend(view: CampaignView) -> list[tuple[str, str, str]]:
     """Return each candidate's name, letter and colour in the winner map."""
-    letters = plots.initials(whole.candidates)
-    colours = plots.cycle(plots.COLOURS, len(whole.candidates))
-    return [(name, letters[name], colour) for name, colour in zip(whole.candidates, colours, strict=True)]
+    letters = plots.initials(view.candidates)
+    colours = plots.cycle(plots.COLOURS, len(view.candidates))
+    return [(name, letters[name], colour) for name, colour in zip(view.candidates, colours, strict=True)]
 
 
-def maps(whole: Picture) -> dict[str, tuple[str, str]]:
+def maps(view: CampaignView) -> dict[str, tuple[str, str]]:
     """Return title and subtitle of the winner map of each placement that has one."""
-    parts = {place: (part, winner_map.shown(part)) for place, part in whole.parts("placement")}
+    parts = {place: (part, winner_map.shown(part)) for place, part in view.parts("placement")}
     return {place: winner_map.headings(part, verdicts) for place, (part, verdicts) in parts.items() if verdicts}
 
 
-def line_of(part: Picture) -> dict[str, Any]:
+def line_of(part: CampaignView) -> dict[str, Any]:
     """Return how a line is called, how its page shows it, and one of its cases."""
     case = part.cases[0]
     return {
         "name": tables.line_name(part),
         "plot": "curves" if len({one.size_bytes for one in part.cases}) > 1 else "bars",
         "case": case.key,
-        "plain": case.key not in part.evaluation.pairs,
+        "plain": case.key not in part.pair_cases,
     }
 
 
-def scopes(whole: Picture) -> dict[str, Any]:
+def scopes(view: CampaignView) -> dict[str, Any]:
     """Return how the first case of a finding leads to the key of its picture, by plot."""
-    by_key = {case.key: case for case in whole.cases}
+    by_key = {case.key: case for case in view.cases}
 
     def key_of(plot: str, case: str) -> str:
         found = by_key.get(case)
-        return plots.SCOPES[known[plot].SCOPE](found) if found and plot in known else ""
+        return SCOPES[known[plot].SCOPE](found) if found and plot in known else ""
 
     known = units.modules(plots)
-    first = [(one.plot, one.cases[0]) for one in whole.verdict.findings if one.cases]
+    first = [(one.plot, one.cases[0]) for one in view.verdict.findings if one.cases]
     return {f"{plot} {case}": key_of(plot, case) for plot, case in first}
 
 
-def section(name: str, kind: ModuleType, whole: Picture, found: list[Table]) -> dict[str, Any]:
+def section(name: str, kind: ModuleType, view: CampaignView, found: list[Table]) -> dict[str, Any]:
     """Return what the page shows of a kind of table that it has."""
     return {
         "name": name,
@@ -181,19 +181,19 @@ def section(name: str, kind: ModuleType, whole: Picture, found: list[Table]) -> 
         "title": kind.TITLE,
         "short": getattr(kind, "SHORT", kind.TITLE),
         "folded": getattr(kind, "FOLDED", False),
-        "blocks": kind.body(whole) if hasattr(kind, "body") else [],
+        "blocks": kind.body(view) if hasattr(kind, "body") else [],
         "tables": [(table, kind.note(table) if hasattr(kind, "note") else "") for table in found],
     }
 
 
-def rests(whole: Picture, sections: list[dict[str, Any]], numbers: dict[str, int]) -> dict[str, dict[str, str]]:
+def rests(view: CampaignView, sections: list[dict[str, Any]], numbers: dict[str, int]) -> dict[str, dict[str, str]]:
     """Return the numbers of the cases that charts of sections are made of, by plot and key, for the page's filters."""
     known = units.modules(plots)
     blocks = [block for part in sections for block in part["blocks"]]
     names = {block.plot for block in blocks if isinstance(block, tables.Charts)}
     names |= {name for block in blocks if isinstance(block, tables.Sizes) for name in block.plots}
     by_scope = {
-        scope: {key: numbered((case.key for case in part.cases), numbers) for key, part in whole.parts(scope)}
+        scope: {key: numbered((case.key for case in part.cases), numbers) for key, part in view.parts(scope)}
         for scope in {known[name].SCOPE for name in names}
     }
     return {name: by_scope[known[name].SCOPE] for name in names}
@@ -209,9 +209,9 @@ def numbered(keys: Iterable[str], numbers: dict[str, int]) -> str:
     return " ".join(str(numbers[key]) for key in keys if key in numbers)
 
 
-def key_figures(whole: Picture) -> dict[str, str]:
+def key_figures(view: CampaignView) -> dict[str, str]:
     """Return what a reader wants to know of the effort behind the verdict."""
-    verdict = whole.verdict
+    verdict = view.verdict
     samples, late, overrun = (
         sum(getattr(summary, name) for summary in verdict.summaries) for name in ("samples", "late", "overrun")
     )
@@ -222,21 +222,22 @@ def key_figures(whole: Picture) -> dict[str, str]:
         format_text("overran their window, kept"): overrun - discarded,
     }
     return {
-        format_text("candidates"): str(len(whole.candidates)),
-        format_text("cases"): format_whole(len(whole.cases)),
-        format_text("launches"): format_whole(len(whole.launches)),
+        format_text("candidates"): str(len(view.candidates)),
+        format_text("cases"): format_whole(len(view.cases)),
+        format_text("launches"): format_whole(len(view.launches)),
         format_text("samples"): format_whole(samples),
-        format_text("A/A false alarms"): false_alarms(whole) if verdict.control else format_text("no control"),
-        **({} if whole.campaign.imported else {format_text("late starts discarded"): format_whole(late)}),
+        format_text("A/A false alarms"): false_alarms(view) if verdict.control else format_text("no control"),
+        **({} if view.campaign.imported else {format_text("late starts discarded"): format_whole(late)}),
         **{fate: format_whole(count) for fate, count in overran.items() if count},
-        **saved(whole),
+        **saved(view),
     }
 
 
-def saved(whole: Picture) -> dict[str, str]:
+def saved(view: CampaignView) -> dict[str, str]:
     """Return how much less a campaign that stopped where it was decided measured than one of all its blocks would."""
-    campaign, rows = whole.campaign, whole.evaluation.cases
-    if campaign.plan.stop.until != "decided" or rows.is_empty():
+    campaign, rows = view.campaign, view.case_rows
+    by_case = getattr(stop_rules.unit_of(notation.until(campaign.plan.stop.until).rule), "BY_CASE", False)
+    if not by_case or rows.is_empty():
         return {}
     made = rows.select("block", "candidate", "case").n_unique()
     all_of_it = len(campaign.cases) * len(campaign.candidates) * campaign.plan.stop.blocks_max
@@ -246,48 +247,48 @@ def saved(whole: Picture) -> dict[str, str]:
     return {title: f"{1 - made / all_of_it:.0%}"}
 
 
-def false_alarms(whole: Picture) -> str:
+def false_alarms(view: CampaignView) -> str:
     """Return how many of the A/A comparisons were false alarms."""
-    control = whole.verdict.control
+    control = view.verdict.control
     return format_text("{n} of {all}", n=sum(comparison.different for comparison in control), all=len(control))
 
 
 # --- the book of all cases --------------------------------------------------------------------------------------------
 
 
-def book(whole: Picture) -> dict[str, Any]:
+def book(view: CampaignView) -> dict[str, Any]:
     """Return what the page must know of every line and every case before it draws anything, column by column."""
-    parts = list(whole.parts("line"))
+    parts = list(view.parts("line"))
     number = {id(case): line for line, (_, part) in enumerate(parts) for case in part.cases}
-    placements = [one.name for one in whole.campaign.plan.placements]
+    placements = [one.name for one in view.campaign.plan.placements]
     firsts = [(key, part.cases[0], part.operation(part.cases[0])) for key, part in parts]
     return {
         "theme": THEME,
         "kinds": {operation.kind: operation.kind for _, _, operation in firsts},
-        "candidates": list(whole.candidates),
+        "candidates": list(view.candidates),
         "placements": placements,
-        "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in whole.cases},
+        "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
             "key": [key for key, _, _ in firsts],
             "call": [naming.call(case, operation) for _, case, operation in firsts],
             "rest": ["".join(f", {word}" for word in naming.unusual(case, operation)) for _, case, operation in firsts],
-            "placed": [tables.placed(whole, case) for _, case, _ in firsts],
+            "placed": [tables.placed(view, case) for _, case, _ in firsts],
             "placement": [placements.index(case.placement) for _, case, _ in firsts],
             "kind": [operation.kind for _, _, operation in firsts],
             "sized": [operation.sized for _, _, operation in firsts],
         },
-        "cases": cases(whole, number),
+        "cases": cases(view, number),
     }
 
 
-def cases(whole: Picture, line: dict[int, int]) -> dict[str, list[Any]]:
+def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     """Return the columns of the cases: what the winner map shows of each, and by what it is filtered."""
-    letters = plots.initials(whole.candidates)
-    place = {name: number for number, name in enumerate(whole.candidates)}
-    mapped = {id(verdict.case) for verdict in winner_map.shown(whole)}
+    letters = plots.initials(view.candidates)
+    place = {name: number for number, name in enumerate(view.candidates)}
+    mapped = {id(verdict.case) for verdict in winner_map.shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for case, verdict in zip(whole.cases, whole.verdicts(), strict=True):
-        told = winner_map.cell(verdict, letters, whole)
+    for case, verdict in zip(view.cases, view.shown_verdicts(), strict=True):
+        told = winner_map.cell(verdict, letters, view)
         row = {
             "line": line[id(case)],
             "bytes": case.size_bytes,

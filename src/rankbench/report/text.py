@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rankbench import plots
 from rankbench.language import format_text, render
 from rankbench.report import foreign_tables, tables
 from rankbench.report.figures import alike
@@ -14,9 +13,8 @@ from rankbench.verdict import naming
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rankbench.plots import Picture
     from rankbench.report.tables import Cell, Table
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 LATEX = {
     **{character: f"\\{character}" for character in "#$%&_{}"},
@@ -30,27 +28,26 @@ LATEX = {
 }
 
 
-def markdown(evaluation: Evaluation) -> str:
+def markdown(view: CampaignView) -> str:
     """Return verdict, findings, tables, failures and what starts do as Markdown."""
-    whole = plots.picture(evaluation)
-    verdict = evaluation.verdict
-    parts = [f"# {evaluation.campaign.plan.question}", " ".join(render(claim.text) for claim in verdict.conclusion)]
+    verdict = view.verdict
+    parts = [f"# {view.campaign.plan.question}", " ".join(render(claim.text) for claim in verdict.conclusion)]
     parts += [
         f"**{render(finding.title)}** {render(finding.text)} *{render(finding.advice)}*" for finding in verdict.findings
     ]
-    parts += list(groups(whole))
+    parts += list(groups(view))
     for kind in tables.kinds().values():
-        parts += [markdown_table(table) for table in tables.made_for("text", kind, whole) if table.rows]
-        parts += kind.sentences(whole) if hasattr(kind, "sentences") else []
-    facts = (tables.failures(whole), foreign_tables.meanings(whole), foreign_tables.files(whole))
+        parts += [markdown_table(table) for table in tables.made_for("text", kind, view) if table.rows]
+        parts += kind.sentences(view) if hasattr(kind, "sentences") else []
+    facts = (tables.failures(view), foreign_tables.meanings(view), foreign_tables.files(view))
     parts += [markdown_table(table) for table in facts if table.rows]
     return "\n\n".join(parts) + "\n"
 
 
-def groups(whole: Picture) -> Iterator[str]:
+def groups(view: CampaignView) -> Iterator[str]:
     """Yield the groups of lines whose curves look alike, each with its members."""
-    names = {key: tables.line_name(part) for key, part in whole.parts("line")}
-    for group in alike(whole.verdict):
+    names = {key: tables.line_name(part) for key, part in view.parts("line")}
+    for group in alike(view.verdict):
         members = naming.joined(names[line] for line in group.lines[1:])
         yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
 
@@ -68,10 +65,9 @@ def markdown_cell(cell: Cell) -> str:
     return (text + (f" ({cell.detail})" if cell.detail else "")).replace("|", r"\|").replace("~", r"\~")
 
 
-def latex(evaluation: Evaluation) -> str:
+def latex(view: CampaignView) -> str:
     """Return the tables of figures for booktabs; the document needs `\\usepackage{booktabs}`."""
-    whole = plots.picture(evaluation)
-    found = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, whole))
+    found = (table for kind in tables.kinds().values() for table in tables.made_for("latex", kind, view))
     return "\n\n".join(map(latex_table, found)) + "\n"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rankbench import plots
 from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
@@ -54,7 +53,7 @@ def matched(match: Match) -> str:
 
 def table(held: Held) -> Table:
     """Return one row per case and candidate."""
-    of, whole = {case.key: case for case in held.now.campaign.cases}, plots.picture(held.now)
+    of, whole = {case.key: case for case in held.now.campaign.cases}, held.now
     rows = []
     for change in held.told.changes:
         measure = whole.measure(of[change.case])

@@ -9,76 +9,70 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from rankbench import units
 from rankbench.language import Text, say
 from rankbench.model import CaseStatus, CaseVerdict, Verdict
 from rankbench.verdict import findings
+from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.evidence import NO_FIGURES, NO_LAST_RANKS, Evidence, Pairs
 from rankbench.verdict.groups import groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
     from rankbench.model import Campaign, Case, Comparison, Launch, Summary
     from rankbench.model.verdicts import Outcome
-    from rankbench.statistics.modes import Repeated
+    from rankbench.verdict.view import CampaignView
 
-__all__ = ["judge"]
+__all__ = ["draft", "judge"]
 
 GRAVEST_FIRST = ("failure", "warning", "note")
 
 
-def judge(
+def draft(
     campaign: Campaign,
+    launches: Sequence[Launch],
     summaries: Sequence[Summary],
     comparisons: Sequence[Comparison],
-    control: Sequence[Comparison],
-    launches: Sequence[Launch],
-    figures: pl.DataFrame = NO_FIGURES,
-    modes: Mapping[tuple[str, ...], list[Repeated]] | None = None,
-    last_ranks: pl.DataFrame = NO_LAST_RANKS,
+    control: Sequence[Comparison] = (),
 ) -> Verdict:
-    """Return the verdict. The A/A twin takes part in no ranking: it speaks only of the method.
+    """Return a verdict with every case ranked, and without conclusion, findings and groups.
 
-    `figures` are those of every launch that can be judged; without them nothing is found that takes single launches.
+    The A/A twin takes part in no ranking: it speaks only of the method.
     """
     twins = {candidate.name for candidate in campaign.candidates if candidate.control_of}
     by_case: dict[str, list[Summary]] = {}
     for summary in summaries:
         if summary.candidate not in twins:
             by_case.setdefault(summary.case, []).append(summary)
-    pairs = Pairs(comparisons)
-    cases = [judge_case(case, by_case.get(case.key, []), pairs) for case in campaign.cases]
-    evidence = Evidence(
-        campaign,
-        cases,
-        list(summaries),
-        list(comparisons),
-        list(control),
-        list(launches),
-        figures,
-        modes or {},
-        last_ranks,
-    )
+    pairs = Comparisons(comparisons)
     return Verdict(
-        conclusion=conclude(evidence),
-        cases=cases,
+        conclusion=[],
+        cases=[judge_case(case, by_case.get(case.key, []), pairs) for case in campaign.cases],
         summaries=list(summaries),
         comparisons=list(comparisons),
         control=list(control),
-        findings=sorted(
-            (found for unit in units.modules(findings).values() for found in unit.find(evidence)),
-            key=lambda found: GRAVEST_FIRST.index(found.severity),
-        ),
+        findings=[],
         blocks=len({launch.block for launch in launches}),
-        groups=groups(evidence),
     )
 
 
-def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVerdict:
+def judge(view: CampaignView) -> Verdict:
+    """Return the view's verdict with its conclusion, its findings and its groups."""
+    return msgspec.structs.replace(
+        view.verdict,
+        conclusion=conclude(view),
+        findings=sorted(
+            (finding for unit in units.modules(findings).values() for finding in unit.find(view)),
+            key=lambda finding: GRAVEST_FIRST.index(finding.severity),
+        ),
+        groups=groups(view),
+    )
+
+
+def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> CaseVerdict:
     """Rank the candidates of one case. Winners: all that nobody is surely faster than, at one level at least.
 
     Who is slower is told by the comparisons alone, which are paired; typical values, which are not, order the rest. A
@@ -107,12 +101,12 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Pairs) -> CaseVe
     )
 
 
-def _front(case: str, names: Sequence[str], pairs: Pairs) -> list[str]:
+def _front(case: str, names: Sequence[str], pairs: Comparisons) -> list[str]:
     """Return the candidates that nobody is surely faster than."""
     return [name for name in names if not any(pairs.slower(case, other, name) for other in names)]
 
 
-def _outcome(case: str, winners: Sequence[str], pairs: Pairs) -> Outcome:
+def _outcome(case: str, winners: Sequence[str], pairs: Comparisons) -> Outcome:
     """Return what is known of winners, all at one level of the reference."""
     if len(winners) == 1:
         return "faster"

@@ -10,21 +10,21 @@ from rankbench.statistics.placements import turned
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict, Comparison
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 
-def front(evidence: Evidence, verdict: CaseVerdict) -> list[str]:
+def front(view: CampaignView, verdict: CaseVerdict) -> list[str]:
     """Return the candidates that are not certainly slower than the first of a case.
 
     At 5 % a few verdicts of a long line are wrong; lines are not separated because of these.
     """
     key, first = verdict.case.key, verdict.ranking[0]
-    return [name for name in verdict.ranking if not slower(evidence, key, first, name)]
+    return [name for name in verdict.ranking if not slower(view, key, first, name)]
 
 
-def slower(evidence: Evidence, case: str, first: str, other: str) -> Comparison | None:
+def slower(view: CampaignView, case: str, first: str, other: str) -> Comparison | None:
     """Return the comparison by which `other` is certainly slower than `first`, if there is one."""
-    comparison = evidence.comparison.get((case, first, other))
+    comparison = view.comparisons.of(case, first, other)
     return comparison if comparison and certain(comparison) else None
 
 

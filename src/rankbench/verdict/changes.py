@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Comparison
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.spans import Run
+    from rankbench.verdict.view import CampaignView
 
 
 class Change(NamedTuple):
@@ -22,22 +22,22 @@ class Change(NamedTuple):
     after: Comparison
 
 
-def changes_of(evidence: Evidence, runs: Sequence[Run]) -> Iterator[Change]:
+def changes_of(view: CampaignView, runs: Sequence[Run]) -> Iterator[Change]:
     """Yield the certain changes between spans, each with the nearest earlier span since the change before it."""
     first = 0
     for place, run in enumerate(runs):
-        found = (change for before in reversed(runs[first:place]) if (change := change_of(evidence, before, run)))
+        found = (change for before in reversed(runs[first:place]) if (change := change_of(view, before, run)))
         if change := next(found, None):
             yield change
             first = place
 
 
-def change_of(evidence: Evidence, before: Run, after: Run) -> Change | None:
+def change_of(view: CampaignView, before: Run, after: Run) -> Change | None:
     """Return the change nearest to where two spans meet: of two winners, each is slower in the other's span."""
     for (_, one), (_, two) in product(reversed(before.cases), after.cases):
         for first, second in product(before.names, after.names):
-            left = slower(evidence, one.case.key, first, second)
-            right = slower(evidence, two.case.key, second, first)
+            left = slower(view, one.case.key, first, second)
+            right = slower(view, two.case.key, second, first)
             if left and right:
                 return Change(left, right)
     return None

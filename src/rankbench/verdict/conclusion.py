@@ -10,16 +10,17 @@ from rankbench.language import Text, Words, ended, listed, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import LEVEL, distributions
 from rankbench.verdict import mix
-from rankbench.verdict.evidence import Evidence, sized
 from rankbench.verdict.interim import penalty
 from rankbench.verdict.overall import answer, overall
 from rankbench.verdict.short_answer import at_worst, distance, short_answer
+from rankbench.verdict.wording import sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.model import CaseVerdict
     from rankbench.verdict.overall import Answer
+    from rankbench.verdict.view import CampaignView
 
 FEW_LAUNCHES = 6
 MOST_EXCEPTIONS = 4
@@ -29,50 +30,50 @@ MOST_AGAINST = 5
 """Candidates, the baseline among them, of which the short answer has a sentence each."""
 
 
-def conclude(evidence: Evidence) -> list[Claim]:
+def conclude(view: CampaignView) -> list[Claim]:
     """Return the short answer first, then exceptions, memory and doubts; the check and the scope last."""
-    judged = [one for one in evidence.main if len(one.ranking) > 1]
+    judged = [one for one in view.main_verdicts if len(one.ranking) > 1]
     if not judged:
         text = say("No two candidates have figures for the same case, so there is nothing to compare.")
-        return [Claim(text=text, cases=[], brief=True), *_uncertain(evidence), *_control(evidence)]
-    ample = [one for one in judged if not evidence.short_of_cores(one.case)] or judged
+        return [Claim(text=text, cases=[], brief=True), *_uncertain(view), *_control(view)]
+    ample = [one for one in judged if not view.short_of_cores(one.case)] or judged
     times = [one for one in ample if one.case.quantity != "memory"]
     memory = [one for one in ample if one.case.quantity == "memory"]
-    found = answer(evidence, penalty(evidence)) if times else None
-    best = evidence.campaign.baseline or (found.best if found else _best(evidence, times or memory))
+    found = answer(view, penalty(view)) if times else None
+    best = view.campaign.baseline or (found.best if found else _best(view, times or memory))
     return [
-        *(_fastest(evidence, best, found, times) if times else ()),
-        *(_least_memory(evidence, memory, brief=not times) if memory else ()),
-        *_mix(evidence),
-        *(gap for name in sorted(evidence.names, key=lambda name: name != best) for gap in _gaps(evidence, name)),
-        *_short(evidence, judged, ample),
-        *_uncertain(evidence),
-        *_other_starts(evidence),
-        _check_and_scope(evidence),
+        *(_fastest(view, best, found, times) if times else ()),
+        *(_least_memory(view, memory, brief=not times) if memory else ()),
+        *_mix(view),
+        *(gap for name in sorted(view.candidates, key=lambda name: name != best) for gap in _gaps(view, name)),
+        *_short(view, judged, ample),
+        *_uncertain(view),
+        *_other_starts(view),
+        _check_and_scope(view),
     ]
 
 
-def _fastest(evidence: Evidence, best: str, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _fastest(view: CampaignView, best: str, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who is fastest, how far from it the others are, and where it is not; or how all stand to the baseline."""
-    if base := evidence.campaign.baseline:
-        yield from _against(evidence, base, judged)
-        yield from _distances(evidence, base, judged)
+    if base := view.campaign.baseline:
+        yield from _against(view, base, judged)
+        yield from _distances(view, base, judged)
         return
-    yield from short_answer(evidence, found, judged)
-    yield from _places(evidence, judged)
-    yield from _exceptions(evidence, best, set(_keys(judged)))
+    yield from short_answer(view, found, judged)
+    yield from _places(view, judged)
+    yield from _exceptions(view, best, set(_keys(judged)))
 
 
-def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _against(view: CampaignView, base: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each candidate in how many cases it is faster and slower than the baseline, and where it is not known."""
-    for name in evidence.names:
+    for name in view.candidates:
         keys = [one.case.key for one in judged if {base, name} <= set(one.ranking)]
         if name == base or not keys:
             continue
         faster, slower = (
-            [key for key in keys if evidence.pairs.slower(key, *pair)] for pair in ((name, base), (base, name))
+            [key for key in keys if view.comparisons.slower(key, *pair)] for pair in ((name, base), (base, name))
         )
-        alike = [key for key in keys if evidence.pairs.alike(key, base, name)]
+        alike = [key for key in keys if view.comparisons.alike(key, base, name)]
         text = say(
             "Against {base}, {name} is faster in {faster} of {all:count case}, slower in {slower}, as fast within "
             "{within:.0%} in {alike}; in {unknown} it is not known.",
@@ -83,30 +84,30 @@ def _against(evidence: Evidence, base: str, judged: list[CaseVerdict]) -> Iterat
             alike=len(alike),
             all=len(keys),
             unknown=len(set(keys) - {*faster, *slower, *alike}),
-            within=evidence.campaign.plan.threshold,
+            within=view.campaign.plan.threshold,
         )
-        yield Claim(text=text, cases=[*faster, *slower], brief=len(evidence.names) <= MOST_AGAINST)
+        yield Claim(text=text, cases=[*faster, *slower], brief=len(view.candidates) <= MOST_AGAINST)
 
 
-def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
+def _least_memory(view: CampaignView, judged: list[CaseVerdict], *, brief: bool) -> Iterator[Claim]:
     """Say who needs least memory, and how much the others need."""
-    best = _best(evidence, judged)
+    best = _best(view, judged)
     front = [one for one in _known(judged) if best in one.winners]
     if not front:
         text = say("It is not known who needs least memory in any of {n:count case}.", n=len(judged))
-        yield Claim(text=text, cases=_keys(judged), brief=brief, outcome=evidence.outcome(_keys(judged)))
+        yield Claim(text=text, cases=_keys(judged), brief=brief, outcome=view.outcome(_keys(judged)))
         return
-    if len(_equals(evidence, best, front)) == len(evidence.names):
+    if len(_equals(view, best, front)) == len(view.candidates):
         text = say(
             "{names:and} need equally much memory, within {within:.0%}, in {n} of {all:count case}.",
-            names=evidence.names,
-            within=evidence.campaign.plan.threshold,
+            names=view.candidates,
+            within=view.campaign.plan.threshold,
             n=len(front),
             all=len(judged),
         )
-        yield Claim(text=text, cases=_keys(front), brief=brief, outcome=evidence.outcome(_keys(front)))
+        yield Claim(text=text, cases=_keys(front), brief=brief, outcome=view.outcome(_keys(front)))
         return
-    means = {name: _mean_ratio(evidence, best, name, judged) for name in evidence.names}
+    means = {name: _mean_ratio(view, best, name, judged) for name in view.candidates}
     text = say(
         "{best} needs least memory in {n} of {all:count case}; against it, {others:and} "
         "({names:of geometric mean|geometric means}).",
@@ -116,19 +117,19 @@ def _least_memory(evidence: Evidence, judged: list[CaseVerdict], *, brief: bool)
         others=[say("{name} needs {mean:ratio}", name=name, mean=mean) for name, mean in means.items() if mean],
         names=len(means) - 1,
     )
-    yield Claim(text=text, cases=_keys(front), brief=brief, outcome=evidence.outcome(_keys(front)))
+    yield Claim(text=text, cases=_keys(front), brief=brief, outcome=view.outcome(_keys(front)))
 
 
-def _mean_ratio(evidence: Evidence, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
+def _mean_ratio(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> float | None:
     """Return the geometric mean of a candidate's figures over those of the best, where it has any."""
-    logs = _logs(evidence, best, name, judged) if name != best else {}
+    logs = _logs(view, best, name, judged) if name != best else {}
     return mean_ratio(logs) if logs else None
 
 
-def _logs(evidence: Evidence, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
+def _logs(view: CampaignView, best: str, name: str, judged: list[CaseVerdict]) -> dict[str, float]:
     """Return, by case that both have, the logarithm of a candidate's figure over that of the best."""
     both = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
-    return {key: math.log(evidence.ratio(key, best, name)) for key in both}
+    return {key: math.log(view.ratio(key, best, name)) for key in both}
 
 
 def mean_ratio(logs: Mapping[str, float]) -> float:
@@ -145,59 +146,59 @@ def _known(judged: list[CaseVerdict]) -> list[CaseVerdict]:
     return [one for one in judged if one.decided]
 
 
-def _best(evidence: Evidence, judged: list[CaseVerdict]) -> str:
+def _best(view: CampaignView, judged: list[CaseVerdict]) -> str:
     """Return the candidate that is at the front most often; where level, the one with the smaller typical times."""
 
     def standing(name: str) -> tuple[int, float]:
         front = sum(name in one.winners for one in _known(judged))
-        behind = [_behind(evidence, one, name) for one in judged if name in one.ranking]
+        behind = [_behind(view, one, name) for one in judged if name in one.ranking]
         return front, -sum(behind) / max(len(behind), 1)
 
-    return max(evidence.names, key=standing)
+    return max(view.candidates, key=standing)
 
 
-def _behind(evidence: Evidence, verdict: CaseVerdict, name: str) -> float:
+def _behind(view: CampaignView, verdict: CaseVerdict, name: str) -> float:
     """Return the logarithm of a candidate's time over that of the case's fastest."""
-    return math.log(evidence.ratio(verdict.case.key, verdict.ranking[0], name))
+    return math.log(view.ratio(verdict.case.key, verdict.ranking[0], name))
 
 
-def _equals(evidence: Evidence, best: str, told: list[CaseVerdict]) -> list[str]:
+def _equals(view: CampaignView, best: str, told: list[CaseVerdict]) -> list[str]:
     """Return the candidates that are at the front wherever the best is, and nowhere else; the best first."""
-    level = [name for name in evidence.names if all((name in one.winners) == (best in one.winners) for one in told)]
+    level = [name for name in view.candidates if all((name in one.winners) == (best in one.winners) for one in told)]
     return sorted(level, key=lambda name: name != best)
 
 
-def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say of each other candidate how its time compares to the baseline's over all cases that both have.
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
-    paid, rivals = penalty(evidence), max(len(evidence.names) - 1, 1)
-    for name in evidence.names:
+    paid, rivals = penalty(view), max(len(view.candidates) - 1, 1)
+    for name in view.candidates:
         keys = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
         if name == best or not keys:
             continue
-        ratio = overall(evidence, best, name, keys, paid, rivals)
-        told: list[Words] = [distance(name, ratio, evidence.campaign.plan.threshold)]
-        worst = max(keys, key=lambda key: evidence.ratio(key, best, name))
-        if certain := evidence.pairs.slower(worst, best, name):
-            told.append(say("at worst {worst}", worst=at_worst(evidence, worst, best, name)))
+        ratio = overall(view, best, name, keys, paid, rivals)
+        told: list[Words] = [distance(name, ratio, view.campaign.plan.threshold)]
+        worst = max(keys, key=lambda key: view.ratio(key, best, name))
+        if certain := view.comparisons.slower(worst, best, name):
+            told.append(say("at worst {worst}", worst=at_worst(view, worst, best, name)))
         if len(keys) < len(judged):
             told.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
         text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=told)
         yield Claim(text=text, cases=[worst] if certain else keys)
 
 
-def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _places(view: CampaignView, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say who leads inside one node and who across nodes, where the campaign has both."""
-    nodes = {placement.name: placement.nodes for placement in evidence.campaign.plan.placements}
+    nodes = {placement.name: placement.nodes for placement in view.campaign.plan.placements}
     inside = [one for one in judged if nodes[one.case.placement] == 1]
     across = [one for one in judged if nodes[one.case.placement] > 1]
     if not inside or not across or not _known(judged):
         return
     keys, parts = [], []
     for cases in (inside, across):
-        best = _best(evidence, cases)
+        best = _best(view, cases)
         front = [one for one in _known(cases) if best in one.winners]
         keys += _keys(front)
         parts.append(
@@ -211,26 +212,26 @@ def _places(evidence: Evidence, judged: list[CaseVerdict]) -> Iterator[Claim]:
             )
         )
     text = say("Inside one node, {inside}; across nodes, {across}.", inside=parts[0], across=parts[1])
-    yield Claim(text=text, cases=keys, outcome=evidence.outcome(keys))
+    yield Claim(text=text, cases=keys, outcome=view.outcome(keys))
 
 
-def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Claim]:
+def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Claim]:
     """Say where another candidate is faster than the best, the largest margins first."""
 
     def ahead(verdict: CaseVerdict) -> tuple[str, ...]:
         key = verdict.case.key
         return tuple(
-            name for name in evidence.names if name in verdict.winners and evidence.pairs.slower(key, name, best)
+            name for name in view.candidates if name in verdict.winners and view.comparisons.slower(key, name, best)
         )
 
     runs = []
-    for title, verdicts in evidence.lines():
+    for title, verdicts in view.lines():
         for winners, group in groupby((one for one in verdicts if one.case.key in judged), key=ahead):
             if winners:
                 runs.append((list(group), title, winners))
-    runs.sort(key=lambda run: -max(_behind(evidence, one, best) for one in run[0]))
+    runs.sort(key=lambda run: -max(_behind(view, one, best) for one in run[0]))
     for verdicts, title, winners in runs[:MOST_EXCEPTIONS]:
-        margin = math.exp(max(_behind(evidence, one, best) for one in verdicts))
+        margin = math.exp(max(_behind(view, one, best) for one in verdicts))
         text = say(
             "{winners:and} {n:of is|are} faster in {where}, by up to {margin:ratio}."
             if len(verdicts) > 1
@@ -240,23 +241,23 @@ def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Cla
             where=sized(title, [one.case for one in verdicts]),
             margin=margin,
         )
-        yield Claim(text=text, cases=_keys(verdicts), outcome=evidence.outcome(_keys(verdicts)))
+        yield Claim(text=text, cases=_keys(verdicts), outcome=view.outcome(_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
         rest = [one for run in runs[MOST_EXCEPTIONS:] for one in run[0]]
         text = say("The same holds, by less, in {n:count other case}.", n=len(rest))
         yield Claim(text=text, cases=_keys(rest))
 
 
-def _mix(evidence: Evidence) -> Iterator[Claim]:
+def _mix(view: CampaignView) -> Iterator[Claim]:
     """Say which candidate the calls of the plan are fastest with."""
-    for one in mix.mixes(evidence, evidence.campaign.plan.calls):
+    for one in mix.mixes(view, view.campaign.plan.calls):
         keys = [case.key for part in one.parts for case, _ in part.cases]
-        yield Claim(text=sentences(mix.sentences(evidence, one)), cases=list(dict.fromkeys(keys)))
+        yield Claim(text=sentences(mix.sentences(view, one)), cases=list(dict.fromkeys(keys)))
 
 
-def _gaps(evidence: Evidence, name: str) -> Iterator[Claim]:
+def _gaps(view: CampaignView, name: str) -> Iterator[Claim]:
     """Say where a candidate failed, always or at times, and what it lacks: who takes it must know."""
-    summaries = [one for key in _keys(evidence.main) if (one := evidence.summary.get((key, name)))]
+    summaries = [one for key in _keys(view.main_verdicts) if (one := view.summary_of.get((key, name)))]
     lacking = [one.case for one in summaries if CaseStatus.LACKING in one.failures]
     failed = [one.case for one in summaries if one.case not in lacking and set(BROKEN) & set(one.failures)]
     if failed:
@@ -267,9 +268,9 @@ def _gaps(evidence: Evidence, name: str) -> Iterator[Claim]:
         yield Claim(text=text, cases=lacking)
 
 
-def _short(evidence: Evidence, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
+def _short(view: CampaignView, judged: list[CaseVerdict], ample: list[CaseVerdict]) -> Iterator[Claim]:
     """Say where ranks or their threads shared cores, so that waiting was compared."""
-    short = [one for one in judged if evidence.short_of_cores(one.case)]
+    short = [one for one in judged if view.short_of_cores(one.case)]
     if not short:
         return
     text = say(
@@ -282,10 +283,10 @@ def _short(evidence: Evidence, judged: list[CaseVerdict], ample: list[CaseVerdic
     yield Claim(text=text, cases=_keys(short))
 
 
-def _uncertain(evidence: Evidence) -> Iterator[Claim]:
+def _uncertain(view: CampaignView) -> Iterator[Claim]:
     """Say where starts were too uncertain to judge every candidate."""
-    doubted = {one.case for one in evidence.summaries if one.doubt and one.uncertain}
-    if cases := [key for key in _keys(evidence.main) if key in doubted]:
+    doubted = {one.case for one in view.summaries if one.doubt and one.uncertain}
+    if cases := [key for key in _keys(view.main_verdicts) if key in doubted]:
         text = say(
             "In {n:count case} the ranks' clocks agree too badly for calls so short to judge every candidate; the "
             "figures are shown and not compared.",
@@ -294,9 +295,9 @@ def _uncertain(evidence: Evidence) -> Iterator[Claim]:
         yield Claim(text=text, cases=cases)
 
 
-def _other_starts(evidence: Evidence) -> Iterator[Claim]:
+def _other_starts(view: CampaignView) -> Iterator[Claim]:
     """Say that cases with other starts take no part."""
-    others = [one.case for one in evidence.cases if evidence.usual[one.case.key] != one.case]
+    others = [one.case for one in view.case_verdicts if view.usual_of[one.case.key] != one.case]
     if others:
         text = say(
             "What was measured with another start ({starts:and}) takes no part in this; the report tells it apart.",
@@ -305,50 +306,50 @@ def _other_starts(evidence: Evidence) -> Iterator[Claim]:
         yield Claim(text=text, cases=[])
 
 
-def _control(evidence: Evidence) -> Iterator[Claim]:
-    if not evidence.control:
+def _control(view: CampaignView) -> Iterator[Claim]:
+    if not view.control:
         return
-    wrong = [one for one in evidence.control if one.different]
-    low, high = distributions.share_interval(len(wrong), len(evidence.control), LEVEL)
+    wrong = [one for one in view.control if one.different]
+    low, high = distributions.share_interval(len(wrong), len(view.control), LEVEL)
     if high - low > WIDE:
         return
     text = say(
         "Noise check: one library, measured twice under two names, differs from itself in {n} of {all:count case} "
         "(95 % interval {low:.0%} to {high:.0%}).",
         n=len(wrong),
-        all=len(evidence.control),
+        all=len(view.control),
         low=low,
         high=high,
     )
     yield Claim(text=text, cases=[one.case for one in wrong], brief=True)
 
 
-def _check_and_scope(evidence: Evidence) -> Claim:
-    parts = [*_control(evidence), _scope(evidence)]
+def _check_and_scope(view: CampaignView) -> Claim:
+    parts = [*_control(view), _scope(view)]
     return Claim(text=sentences(one.text for one in parts), cases=parts[0].cases, brief=True)
 
 
-def _scope(evidence: Evidence) -> Claim:
-    launches = [one.launches for one in evidence.summaries if one.launches]
+def _scope(view: CampaignView) -> Claim:
+    launches = [one.launches for one in view.summaries if one.launches]
     least, most = min(launches), max(launches)
     counted = say(
         "from {least} to {n:count launch} of each" if least != most else "from {n:count launch} of each",
         least=least,
         n=most,
     )
-    if evidence.campaign.imported:
+    if view.campaign.imported:
         text = say("Valid where these files were made, {launches}", launches=counted)
     else:
-        text = _here(evidence, counted)
+        text = _here(view, counted)
     if most < FEW_LAUNCHES:
         text = say("{scope}; so few launches show large differences only", scope=text)
     return Claim(text=ended(text), cases=[], brief=True)
 
 
-def _here(evidence: Evidence, launches: Text) -> Text:
+def _here(view: CampaignView, launches: Text) -> Text:
     """Say for what the verdict of a campaign holds that was run."""
-    machine = evidence.campaign.machine
-    given = any(one.settings for one in evidence.campaign.candidates)
+    machine = view.campaign.machine
+    given = any(one.settings for one in view.campaign.candidates)
     return say(
         "Valid {where}, for {versions}, {settings}, {launches}",
         where=say("on {hosts:and}", hosts=machine.host.split(", "))
@@ -360,16 +361,16 @@ def _here(evidence: Evidence, launches: Text) -> Text:
             cpu=machine.cpu,
             n=machine.cores,
         ),
-        versions=_versions(evidence),
+        versions=_versions(view),
         settings=say("at the settings given" if given else "at default settings"),
         launches=launches,
     )
 
 
-def _versions(evidence: Evidence) -> Text:
+def _versions(view: CampaignView) -> Text:
     """Name the libraries with their versions, unless the candidates' names tell them already."""
-    libraries = {library.name: library for library in evidence.campaign.libraries}
-    used = {one.name: libraries[one.library] for one in evidence.campaign.candidates if not one.control_of}
+    libraries = {library.name: library for library in view.campaign.libraries}
+    used = {one.name: libraries[one.library] for one in view.campaign.candidates if not one.control_of}
     if all(library.version in name for name, library in used.items()):
         return say("these versions")
     return listed(dict.fromkeys(f"{library.family} {library.version}" for library in used.values()))

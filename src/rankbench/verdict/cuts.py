@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankbench.statistics.looks import Penalty
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.overall import Answer, Numbers
+    from rankbench.verdict.view import CampaignView
 
 
 class Part(NamedTuple):
@@ -37,33 +37,33 @@ class Choice(NamedTuple):
     place: int
 
 
-def cut(evidence: Evidence, found: Answer, paid: Penalty) -> tuple[Part, Part] | None:
+def cut(view: CampaignView, found: Answer, paid: Penalty) -> tuple[Part, Part] | None:
     """Return the best cut, where it surely is better than every single candidate by more than the threshold.
 
     The best of many choices is tested, which all of them pay for (Bonferroni). On either side the one
     that is named must surely be faster than the other one, and win most cases.
     """
-    cases = weights(evidence, found.cases)
-    sizes = sorted({size for key in cases if (size := evidence.case[key].size_bytes)})
-    names = [name for name in evidence.names if name in found.names]
+    cases = weights(view, found.cases)
+    sizes = sorted({size for key in cases if (size := view.case_of[key].size_bytes)})
+    names = [name for name in view.candidates if name in found.names]
     choices = [Choice(*pair, place) for pair in permutations(names, 2) for place in range(1, len(sizes))]
     if not choices:
         return None
     keys, weighed = list(cases), np.array([*cases.values()])
-    of_size = np.array([evidence.case[key].size_bytes for key in keys])
-    tables = {name: logs(evidence, found.best, name, keys) for name in names}
+    of_size = np.array([view.case_of[key].size_bytes for key in keys])
+    tables = {name: logs(view, found.best, name, keys) for name in names}
     means = {name: np.nanmean(table, axis=0) * weighed for name, table in tables.items()}
     best = min(choices, key=lambda one: _total(means, one, of_size, sizes))
     sides = (of_size > 0) & (of_size < sizes[best.place]), of_size >= sizes[best.place]
     for name in names:
-        pairs = {one: logs(evidence, name, one, keys) for one in (best.below, best.above)}
+        pairs = {one: logs(view, name, one, keys) for one in (best.below, best.above)}
         policy = np.where(sides[0], pairs[best.below], np.where(sides[1], pairs[best.above], 0.0))
-        (one,) = decisions(evidence, [mean_log(policy, weighed)], paid, len(choices))
+        (one,) = decisions(view, [mean_log(policy, weighed)], paid, len(choices))
         if not one.beyond or one.outcome != "faster":
             return None
     of_side = [[keys[place] for place in np.flatnonzero(side).tolist()] for side in sides]
     parts = [
-        _part(evidence, fastest, names, own, size, paid, len(choices))
+        _part(view, fastest, names, own, size, paid, len(choices))
         for fastest, own, size in zip(best[:2], of_side, sizes[best.place - 1 : best.place + 1], strict=True)
     ]
     low, high = parts
@@ -80,16 +80,16 @@ def _total(means: dict[str, Numbers], one: Choice, of_size: Numbers, sizes: Sequ
 
 
 def _part(
-    evidence: Evidence, fastest: str, names: Sequence[str], keys: list[str], size: int, paid: Penalty, tests: int
+    view: CampaignView, fastest: str, names: Sequence[str], keys: list[str], size: int, paid: Penalty, tests: int
 ) -> Part | None:
     """Return one side; nothing where another candidate wins more single cases of it or may be faster over all."""
-    alone = [one.winners[0] for one in evidence.main if one.case.key in keys and len(one.winners) == 1]
+    alone = [one.winners[0] for one in view.main_verdicts if one.case.key in keys and len(one.winners) == 1]
     if not alone.count(fastest) or any(alone.count(name) > alone.count(fastest) for name in names):
         return None
-    part = weights(evidence, keys)
+    part = weights(view, keys)
     others = [name for name in names if name != fastest]
-    estimates = [estimate(evidence, fastest, name, part) for name in others]
-    confidence = evidence.campaign.plan.confidence
+    estimates = [estimate(view, fastest, name, part) for name in others]
+    confidence = view.campaign.plan.confidence
     found = decide(estimates, 0.0, confidence, penalty=paid, family="bonferroni", tests=tests)
     slower = {name: one.ratio for name, one in zip(others, found, strict=True) if one.beyond and one.ratio > 1}
     return Part(size, fastest, slower, keys) if len(slower) == len(others) else None

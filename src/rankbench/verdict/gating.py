@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankbench.model import Case, Comparison, Summary
-    from rankbench.verdict.evaluation import Evaluation
     from rankbench.verdict.then_and_now import Change, Held, ThenAndNow
+    from rankbench.verdict.view import CampaignView
 
 UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""
@@ -154,17 +154,17 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
 # --- within a campaign ------------------------------------------------------------------------------------------------
 
 
-def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
+def within(view: CampaignView, new: str, old: str) -> list[Check]:
     """Return the checks of one candidate against another of the same campaign, paired within blocks.
 
     Comparisons test against the threshold of the evaluation.
     """
-    worth = evaluation.campaign.plan.threshold
+    worth = view.campaign.plan.threshold
     checks = []
-    for case, _, summary in with_figures(evaluation, [old]):
-        mine = summary_of(evaluation, case, new)
-        comparison = _comparison(evaluation, case, new, old)
-        ruling = lost(summary, mine, evaluation.campaign.name, say("({name} has figures)", name=old))
+    for case, _, summary in with_figures(view, [old]):
+        mine = summary_of(view, case, new)
+        comparison = _comparison(view, case, new, old)
+        ruling = lost(summary, mine, view.campaign.name, say("({name} has figures)", name=old))
         if not ruling and comparison is None:
             ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
         if not ruling and comparison:
@@ -179,9 +179,9 @@ def within(evaluation: Evaluation, new: str, old: str) -> list[Check]:
             ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
             ruling = ruling._replace(relation=relation(comparison))
         if ruling:
-            checks.append(check(evaluation, case, new, ruling, mine))
+            checks.append(check(view, case, new, ruling, mine))
     if not checks:
-        raise RankbenchError(f"{old} has no figures in campaign {evaluation.campaign.name}; nothing to gate")
+        raise RankbenchError(f"{old} has no figures in campaign {view.campaign.name}; nothing to gate")
     return checks
 
 
@@ -207,9 +207,9 @@ def _as_in_tables(one: Comparison, ratio: Ratio, threshold: float, found: Text) 
     return _left_open(ratio, threshold)
 
 
-def _comparison(evaluation: Evaluation, case: Case, new: str, old: str) -> Comparison | None:
+def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Comparison | None:
     """Return new over old, turned where it was made the other way round; the A/A twin may be one of them."""
-    made: list[Comparison] = [*evaluation.comparisons_of.get(case.key, ()), *evaluation.verdict.control]
+    made: list[Comparison] = [*view.comparisons_of.get(case.key, ()), *view.verdict.control]
     for one in made:
         if one.case == case.key and (one.base, one.other) == (old, new):
             return one
@@ -239,26 +239,26 @@ def _reversed(one: Comparison) -> Ruling:
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def with_figures(evaluation: Evaluation, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
+def with_figures(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
     """Yield every case and candidate that works and has figures."""
-    for case in evaluation.campaign.cases:
+    for case in view.campaign.cases:
         for name in names:
-            summary = summary_of(evaluation, case, name)
+            summary = summary_of(view, case, name)
             if summary and summary.launches and CaseStatus.WRONG_DATA not in summary.failures:
                 yield case, name, summary
 
 
-def summary_of(evaluation: Evaluation, case: Case, name: str) -> Summary | None:
+def summary_of(view: CampaignView, case: Case, name: str) -> Summary | None:
     """Return the summary of a case and candidate."""
-    return next((one for _, one in evaluation.summaries_of.get(case.key, ()) if one.candidate == name), None)
+    return next((one for _, one in view.summaries_of.get(case.key, ()) if one.candidate == name), None)
 
 
-def check(evaluation: Evaluation, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
+def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
     """Return the check that a ruling makes of a case and candidate."""
     timed = summary and summary.launches and case.quantity != "memory"
     return Check(
         case=case.key,
-        title=title(evaluation, case),
+        title=title(view, case),
         candidate=name,
         outcome=ruling.outcome,
         text=ruling.text,

@@ -9,45 +9,45 @@ from rankbench.model import Group
 from rankbench.statistics import resemblance
 from rankbench.statistics.shapes import curves
 from rankbench.verdict.certainty import front
-from rankbench.verdict.evidence import extent
 from rankbench.verdict.lines import Line, at_sizes, lines, undecided_sizes
 from rankbench.verdict.spans import clause, runs_of
+from rankbench.verdict.wording import extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.statistics.resemblance import Profile
     from rankbench.statistics.shapes import Curve
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.spans import Run
+    from rankbench.verdict.view import CampaignView
 
 MOST_NAMED = 8
 ALIKE = 1 + 1e-6
 """Of equal ratios, that of the smallest message is given."""
 
 
-def groups(evidence: Evidence) -> list[Group]:
+def groups(view: CampaignView) -> list[Group]:
     """Return the groups of all lines with three sizes or more, the largest first.
 
     The order of the plan makes no difference to who is in a group with whom.
     """
-    asked = sorted(lines(evidence, resemblance.FEWEST_SIZES), key=lambda line: line.key)
-    known = [(line, one) for line, one in zip(asked, _profiles(evidence, asked), strict=True) if one]
-    far = resemblance.distances([one for _, one in known], evidence.campaign.plan.threshold)
-    return [_group(evidence, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
+    asked = sorted(lines(view, resemblance.FEWEST_SIZES), key=lambda line: line.key)
+    known = [(line, one) for line, one in zip(asked, _profiles(view, asked), strict=True) if one]
+    far = resemblance.distances([one for _, one in known], view.campaign.plan.threshold)
+    return [_group(view, [known[place][0] for place in group]) for group in resemblance.grouped(far)]
 
 
-def _profiles(evidence: Evidence, asked: list[Line]) -> list[Profile | None]:
+def _profiles(view: CampaignView, asked: list[Line]) -> list[Profile | None]:
     by_line: list[dict[str, Curve]] = [{} for _ in asked]
-    for curve in curves(evidence.figures, [line.keys for line in asked]):
-        if curve.candidate in evidence.names:
+    for curve in curves(view.judged_figures, [line.keys for line in asked]):
+        if curve.candidate in view.candidates:
             by_line[curve.line][curve.candidate] = curve
-    winners = [{size: front(evidence, one) for size, one in line.verdicts.items() if one.ranking} for line in asked]
+    winners = [{size: front(view, one) for size, one in line.verdicts.items() if one.ranking} for line in asked]
     return [resemblance.profile(own, front) for own, front in zip(by_line, winners, strict=True)]
 
 
-def _group(evidence: Evidence, together: list[Line]) -> Group:
-    titles = [evidence.title(next(iter(line.cases.values()))) for line in together]
+def _group(view: CampaignView, together: list[Line]) -> Group:
+    titles = [view.title(next(iter(line.cases.values()))) for line in together]
     first, others = together[0], titles[1:]
     runs = runs_of(first.ranked)
     likeness = (
@@ -63,7 +63,7 @@ def _group(evidence: Evidence, together: list[Line]) -> Group:
     return Group(
         lines=[line.key for line in together],
         title=say("{title} and {n} like it" if others else "{title}", title=titles[0], n=len(others)),
-        text=sentences([ended(pattern(first, runs)), *_behind(evidence, first), *likeness]),
+        text=sentences([ended(pattern(first, runs)), *_behind(view, first), *likeness]),
         cases=[one.case.key for one in first.verdicts.values()],
         spans=[run.record for run in runs],
     )
@@ -94,21 +94,21 @@ def _where(run: Run, sizes: list[int]) -> Text:
     return extent([one.case for _, one in run.cases])
 
 
-def _behind(evidence: Evidence, line: Line) -> Iterator[Text]:
+def _behind(view: CampaignView, line: Line) -> Iterator[Text]:
     """Return by how much each candidate is slower than the fastest at worst."""
     worst: dict[str, tuple[float, int]] = {}
     for size, one in line.verdicts.items():
         for name in one.ranking:
-            ratio = evidence.ratio(one.case.key, one.ranking[0], name)
+            ratio = view.ratio(one.case.key, one.ranking[0], name)
             if (
-                evidence.pairs.slower(one.case.key, one.ranking[0], name)
+                view.comparisons.slower(one.case.key, one.ranking[0], name)
                 and ratio > ALIKE * worst.get(name, (1.0, 0))[0]
             ):
                 worst[name] = ratio, size
     if worst:
         told = [
             say("{name} {ratio:ratio} at {size:size}", name=name, ratio=worst[name][0], size=worst[name][1])
-            for name in evidence.names
+            for name in view.candidates
             if name in worst
         ]
         yield say("At worst, against the fastest: {told:and}.", told=told)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.plan import looks
+from rankbench.plan import looks, notation, stop_rules
 from rankbench.statistics.looks import Penalty
 
 if TYPE_CHECKING:
     from rankbench.model import Plan
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 
 def interim_looks(plan: Plan) -> tuple[int, ...]:
     """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
-    ends = plan.stop.until in {"decided", "answered"} or plan.stop.past
+    ends = stop_rules.unit_of(notation.until(plan.stop.until).rule).COSTS_ERROR or plan.stop.past
     return tuple(looks(plan.stop)) if ends else ()
 
 
-def penalty(evidence: Evidence, blocks: int = 0) -> Penalty:
+def penalty(view: CampaignView, blocks: int = 0) -> Penalty:
     """Return what is paid for the looks up to this number of blocks; 0: up to the campaign's last one."""
-    return Penalty(interim_looks(evidence.campaign.plan), blocks or evidence.figures["block"].n_unique())
+    return Penalty(interim_looks(view.campaign.plan), blocks or view.judged_figures["block"].n_unique())

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say
 from rankbench.verdict import naming
-from rankbench.verdict.evidence import extent
 from rankbench.verdict.spans import clause
+from rankbench.verdict.wording import extent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankbench.model import Case, CaseVerdict
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.spans import Cases, Run
+    from rankbench.verdict.view import CampaignView
 
 MOST_SIZES = 3
 """More sizes than these are counted and not named."""
@@ -46,16 +46,16 @@ class Line(NamedTuple):
         return {size: one.case.key for size, one in self.verdicts.items() if size}
 
 
-def lines(evidence: Evidence, fewest: int) -> list[Line]:
+def lines(view: CampaignView, fewest: int) -> list[Line]:
     """Return the lines with so many sizes or more, in the plan's order.
 
     Their figures are times, of an overlap the overall one, and ranks have a core each. What is between every two ranks
     is a matrix.
     """
     found: dict[str, list[CaseVerdict]] = {}
-    for one in evidence.main:
+    for one in view.main_verdicts:
         case = one.case
-        if case.quantity in TIMES and case.key not in evidence.pairs_of_ranks and not evidence.short_of_cores(case):
+        if case.quantity in TIMES and case.key not in view.pair_cases and not view.short_of_cores(case):
             found.setdefault(naming.line_key(case), []).append(one)
     return [
         Line(key, {one.case.size_bytes: one for one in sorted(verdicts, key=lambda one: one.case.size_bytes)})

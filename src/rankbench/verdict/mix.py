@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankbench.model import Calls, Case, Comparison
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 MAIN_SHARE = 0.1
 """A call with a smaller share of the time is not named in a sentence."""
@@ -97,21 +97,21 @@ class Mix(NamedTuple):
     """By candidate and place of a part, its share of the time."""
 
 
-def mixes(evidence: Evidence, calls: Sequence[Calls]) -> Iterator[Mix]:
+def mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
     """Yield what the calls come to in each placement in which any of them was measured."""
-    for placement in evidence.campaign.plan.placements:
-        lines = {call: line(evidence, call, placement.name) for call in calls}
+    for placement in view.campaign.plan.placements:
+        lines = {call: line(view, call, placement.name) for call in calls}
         parts = [part(call, cases) for call, cases in lines.items() if cases]
         if parts:
             missing = [call for call, cases in lines.items() if not cases]
-            yield summed(evidence, placement.name, parts, missing)
+            yield summed(view, placement.name, parts, missing)
 
 
-def line(evidence: Evidence, call: Calls, placement: str) -> list[Case]:
+def line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
     """Return the cases that differ in size only and stand for a call, in the order of sizes: the plainest there are."""
     fitting = [
         one.case
-        for one in evidence.times
+        for one in view.timed_verdicts
         if (one.case.operation, one.case.placement) == (call.operation, placement)
         and one.case.quantity == "time"
         and call.form in {"", one.case.form}
@@ -121,7 +121,7 @@ def line(evidence: Evidence, call: Calls, placement: str) -> list[Case]:
         lines.setdefault(naming.line_key(case), []).append(case)
 
     def plainness(cases: list[Case]) -> tuple[bool, int]:
-        operation = evidence.operation[call.operation]
+        operation = view.operations[call.operation]
         return cases[0].form != operation.form, len(naming.unusual(cases[0], operation))
 
     plainest = min(lines.values(), key=plainness) if lines else []
@@ -145,39 +145,39 @@ def part(call: Calls, cases: Sequence[Case]) -> Part:
     return Part(call, [(low, 1 - weight), (high, weight)])
 
 
-def summed(evidence: Evidence, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
+def summed(view: CampaignView, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
     """Return what the parts come to with each candidate."""
     times: dict[str, list[float]] = {}
     without: dict[str, str] = {}
-    for name in evidence.names:
-        own = [time_ns(evidence, one, name) for one in parts]
+    for name in view.candidates:
+        own = [time_ns(view, one, name) for one in parts]
         lacking = [one for one, time in zip(parts, own, strict=True) if time is None]
         if lacking:
             without[name] = told(lacking[0].calls)
         else:
             times[name] = [time for time in own if time is not None]
-    fitted = agreeing(evidence, parts, times)
+    fitted = agreeing(view, parts, times)
     best = min(fitted, key=lambda name: sum(fitted[name]), default="")
     standings = sorted(
-        (standing(evidence, parts, best, name, times, fitted) for name in times),
+        (standing(view, parts, best, name, times, fitted) for name in times),
         key=lambda one: (one.candidate != best, one.ratio),
     )
     shares = {(name, place): time / sum(own) for name, own in times.items() for place, time in enumerate(own)}
     return Mix(placement, parts, missing, standings, without, shares)
 
 
-def time_ns(evidence: Evidence, one: Part, candidate: str) -> float | None:
+def time_ns(view: CampaignView, one: Part, candidate: str) -> float | None:
     """Return what a part takes with a candidate, all its calls together; nothing where a case of it has no figure."""
     log = 0.0
     for case, weight in one.cases:
-        summary = evidence.summary.get((case.key, candidate))
+        summary = view.summary_of.get((case.key, candidate))
         if summary is None or not summary.launches or not summary.typical_ns > 0:
             return None
         log += weight * math.log(summary.typical_ns)
     return one.calls.calls * one.scale * math.exp(log)
 
 
-def agreeing(evidence: Evidence, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
+def agreeing(view: CampaignView, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
     """Return times of the parts by candidate, as near as can be to the ratios paired within blocks.
 
     Of two candidates they have exactly the paired ratio; of more the ratios agree with each other only nearly, and a
@@ -187,12 +187,12 @@ def agreeing(evidence: Evidence, parts: Sequence[Part], times: dict[str, list[fl
     for place, one in enumerate(parts):
         level = statistics.fmean(math.log(own[place]) for own in times.values())
         for name, own in found.items():
-            own.append(math.exp(level + statistics.fmean(log_ratio(evidence, one, base, name) for base in times)))
+            own.append(math.exp(level + statistics.fmean(log_ratio(view, one, base, name) for base in times)))
     return found
 
 
 def standing(
-    evidence: Evidence,
+    view: CampaignView,
     parts: list[Part],
     best: str,
     name: str,
@@ -203,10 +203,10 @@ def standing(
     total = sum(times[name])
     if name == best:
         return Standing(name, total, 1.0, 1.0, 1.0, different=False)
-    plan, compared = evidence.campaign.plan, comparisons(evidence, parts, best, name)
-    paid = penalty(evidence, min((one.blocks for own in compared for one in own), default=0))
+    plan, compared = view.campaign.plan, comparisons(view, parts, best, name)
+    paid = penalty(view, min((one.blocks for own in compared for one in own), default=0))
     (one,) = decide(
-        [estimate(evidence, parts, compared, (best, name), fitted)],
+        [estimate(view, parts, compared, (best, name), fitted)],
         plan.threshold,
         plan.confidence,
         penalty=paid,
@@ -216,15 +216,13 @@ def standing(
     return Standing(name, total, one.ratio, one.low, one.high, one.beyond)
 
 
-def comparisons(evidence: Evidence, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
+def comparisons(view: CampaignView, parts: Sequence[Part], base: str, other: str) -> list[list[Comparison]]:
     """Return the comparisons of two candidates in the cases of each part, as far as there are any."""
-    return [
-        [found for case, _ in one.cases if (found := evidence.comparison.get((case.key, base, other)))] for one in parts
-    ]
+    return [[found for case, _ in one.cases if (found := view.comparisons.of(case.key, base, other))] for one in parts]
 
 
 def estimate(
-    evidence: Evidence,
+    view: CampaignView,
     parts: Sequence[Part],
     compared: Sequence[Sequence[Comparison]],
     names: tuple[str, str],
@@ -244,30 +242,30 @@ def estimate(
         for (_, weight), found in zip(one.cases, own, strict=True):
             error += time / total * weight * found.error
             spread += time / total * weight * found.error / math.sqrt(found.degrees)
-        offset += time / total * unmeasured(evidence, one, base, other)
+        offset += time / total * unmeasured(view, one, base, other)
     return Estimate(mean, error, (error / spread) ** 2, offset)
 
 
-def log_ratio(evidence: Evidence, one: Part, base: str, other: str) -> float:
+def log_ratio(view: CampaignView, one: Part, base: str, other: str) -> float:
     """Return the logarithm of the ratio of a part."""
-    return sum(weight * math.log(evidence.ratio(case.key, base, other)) for case, weight in one.cases)
+    return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in one.cases)
 
 
-def unmeasured(evidence: Evidence, one: Part, base: str, other: str) -> float:
+def unmeasured(view: CampaignView, one: Part, base: str, other: str) -> float:
     """Return how far the log ratio of a size that was not measured may be from the one that stands for it.
 
     Of an interpolated size it is the distance to that of the farther neighbour. Of an extrapolated one it is the change
     between the last two measured sizes, or more in proportion where the size is farther away than these are.
     """
-    logs = [math.log(evidence.ratio(case.key, base, other)) for case, _ in one.cases]
+    logs = [math.log(view.ratio(case.key, base, other)) for case, _ in one.cases]
     if len(logs) > 1:
-        between = log_ratio(evidence, one, base, other)
+        between = log_ratio(view, one, base, other)
         return max(abs(log - between) for log in logs)
     if one.stretch == 1 or one.neighbour is None:
         return 0.0
     near = one.cases[0][0].size_bytes
     gap = abs(math.log(max(near, 1) / max(one.neighbour.size_bytes, 1)))
-    change = abs(logs[0] - math.log(evidence.ratio(one.neighbour.key, base, other)))
+    change = abs(logs[0] - math.log(view.ratio(one.neighbour.key, base, other)))
     return change * max(1.0, math.log(one.stretch) / gap)
 
 
@@ -281,9 +279,9 @@ def told(call: Calls) -> str:
     return f"{call.operation}{form}{size}"
 
 
-def sentences(evidence: Evidence, mix: Mix) -> Iterator[Text]:
+def sentences(view: CampaignView, mix: Mix) -> Iterator[Text]:
     """Say which candidate the mix is fastest with, by how much, what it is made of, and what is not in it."""
-    several = len(evidence.campaign.plan.placements) > 1
+    several = len(view.campaign.plan.placements) > 1
     if not mix.standings:
         yield say(
             "No candidate has figures for all calls of the mix at {placement}."

@@ -21,8 +21,8 @@ from rankbench.statistics import changes, states
 from rankbench.statistics.common_part import common_part
 from rankbench.statistics.starts import usual_starts
 from rankbench.verdict import circumstances, naming
-from rankbench.verdict.evaluation import judged
 from rankbench.verdict.measures import measure
+from rankbench.verdict.view import judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -201,7 +201,7 @@ def figures_of(store: Store, estimator: str) -> pl.DataFrame:
     """Read the figures of a campaign's launches that can be judged."""
     campaign = store.campaign
     by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
-    return judged(statistics.launch_figures(store.samples(), estimator, by_ranks))
+    return judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
 
 
 def past_of(store: Store, name: str, figures: pl.DataFrame) -> Past:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankbench.statistics.decision import Decision
     from rankbench.statistics.looks import Penalty
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
     Numbers = NDArray[np.float64]
 
@@ -70,60 +70,60 @@ class Answer(NamedTuple):
         return {self.best, *self.ratios}
 
 
-def decisions(evidence: Evidence, estimates: Sequence[Estimate], paid: Penalty, tests: int) -> list[Decision]:
+def decisions(view: CampaignView, estimates: Sequence[Estimate], paid: Penalty, tests: int) -> list[Decision]:
     """Return decisions by the plan's threshold and confidence, of so many tests at once (Bonferroni).
 
     Errors are larger where successive blocks are correlated.
     """
-    plan, repeated = evidence.campaign.plan, evidence.correlation
+    plan, repeated = view.campaign.plan, view.correlation
     widening = repeated.widening if repeated else 1.0
     widened = [one._replace(error=one.error * widening) for one in estimates]
     return decide(widened, plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=tests)
 
 
-def weights(evidence: Evidence, cases: Collection[str]) -> dict[str, float]:
+def weights(view: CampaignView, cases: Collection[str]) -> dict[str, float]:
     """Return the weight of each case: its share of the time of the plan's calls, where there are any and these are of
     them; else equal among operations, and within an operation among its cases. They sum to 1.
     """
-    called = _of_calls(evidence)
+    called = _of_calls(view)
     weighed = {key: called[key] for key in cases if called.get(key)}
     if not weighed:
-        operations = {key: evidence.case[key].operation for key in cases}
+        operations = {key: view.case_of[key].operation for key in cases}
         number = Counter(operations.values())
         weighed = {key: 1 / number[operation] for key, operation in operations.items()}
     total = sum(weighed.values())
     return {key: weight / total for key, weight in weighed.items()}
 
 
-def _of_calls(evidence: Evidence) -> dict[str, float]:
+def _of_calls(view: CampaignView) -> dict[str, float]:
     """Return the time of the plan's calls by case, in ns, as the geometric mean of the candidates that have figures."""
     times: dict[str, float] = {}
-    for one in mix.mixes(evidence, evidence.campaign.plan.calls):
+    for one in mix.mixes(view, view.campaign.plan.calls):
         for part in one.parts:
-            own = [time for name in evidence.names if (time := mix.time_ns(evidence, part, name))]
+            own = [time for name in view.candidates if (time := mix.time_ns(view, part, name))]
             mean = math.exp(float(np.log(own).mean())) if own else 0.0
             for case, share in part.cases:
                 times[case.key] = times.get(case.key, 0.0) + mean * share
     return times
 
 
-def answer(evidence: Evidence, paid: Penalty) -> Answer | None:
+def answer(view: CampaignView, paid: Penalty) -> Answer | None:
     """Return how far it is known who takes least over all cases; nothing where there are not two to compare.
 
     With every look and every rival there is a chance to be misled: all of them are paid for.
     """
-    ample = [one for one in evidence.times if not evidence.short_of_cores(one.case)] or evidence.times
-    most = max((sum(name in one.ranking for one in ample) for name in evidence.names), default=0)
-    names = [name for name in evidence.names if 2 * sum(name in one.ranking for one in ample) > most]
+    ample = [one for one in view.timed_verdicts if not view.short_of_cores(one.case)] or view.timed_verdicts
+    most = max((sum(name in one.ranking for one in ample) for name in view.candidates), default=0)
+    names = [name for name in view.candidates if 2 * sum(name in one.ranking for one in ample) > most]
     cases = [one.case.key for one in ample if set(names) <= set(one.ranking)]
     if not cases or len(names) < 2:
         return None
-    weighed = weights(evidence, cases)
-    best = min(names, key=lambda name: estimate(evidence, names[0], name, weighed).mean)
+    weighed = weights(view, cases)
+    best = min(names, key=lambda name: estimate(view, names[0], name, weighed).mean)
     rivals = [name for name in names if name != best]
-    estimates = [estimate(evidence, best, name, weighed) for name in rivals]
+    estimates = [estimate(view, best, name, weighed) for name in rivals]
     found = Answer(best, cases, [], [], [], {})
-    for name, one in zip(rivals, decisions(evidence, estimates, paid, len(rivals)), strict=True):
+    for name, one in zip(rivals, decisions(view, estimates, paid, len(rivals)), strict=True):
         slower = one.beyond and one.outcome == "slower"
         group = found.slower if slower else found.equivalent if one.equivalent else found.open
         group.append(name)
@@ -132,31 +132,33 @@ def answer(evidence: Evidence, paid: Penalty) -> Answer | None:
 
 
 def overall(
-    evidence: Evidence, base: str, other: str, cases: Collection[str], paid: Penalty = ONE_LOOK, tests: int = 1
+    view: CampaignView, base: str, other: str, cases: Collection[str], paid: Penalty = ONE_LOOK, tests: int = 1
 ) -> Overall:
     """Return how long `other` takes over these cases, of which both have figures, against `base`.
 
     The interval is of the plan's confidence for so many tests at once.
     """
-    (one,) = decisions(evidence, [estimate(evidence, base, other, weights(evidence, cases))], paid, tests)
+    (one,) = decisions(view, [estimate(view, base, other, weights(view, cases))], paid, tests)
     return Overall.of(one)
 
 
-def estimate(evidence: Evidence, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:
+def estimate(view: CampaignView, base: str, other: str, weighed: Mapping[str, float]) -> Estimate:
     """Return the mean logarithm of `other` over `base`, with these weights of cases."""
-    return mean_log(logs(evidence, base, other, list(weighed)), np.array([*weighed.values()]))
+    return mean_log(logs(view, base, other, list(weighed)), np.array([*weighed.values()]))
 
 
-def logs(evidence: Evidence, base: str, other: str, cases: Sequence[str]) -> Numbers:
+def logs(view: CampaignView, base: str, other: str, cases: Sequence[str]) -> Numbers:
     """Return the log ratios by block and case, not a number where a block has none.
 
     A case without any pair has the ratio of the typical values in every block.
     """
     if base == other:
-        return np.zeros((max(1, evidence.figures["block"].n_unique()), len(cases)))
-    table = spread_out(paired_logs(evidence.figures, base, other), cases, evidence.figures["block"].unique().sort())
+        return np.zeros((max(1, view.judged_figures["block"].n_unique()), len(cases)))
+    table = spread_out(
+        paired_logs(view.judged_figures, base, other), cases, view.judged_figures["block"].unique().sort()
+    )
     for place in np.flatnonzero(np.isnan(table).all(axis=0)).tolist():
-        table[:, place] = math.log(evidence.ratio(cases[place], base, other))
+        table[:, place] = math.log(view.ratio(cases[place], base, other))
     return table
 
 

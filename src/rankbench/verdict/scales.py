@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankbench.model import Campaign, Case, CaseVerdict, Summary
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 NOT_RUN = "not-run"
 
@@ -31,14 +31,14 @@ class Standing(NamedTuple):
     """That in a word or two: `crashed`; `crashed at times` if other launches ended well."""
 
 
-def standings(evaluation: Evaluation, cases: dict[Site, Case], names: Iterable[str]) -> list[Standing]:
+def standings(view: CampaignView, cases: dict[Site, Case], names: Iterable[str]) -> list[Standing]:
     """Return how candidates fared, by the ranks per node, by the nodes, and in the order of the names."""
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
     return [
-        standing(evaluation.verdict_of[cases[place].key], place, summary)
+        standing(view.verdict_of[cases[place].key], place, summary)
         for place in ordered
         for name in names
-        for _, summary in evaluation.summaries_of.get(cases[place].key, ())
+        for _, summary in view.summaries_of.get(cases[place].key, ())
         if summary.candidate == name
     ]
 

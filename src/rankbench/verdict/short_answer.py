@@ -16,56 +16,56 @@ if TYPE_CHECKING:
 
     from rankbench.model import CaseVerdict
     from rankbench.verdict.cuts import Part
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.overall import Answer, Overall
     from rankbench.verdict.states import State
+    from rankbench.verdict.view import CampaignView
 
 
-def short_answer(evidence: Evidence, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def short_answer(view: CampaignView, found: Answer | None, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Yield at most five sentences of the cases that are compared."""
     wins = Counter(one.winners[0] for one in judged if len(one.winners) == 1)
     if not found:
         yield Claim(text=say("No clear winner overall: too few figures to compare."), cases=[], brief=True)
-        yield _wins(evidence, judged, wins)
+        yield _wins(view, judged, wins)
         return
-    paid = penalty(evidence)
-    parts, both = cut(evidence, found, paid), states(evidence, found, paid)
+    paid = penalty(view)
+    parts, both = cut(view, found, paid), states(view, found, paid)
     first = max(wins, key=lambda name: wins[name], default="") if wins else ""
     most = wins[found.best] == wins[first] > 0 and list(wins.values()).count(wins[first]) == 1
     sure = most and not parts and not any(ratio.low < 1 for state in both for ratio in state.ratios.values())
-    yield _first(evidence, found, judged, recommended=sure and set(found.slower) == set(evidence.names) - {found.best})
-    yield _rivals(evidence, found)
-    lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(evidence, found.best, both)] if both else [])]
+    yield _first(view, found, judged, recommended=sure and set(found.slower) == set(view.candidates) - {found.best})
+    yield _rivals(view, found)
+    lines = [*([_of_sizes(parts)] if parts else []), *([_of_states(view, found.best, both)] if both else [])]
     if lines:
         keys = [key for part in parts or () for key in part.cases] or found.cases
         yield Claim(text=sentences(lines), cases=keys, brief=True)
-    yield from _worst(evidence, found, judged)
-    yield _wins(evidence, judged, wins)
+    yield from _worst(view, found, judged)
+    yield _wins(view, judged, wins)
 
 
-def _first(evidence: Evidence, found: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
+def _first(view: CampaignView, found: Answer, judged: list[CaseVerdict], *, recommended: bool) -> Claim:
     """Say who is fastest over all cases, as far as that is certain."""
-    over, within = _over(evidence, found, judged), evidence.campaign.plan.threshold
+    over, within = _over(view, found, judged), view.campaign.plan.threshold
     if found.open:
         text = say(
             "No clear winner {over}: {rivals:and} {n:of is|are} not distinguishable from {best}.",
             over=over, rivals=found.open, n=len(found.open), best=found.best,
         )  # fmt: skip
     elif found.equivalent:
-        names = [name for name in evidence.names if name in {found.best, *found.equivalent}]
+        names = [name for name in view.candidates if name in {found.best, *found.equivalent}]
         text = say("{names:and} are equivalent within {within:.0%} {over}.", names=names, over=over, within=within)
     elif recommended:
         text = say("Use {best}: it has the lowest overall time {over}.", best=found.best, over=over)
     else:
         text = say("{best} has the lowest overall time {over}.", best=found.best, over=over)
     keys = [one.case.key for one in judged if one.winners == [found.best]]
-    return Claim(text=text, cases=keys, brief=True, outcome=evidence.outcome(keys))
+    return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
 
 
-def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Text:
+def _over(view: CampaignView, found: Answer, judged: list[CaseVerdict]) -> Text:
     """Return over which cases, of which candidates where some have too few figures, and how cases weigh."""
-    names = [name for name in evidence.names if name in found.names]
-    if len(found.cases) < len(judged) or len(names) < len(evidence.names):
+    names = [name for name in view.candidates if name in found.names]
+    if len(found.cases) < len(judged) or len(names) < len(view.candidates):
         over = say(
             "over the {n} of {all:count case} with figures of {names:and}",
             n=len(found.cases), all=len(judged), names=names,
@@ -74,19 +74,19 @@ def _over(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Text:
         return say("in the only case")
     else:
         over = say("over all {n:count case}", n=len(judged))
-    called = {one.operation for one in evidence.campaign.plan.calls}
-    if called & {evidence.case[key].operation for key in found.cases}:
+    called = {one.operation for one in view.campaign.plan.calls}
+    if called & {view.case_of[key].operation for key in found.cases}:
         return say("{over} (weighted by the plan's calls)", over=over)
-    several = len({evidence.case[key].operation for key in found.cases}) > 1
+    several = len({view.case_of[key].operation for key in found.cases}) > 1
     return say("{over} (each operation weighs the same)", over=over) if several else over
 
 
-def _rivals(evidence: Evidence, found: Answer) -> Claim:
+def _rivals(view: CampaignView, found: Answer) -> Claim:
     """Say how the time of each rival compares over all cases."""
     text = say(
         "Against {best}: {rivals:;}.",
         best=found.best,
-        rivals=_distances(found.ratios, evidence.campaign.plan.threshold),
+        rivals=_distances(found.ratios, view.campaign.plan.threshold),
     )
     return Claim(text=text, cases=found.cases, brief=True)
 
@@ -130,7 +130,7 @@ def _of_sizes(parts: tuple[Part, Part]) -> Text:
     return say("{parts:,}.", parts=told)
 
 
-def _of_states(evidence: Evidence, best: str, both: list[State]) -> Text:
+def _of_states(view: CampaignView, best: str, both: list[State]) -> Text:
     """Say how the rivals compare while cores are near each other, and while they are far."""
     told = [
         say(
@@ -139,59 +139,59 @@ def _of_states(evidence: Evidence, best: str, both: list[State]) -> Text:
             best=best,
             share=state.share,
             n=state.blocks,
-            rivals=_distances(state.ratios, evidence.campaign.plan.threshold),
+            rivals=_distances(state.ratios, view.campaign.plan.threshold),
         )
         for state in both
     ]
     return sentences(map(ended, told))
 
 
-def _worst(evidence: Evidence, found: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
+def _worst(view: CampaignView, found: Answer, judged: list[CaseVerdict]) -> Iterator[Claim]:
     """Say by how much each candidate at worst is slower than the fastest of a case, where that is certain."""
-    names = [name for name in evidence.names if name in found.names]
+    names = [name for name in view.candidates if name in found.names]
     compared = [one for one in judged if one.case.key in found.cases]
-    worst = {name: _worst_case(evidence, compared, name) for name in names}
+    worst = {name: _worst_case(view, compared, name) for name in names}
     if not any(worst.values()):
         return
     told = [
         say(
             "{name} {at}",
             name=name,
-            at=at_worst(evidence, one.case.key, one.ranking[0], name) if one else say("never significantly slower"),
+            at=at_worst(view, one.case.key, one.ranking[0], name) if one else say("never significantly slower"),
         )
         for name, one in worst.items()
     ]
-    regret = {name: evidence.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
+    regret = {name: view.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
     least = min(names, key=lambda name: regret[name])
     text = say("Largest significant slowdown in a single case: {all:;}.", all=told)
-    if regret[least] * (1 + evidence.campaign.plan.threshold) < regret[found.best] and not found.open:
+    if regret[least] * (1 + view.campaign.plan.threshold) < regret[found.best] and not found.open:
         text = sentences([text, say("{least} has the smallest one.", least=least)])
     yield Claim(text=text, cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True)
 
 
-def _worst_case(evidence: Evidence, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
-    slower = [one for one in compared if evidence.pairs.slower(one.case.key, one.ranking[0], name)]
-    return max(slower, key=lambda one: evidence.ratio(one.case.key, one.ranking[0], name), default=None)
+def _worst_case(view: CampaignView, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
+    slower = [one for one in compared if view.comparisons.slower(one.case.key, one.ranking[0], name)]
+    return max(slower, key=lambda one: view.ratio(one.case.key, one.ranking[0], name), default=None)
 
 
-def at_worst(evidence: Evidence, key: str, fastest: str, name: str) -> Text:
+def at_worst(view: CampaignView, key: str, fastest: str, name: str) -> Text:
     """Return the ratio of a candidate to the fastest of a case with its interval, and the case."""
-    one = evidence.comparison[key, fastest, name]
+    one = view.comparisons[key, fastest, name]
     return say(
         "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})",
         ratio=one.ratio,
         low=one.low,
         high=one.high,
-        case=evidence.full_title(evidence.case[key]),
+        case=view.full_title(view.case_of[key]),
     )
 
 
-def _wins(evidence: Evidence, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
+def _wins(view: CampaignView, judged: list[CaseVerdict], wins: Counter[str]) -> Claim:
     """Say how many cases each candidate wins alone, and how many nobody does; the numbers add up to all cases."""
     others = [one for one in judged if len(one.winners) != 1]
     unlike = [one for one in others if one.answered and not one.decided]
     partly = [one for one in others if one.decided_at and not one.answered]
-    counts: dict[Words, int] = {name: wins[name] for name in sorted(evidence.names, key=lambda name: -wins[name])}
+    counts: dict[Words, int] = {name: wins[name] for name in sorted(view.candidates, key=lambda name: -wins[name])}
     counts[say("equivalent")] = sum(one.decided for one in others)
     if unlike:
         counts[say("different near and far")] = len(unlike)
@@ -204,7 +204,7 @@ def _wins(evidence: Evidence, judged: list[CaseVerdict], wins: Counter[str]) -> 
         n=len(judged),
     )
     keys = [one.case.key for one in judged if len(one.winners) == 1]
-    return Claim(text=text, cases=keys, brief=True, outcome=evidence.outcome(keys))
+    return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
 
 
 def tally(cases: Sequence[CaseVerdict]) -> Text:

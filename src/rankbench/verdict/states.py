@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rankbench.statistics.looks import Penalty
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.overall import Answer, Numbers
+    from rankbench.verdict.view import CampaignView
 
 NEAR, FAR = "near", "far"
 
@@ -33,16 +33,16 @@ class State(NamedTuple):
     ratios: dict[str, Overall]
 
 
-def states(evidence: Evidence, found: Answer, paid: Penalty) -> list[State]:
+def states(view: CampaignView, found: Answer, paid: Penalty) -> list[State]:
     """Return both states; nothing where there is one only, or where no ratio surely depends on it by more than the
     threshold.
     """
-    frames = {name: _visits(evidence, found.best, name, found.cases) for name in found.ratios}
+    frames = {name: _visits(view, found.best, name, found.cases) for name in found.ratios}
     frames = {name: frame for name, frame in frames.items() if not frame.is_empty()}
-    both = {name: of for name, frame in frames.items() if (of := _both(evidence, frame, found.cases))}
-    if not any(one.different for one in decisions(evidence, [_difference(*of) for of in both.values()], paid, 0)):
+    both = {name: of for name, frame in frames.items() if (of := _both(view, frame, found.cases))}
+    if not any(one.different for one in decisions(view, [_difference(*of) for of in both.values()], paid, 0)):
         return []
-    ratios = [decisions(evidence, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
+    ratios = [decisions(view, at_level, paid, 0) for at_level in zip(*both.values(), strict=True)]
     every = pl.concat([frames[name] for name in both])
     return [
         State(
@@ -55,14 +55,14 @@ def states(evidence: Evidence, found: Answer, paid: Penalty) -> list[State]:
     ]
 
 
-def _visits(evidence: Evidence, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
+def _visits(view: CampaignView, base: str, other: str, cases: Collection[str]) -> pl.DataFrame:
     """Return the log ratios of visits in which both were at the same level: case, block, level and log."""
     found = pl.DataFrame(schema={"case": pl.String, "block": pl.Int32, "level": pl.String, "log": pl.Float64})
-    if "visit_hop_ns" not in evidence.figures.columns:
+    if "visit_hop_ns" not in view.judged_figures.columns:
         return found
-    for placement in evidence.campaign.plan.placements:
-        keys = [key for key in cases if evidence.case[key].placement == placement.name]
-        figures = evidence.figures.filter(pl.col("case").is_in(keys))
+    for placement in view.campaign.plan.placements:
+        keys = [key for key in cases if view.case_of[key].placement == placement.name]
+        figures = view.judged_figures.filter(pl.col("case").is_in(keys))
         at = levels(figures["visit_hop_ns"].explode().drop_nulls().to_list())
         if at:
             one, two = (figures.filter(pl.col("candidate") == name) for name in (base, other))
@@ -74,7 +74,7 @@ def _visits(evidence: Evidence, base: str, other: str, cases: Collection[str]) -
     return found
 
 
-def _both(evidence: Evidence, visits: pl.DataFrame, cases: Sequence[str]) -> tuple[Estimate, Estimate] | None:
+def _both(view: CampaignView, visits: pl.DataFrame, cases: Sequence[str]) -> tuple[Estimate, Estimate] | None:
     """Return the mean log ratio near and far over the cases that have both; nothing where either has no error."""
     medians = visits.group_by("case", "block", "level").agg(pl.col("log").median())
     blocks = visits["block"].unique().sort()
@@ -84,7 +84,7 @@ def _both(evidence: Evidence, visits: pl.DataFrame, cases: Sequence[str]) -> tup
     shared = np.flatnonzero(np.logical_and.reduce([~np.isnan(table).all(axis=0) for table in tables]))
     if not len(shared):
         return None
-    weighed = weights(evidence, [cases[place] for place in shared.tolist()])
+    weighed = weights(view, [cases[place] for place in shared.tolist()])
     columns = [list(cases).index(key) for key in weighed]
     near, far = (mean_log(table[:, columns], np.array([*weighed.values()])) for table in tables)
     return (near, far) if near.degrees and far.degrees else None

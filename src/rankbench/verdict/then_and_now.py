@@ -16,7 +16,8 @@ from rankbench.statistics.unpaired_levels import compare_at_levels
 from rankbench.verdict import circumstances, naming
 from rankbench.verdict.circumstances import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
 from rankbench.verdict.conclusion import FEW_LAUNCHES
-from rankbench.verdict.evaluation import evaluate, judged
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.view import judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rankbench.statistics.unpaired import Unpaired
     from rankbench.store import Store
     from rankbench.verdict.circumstances import Difference
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 LEAST, MOST = 0.01, 999
 """Ends of intervals of ratios that are spelt."""
@@ -110,8 +111,8 @@ class ThenAndNow(Record, frozen=True):
 class Held(NamedTuple):
     """Two campaigns, evaluated alike, and what came of holding them against each other."""
 
-    then: Evaluation
-    now: Evaluation
+    then: CampaignView
+    now: CampaignView
     told: ThenAndNow
 
 
@@ -142,7 +143,7 @@ def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, thresho
 
 
 def changes(
-    old: Evaluation, new: Evaluation, matched: Sequence[Match], threshold: float, probes: Probes
+    old: CampaignView, new: CampaignView, matched: Sequence[Match], threshold: float, probes: Probes
 ) -> list[Change]:
     """Return the ratios of all cases that both campaigns have, by matched candidates."""
     cases = {case.key: case for case in common(old.campaign, new.campaign)}
@@ -150,7 +151,7 @@ def changes(
     titles = {key: title(new, case) for key, case in cases.items()}
     pairs = [(one.old, one.new) for one in matched]
     of = {name: place for place, name in enumerate(two for _, two in pairs)}
-    then, now = judged(old.figures), judged(new.figures)
+    then, now = judgeable(old.figures), judgeable(new.figures)
     rows = compare_at_levels(
         then.filter(then["case"].is_in(list(cases))),
         now,
@@ -204,13 +205,13 @@ def common(old: Campaign, new: Campaign) -> list[Case]:
     return [case for case in new.cases if ranks.get(case.key) == case.ranks]
 
 
-def title(evaluation: Evaluation, case: Case) -> str:
+def title(view: CampaignView, case: Case) -> str:
     """Return how a case is called, with start and placement where they tell it from others."""
     return naming.apart(
         case,
-        evaluation.operations[case.operation],
-        start=evaluation.usual[case.key] != case,
-        placement=len(evaluation.campaign.plan.placements) > 1,
+        view.operations[case.operation],
+        start=view.usual_of[case.key] != case,
+        placement=len(view.campaign.plan.placements) > 1,
     )
 
 
@@ -235,7 +236,7 @@ def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
 
 
 def remarks(
-    old: Evaluation, new: Evaluation, matched: Sequence[Match], found: Sequence[Change], probes: Probes
+    old: CampaignView, new: CampaignView, matched: Sequence[Match], found: Sequence[Change], probes: Probes
 ) -> Iterator[Remark]:
     """Yield what limits the worth of the ratios, each only where it holds, and what holds always last."""
     yield from _machine(old, new)
@@ -249,7 +250,7 @@ def remarks(
     yield _uncontrolled(found, probes)
 
 
-def _machine(old: Evaluation, new: Evaluation) -> Iterator[Remark]:
+def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
     then, now = (circumstances.of_machine(one.campaign) for one in (old, new))
     if told := circumstances.differences(then, now):
         yield Remark(
@@ -259,7 +260,7 @@ def _machine(old: Evaluation, new: Evaluation) -> Iterator[Remark]:
         )
 
 
-def _libraries(old: Evaluation, new: Evaluation, matched: Sequence[Match]) -> Iterator[Remark]:
+def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     for match in matched:
         then = circumstances.of_candidate(old.campaign, old.launches, match.old)
         now = circumstances.of_candidate(new.campaign, new.launches, match.new)
@@ -277,7 +278,7 @@ def _libraries(old: Evaluation, new: Evaluation, matched: Sequence[Match]) -> It
             )
 
 
-def _rankbench(old: Evaluation, new: Evaluation) -> Iterator[Remark]:
+def _rankbench(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
     then, now = (circumstances.of_rankbench(one.campaign, one.launches) for one in (old, new))
     if told := circumstances.differences(then, now):
         yield Remark(
@@ -287,7 +288,7 @@ def _rankbench(old: Evaluation, new: Evaluation) -> Iterator[Remark]:
         )
 
 
-def _plan(old: Evaluation, new: Evaluation) -> Iterator[Remark]:
+def _plan(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
     then, now = (circumstances.of_plan(one.campaign, one.launches) for one in (old, new))
     if told := circumstances.differences(then, now):
         yield Remark(
@@ -297,7 +298,7 @@ def _plan(old: Evaluation, new: Evaluation) -> Iterator[Remark]:
         )
 
 
-def _missing(old: Evaluation, new: Evaluation, matched: Sequence[Match]) -> Iterator[Remark]:
+def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
     """Say what has no counterpart: candidates, cases, and cases of the same name with other ranks or starts."""
     then, now = old.campaign, new.campaign
     sides = [(True, then, {one.old for one in matched}), (False, now, {one.new for one in matched})]
@@ -389,7 +390,7 @@ def _few(found: Sequence[Change]) -> Iterator[Remark]:
         )
 
 
-def _control(old: Evaluation, new: Evaluation) -> Remark:
+def _control(old: CampaignView, new: CampaignView) -> Remark:
     tested = [one.verdict.control for one in (old, new)]
     often = any(
         sum(one.different for one in control) > FALSE_DISCOVERIES * len(control) for control in tested if control
@@ -406,7 +407,7 @@ def _control(old: Evaluation, new: Evaluation) -> Remark:
     )
 
 
-def _alarms(one: Evaluation) -> Text:
+def _alarms(one: CampaignView) -> Text:
     control = one.verdict.control
     wrong = sum(found.different for found in control)
     return say("in {n} of {all:count case}" if control else "none", n=wrong, all=len(control))

@@ -45,10 +45,10 @@ def test_every_file_has_a_view(plain: Measured, tmp_path: Path) -> None:
         "campaign": 1,
         "candidates": 3,
         "figures": 26 * 6,
-        "launches": len(plain.evaluation.launches),
+        "launches": len(plain.view.launches),
         "libraries": 2,
         "operations": len(plain.store.campaign.operations),
-        "outcomes": plain.evaluation.cases.height,
+        "outcomes": plain.view.case_rows.height,
         "samples": plain.store.samples().collect().height + plain.store.rank_samples().collect().height,
         "typical": 26,
     }
@@ -58,7 +58,7 @@ def test_typical_is_what_the_verdict_says(plain: Measured, tmp_path: Path) -> No
     with opened(plain, tmp_path) as database:
         found = database.execute('SELECT "case", candidate, typical_ns, launches, samples FROM typical').fetchall()
     told = {(case, candidate): rest for case, candidate, *rest in found}
-    for one in plain.evaluation.verdict.summaries:
+    for one in plain.view.verdict.summaries:
         if one.launches:
             typical_ns, *counts = told[one.case, one.candidate]
             assert typical_ns == pytest.approx(one.typical_ns, rel=CLOCK_STEP)
@@ -95,7 +95,7 @@ def test_a_database_sees_what_is_measured_later(tmp_path: Path) -> None:
 def test_what_was_derived_has_views_too(tmp_path: Path) -> None:
     made = make_campaign(tmp_path / "c", launches=2, samples=10)
     measured = Measured(made)
-    made.write_derived(report.frames(measured.evaluation), {})
+    made.write_derived(report.frames(measured.view), {})
     with opened(measured, tmp_path) as database:
         assert views(database) == sorted([*VIEWS, "summary", "comparisons"])
         assert database.execute("SELECT count(*) FROM summary").fetchall() == [(27,)]

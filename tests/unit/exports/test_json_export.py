@@ -41,8 +41,8 @@ def document(measured: Measured, folder: Path) -> Any:
     text = path.read_text(encoding="utf-8")
     found = plain_json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     jsonschema.validate(found, plain_json.loads(json.schema()), cls=jsonschema.Draft202012Validator)
-    assert msgspec.json.decode(msgspec.json.encode(found["campaign"]), type=Campaign) == measured.evaluation.campaign
-    assert found["verdict"] == plain_json.loads(msgspec.json.encode(as_data(measured.evaluation.verdict)))
+    assert msgspec.json.decode(msgspec.json.encode(found["campaign"]), type=Campaign) == measured.view.campaign
+    assert found["verdict"] == plain_json.loads(msgspec.json.encode(as_data(measured.view.verdict)))
     return found
 
 
@@ -50,8 +50,8 @@ def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> N
     found = document(plain, tmp_path)
     assert list(found) == ["export", "campaign", "verdict", "values", "figures"]
     assert found["export"] == 1
-    assert len(found["figures"]) == plain.evaluation.figures.height
-    assert len(found["values"]) == len(plain.evaluation.verdict.summaries)
+    assert len(found["figures"]) == plain.view.figures.height
+    assert len(found["values"]) == len(plain.view.verdict.summaries)
     crashed = [one for one in found["values"] if one["value"] is None]
     assert crashed == [
         {
@@ -74,7 +74,7 @@ def test_one_launch_is_enough(tmp_path: Path) -> None:
     made = Measured(campaigns.make_campaign(tmp_path / "one", launches=1, samples=10))
     found = document(made, tmp_path)
     assert all("high" not in one for one in found["verdict"]["comparisons"])
-    assert all(math.isinf(one.high) for one in made.evaluation.verdict.comparisons)
+    assert all(math.isinf(one.high) for one in made.view.verdict.comparisons)
 
 
 @pytest.mark.parametrize(

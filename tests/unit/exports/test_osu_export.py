@@ -13,7 +13,7 @@ from fakes import campaigns, kinds
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from rankbench import cli, exports, plots, store, units
+from rankbench import cli, exports, store, units
 from rankbench.exports import Measured, osu
 from rankbench.model import RankbenchError
 from rankbench.suites import reading, tools
@@ -49,10 +49,10 @@ def test_a_file_says_what_its_numbers_are(plain: Measured, tmp_path: Path) -> No
     assert len(lines) == 9
     (summary,) = (
         one
-        for one in plain.evaluation.verdict.summaries
+        for one in plain.view.verdict.summaries
         if (one.case, one.candidate) == ("allreduce.blocking.8.float.socket.window", "beta")
     )
-    figures = plain.evaluation.figures.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
+    figures = plain.view.figures.filter(pl.col("case") == summary.case, pl.col("candidate") == "beta")
     ends = [figures["figure_ns"].min(), figures["figure_ns"].max()]
     numbers = [f"{time_ns / 1e3:.4f}" for time_ns in (summary.typical_ns, *ends)]  # type: ignore[operator]
     assert lines[7].split() == ["8", *numbers, str(summary.samples)]
@@ -114,7 +114,7 @@ def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
 
 def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
-        values = {(one.case, one.candidate): one for one in exports.values(measured.evaluation)}
+        values = {(one.case, one.candidate): one for one in exports.values(measured.view)}
         rows = 0
         for name, table in read_back(measured, tmp_path).items():
             candidate = name.rpartition(".")[2]
@@ -136,8 +136,8 @@ def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp
 
 def test_what_is_read_back_means_what_rankbench_measured(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
-        cases = {case.key: case for case in measured.evaluation.campaign.cases}
-        operations = {one.name: one for one in measured.evaluation.campaign.operations}
+        cases = {case.key: case for case in measured.view.campaign.cases}
+        operations = {one.name: one for one in measured.view.campaign.operations}
         for name, table in read_back(measured, tmp_path).items():
             line = name.rpartition(".")[0].split(".", 2)
             case = cases[".".join([*line[:2], str(table.rows[0].size_bytes), line[2]])]
@@ -160,7 +160,7 @@ def test_no_meaning_is_too_long_to_be_read_back() -> None:
 def test_the_estimator_is_read_back(plain: Measured, tmp_path: Path) -> None:
     found = {}
     for estimator in ("min", "mean", "trimmed-mean", "p90"):
-        _, part = next(plots.picture(evaluate(plain.store, estimator)).parts("line"))
+        _, part = next(evaluate(plain.store, estimator).parts("line"))
         found[estimator] = osu.meaning(part, osu.LATENCY).over_calls
     assert found == {"min": "minimum", "mean": "mean", "trimmed-mean": "trimmed mean", "p90": "single"}
 
@@ -231,7 +231,7 @@ def test_names_of_candidates_that_are_no_names_of_files(tmp_path: Path) -> None:
 
 def test_the_estimator_is_told(plain: Measured) -> None:
     told = evaluate(plain.store, "min")
-    _, part = next(plots.picture(told).parts("line"))
+    _, part = next(told.parts("line"))
     assert osu.said(part, "alpha", osu.BANDWIDTH)[0] == (
         "Measured by: rankbench 0.1.0, not OSU; "
         "each number follows from the median over launches of each launch's min time"

@@ -35,7 +35,7 @@ def count(database: sqlite3.Connection, table: str) -> int:
 
 
 def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: Measured) -> None:
-    told = plain.evaluation
+    told = plain.view
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     assert {name: count(database, name) for name in tables} == {
         "campaign": 1,
@@ -43,7 +43,7 @@ def test_there_is_a_row_for_everything(database: sqlite3.Connection, plain: Meas
         "candidates": 3,
         "cases": 9,
         "launches": len(told.launches),
-        "outcomes": told.cases.height,
+        "outcomes": told.case_rows.height,
         "samples": plain.store.samples().collect().height + plain.store.rank_samples().collect().height,
         "summaries": len(told.verdict.summaries),
         "comparisons": len(told.verdict.comparisons) + len(told.verdict.control),
@@ -105,7 +105,7 @@ def test_typical_is_what_the_verdict_says(database: sqlite3.Connection, plain: M
         "SELECT key, candidate, value, low, high, typical.unit, typical.title FROM typical JOIN cases ON id = case_id"
     )
     found = {row[:2]: row[2:] for row in database.execute(query)}
-    summaries = [one for one in plain.evaluation.verdict.summaries if one.launches]
+    summaries = [one for one in plain.view.verdict.summaries if one.launches]
     assert len(found) == len(summaries) == 26
     for one in summaries:
         value, low, high, unit, _ = found[one.case, one.candidate]

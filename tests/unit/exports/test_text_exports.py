@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def test_markdown_and_latex_are_what_the_report_writes(plain: Measured, tmp_path: Path) -> None:
     (text,) = markdown.write(plain, tmp_path / "x.md")
     (tables,) = latex.write(plain, tmp_path / "x.tex")
-    assert text.read_text(encoding="utf-8") == report.markdown(plain.evaluation)
-    assert tables.read_text(encoding="utf-8") == report.latex(plain.evaluation)
+    assert text.read_text(encoding="utf-8") == report.markdown(plain.view)
+    assert tables.read_text(encoding="utf-8") == report.latex(plain.view)
 
 
 def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
@@ -41,13 +41,13 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(plain: Measured, tmp_
     assert failure.get("message") == "crashed in 6 of 6 launches"
     assert failure.text == "crashed in 6 of 6 launches\n`rankbench show` and the launch's log tell more."
     said = suite.findtext("system-out") or ""
-    assert said.splitlines()[0] == render(plain.evaluation.verdict.conclusion[0].text)
+    assert said.splitlines()[0] == render(plain.view.verdict.conclusion[0].text)
 
 
 def outcome(plain: Measured, **changes: object) -> tuple[str, str, str]:
     case = plain.store.campaign.cases[0]
-    summary: Summary = msgspec.structs.replace(plain.evaluation.summaries_of[case.key][0][1], **changes)
-    found = junit.check(plain.evaluation, case, summary)
+    summary: Summary = msgspec.structs.replace(plain.view.summaries_of[case.key][0][1], **changes)
+    found = junit.check(plain.view, case, summary)
     return found.outcome, render(found.text), render(found.advice)
 
 
@@ -61,11 +61,11 @@ def test_what_failed_and_what_could_not_be_tried(plain: Measured) -> None:
 
 
 def test_junit_of_memory_needs_no_time(every_kind: Measured) -> None:
-    found = [one for one in junit.checks(every_kind.evaluation) if "quantity=memory" in one.case]
+    found = [one for one in junit.checks(every_kind.view) if "quantity=memory" in one.case]
     assert [(one.outcome, one.measured_s) for one in found] == [("passed", 0.0)] * 4
 
 
 def test_cases_of_several_placements_are_told_apart(tmp_path: Path) -> None:
     made = Measured(make_campaign(tmp_path / "c", launches=1, samples=10, placements=("socket", "core")))
-    names = {render(one.title) for one in junit.checks(made.evaluation)}
+    names = {render(one.title) for one in junit.checks(made.view)}
     assert {"barrier at socket", "barrier at core"} <= names

@@ -38,7 +38,7 @@ def test_csv_and_parquet_hold_the_same(plain: Measured, tmp_path: Path) -> None:
 def test_there_is_a_row_for_each_case_and_candidate(plain: Measured, tmp_path: Path) -> None:
     first, *_ = parquet.write(plain, tmp_path / "x.parquet")
     told = pl.read_parquet(first)
-    summaries = {(one.case, one.candidate): one for one in plain.evaluation.verdict.summaries}
+    summaries = {(one.case, one.candidate): one for one in plain.view.verdict.summaries}
     assert set(told.select("case", "candidate").iter_rows()) == set(summaries)
     assert told.height == len(summaries) == 27
     for row in told.iter_rows(named=True):
@@ -63,7 +63,7 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
     found = {
         (one.case.split(".")[0], one.unit)
         for measured in (plain, every_kind)
-        for one in exports.values(measured.evaluation)
+        for one in exports.values(measured.view)
         if "quantity" not in one.case
     }
     assert found == {
@@ -74,14 +74,14 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
         ("put", "ns"),
         ("message-rate", "messages/s"),
     }
-    memory = {one.unit for one in exports.values(every_kind.evaluation) if "quantity=memory" in one.case}
+    memory = {one.unit for one in exports.values(every_kind.view) if "quantity=memory" in one.case}
     assert memory == {"bytes"}
 
 
 def test_there_is_a_row_for_each_launch_with_figures(plain: Measured, tmp_path: Path) -> None:
     _, second, _ = parquet.write(plain, tmp_path / "x.parquet")
     told = pl.read_parquet(second)
-    assert told.height == plain.evaluation.figures.height == 26 * 6
+    assert told.height == plain.view.figures.height == 26 * 6
     key = ["case", "candidate", "block", "launch", "figure_ns"]
-    assert told.select(key).sort(key).equals(plain.evaluation.figures.select(key).sort(key))
+    assert told.select(key).sort(key).equals(plain.view.figures.select(key).sort(key))
     assert told.select("operation", "size_bytes", "library", "control_of").null_count().row(0) == (0, 0, 0, 0)

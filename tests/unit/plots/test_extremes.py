@@ -18,25 +18,26 @@ from rankbench.verdict.evaluation import evaluate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.plots import Chart, Picture
+    from rankbench.plots import Chart
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 
 
-def lines(made: Store) -> dict[str, Picture]:
+def lines(made: Store) -> dict[str, CampaignView]:
     """Return the lines of a campaign by the operation."""
-    return {part.cases[0].operation: part for _, part in plots.picture(evaluate(made)).parts("line")}
+    return {part.cases[0].operation: part for _, part in evaluate(made).parts("line")}
 
 
-def chart(picture: Picture) -> Chart:
+def chart(picture: CampaignView) -> Chart:
     drawn = extremes.chart(picture)
     assert drawn is not None
     return drawn
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Picture]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CampaignView]:
     """Return the lines of four files of the study."""
     folder: Path = tmp_path_factory.mktemp("study")
     names = ("latency", "bandwith", "barrier", "cas_latency")
@@ -44,7 +45,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Picture]:
     return lines(imported.make(Wish(sources, LABELS), folder / "made"))
 
 
-def points(picture: Picture, size: str) -> dict[str, tuple[float, float, float, int]]:
+def points(picture: CampaignView, size: str) -> dict[str, tuple[float, float, float, int]]:
     rows = chart(picture).datasets["points"]
     return {
         row["candidate"]: (row["value"], row["low"], row["high"], row["launches"])
@@ -53,7 +54,7 @@ def points(picture: Picture, size: str) -> dict[str, tuple[float, float, float, 
     }
 
 
-def test_times_are_the_mean_with_the_least_and_the_most(study: dict[str, Picture]) -> None:
+def test_times_are_the_mean_with_the_least_and_the_most(study: dict[str, CampaignView]) -> None:
     """In nanoseconds, of the three values that the file has for each library."""
     assert points(study["osu-latency"], "8 B") == {
         "MPICH": (820.0, 800.0, 840.0, 3),
@@ -63,7 +64,7 @@ def test_times_are_the_mean_with_the_least_and_the_most(study: dict[str, Picture
     assert points(study["osu-latency"], "0 B")["MPICH"] == (25053.0, 810.0, 73530.0, 3)
 
 
-def test_of_bandwidths_the_mean_is_that_of_bandwidths(study: dict[str, Picture]) -> None:
+def test_of_bandwidths_the_mean_is_that_of_bandwidths(study: dict[str, CampaignView]) -> None:
     """(15.38 + 15.95 + 4.07) / 3 = 11.8 MB/s, and not what the mean time would make."""
     found = points(study["osu-bw"], "8 B")
     assert {name: value[:3] for name, value in found.items()} == {
@@ -73,20 +74,20 @@ def test_of_bandwidths_the_mean_is_that_of_bandwidths(study: dict[str, Picture])
     }
 
 
-def test_a_line_tells_what_is_drawn(study: dict[str, Picture]) -> None:
+def test_a_line_tells_what_is_drawn(study: dict[str, CampaignView]) -> None:
     drawn = chart(study["osu-bw"])
     assert drawn.title == "osu-bw: bandwidth in MB/s (1 MB = 10^6 B), mean and extremes"
     assert drawn.subtitle == "2 ranks (1x2), start: none, 3 launches each, bars: smallest to largest"
 
 
-def test_sizes_stand_on_a_logarithmic_axis_and_none_left_of_it(study: dict[str, Picture]) -> None:
+def test_sizes_stand_on_a_logarithmic_axis_and_none_left_of_it(study: dict[str, CampaignView]) -> None:
     rows = chart(study["osu-latency"]).datasets["points"]
     places = {row["size"]: row["position"] for row in rows}
     assert (places["0 B"], places["1 B"], places["4 MiB"]) == (0.5, 1, 4 << 20)
     assert len(rows) == 24 * 3
 
 
-def test_one_size_is_bars(study: dict[str, Picture]) -> None:
+def test_one_size_is_bars(study: dict[str, CampaignView]) -> None:
     barrier = chart(study["osu-barrier"])
     assert barrier.title == "osu-barrier: time per call, mean and extremes"
     assert {row["candidate"]: (row["value"], row["low"], row["high"]) for row in barrier.datasets["points"]} == {
@@ -98,7 +99,7 @@ def test_one_size_is_bars(study: dict[str, Picture]) -> None:
 
 
 @pytest.mark.parametrize("operation", ["osu-latency", "osu-bw", "osu-barrier"])
-def test_charts_compile(study: dict[str, Picture], operation: str) -> None:
+def test_charts_compile(study: dict[str, CampaignView], operation: str) -> None:
     spec = chart(study[operation]).spec(plots.theme("#000", "#000", "#000"))
     assert vl_convert.vegalite_to_vega(spec)["marks"]
 
@@ -133,7 +134,7 @@ def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tm
     assert found["launches"] == 5
 
 
-def test_both_axes_have_titles(study: dict[str, Picture]) -> None:
+def test_both_axes_have_titles(study: dict[str, CampaignView]) -> None:
     spec = chart(study["osu-bw"]).spec(plots.theme("#000", "#000", "#000"))
     axes = [one for one in vl_convert.vegalite_to_vega(spec)["axes"] if one.get("labels", True)]
     assert {one["title"] for one in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}

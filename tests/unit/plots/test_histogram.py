@@ -23,7 +23,8 @@ from rankbench.verdict.evaluation import evaluate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.plots import Chart, Picture, Row
+    from rankbench.plots import Chart, Row
+    from rankbench.verdict.view import CampaignView
 
 
 def panel(times: np.ndarray, name: str = "alpha") -> Panel:
@@ -76,18 +77,18 @@ def test_means_of_several_calls_have_finer_bins_than_the_clock() -> None:
 
 
 def test_the_coarsest_clock_of_any_launch_counts() -> None:
-    whole = plots.picture(evaluations.evaluation())
+    whole = evaluations.evaluation()
     assert histogram.resolution(whole) == 1.0
     facts = whole.launches[0].facts
     assert facts
     coarse = msgspec.structs.replace(whole.launches[0], facts=msgspec.structs.replace(facts, resolution_ns=10.0))
-    evaluation = dataclasses.replace(whole.evaluation, launches=[*whole.launches[1:], coarse])
-    part = next(one for _, one in plots.picture(evaluation).parts("near"))
+    evaluation = dataclasses.replace(whole, launches=[*whole.launches[1:], coarse])
+    part = next(one for _, one in evaluation.parts("near"))
     assert histogram.resolution(part) == 10.0
 
 
 def test_axes_have_titles_and_thousands_have_commas() -> None:
-    chart = histogram.chart(next(one for _, one in plots.picture(evaluations.evaluation()).parts("near")))
+    chart = histogram.chart(next(one for _, one in evaluations.evaluation().parts("near")))
     assert chart
     axes = vl_convert.vegalite_to_vega(chart.spec(plots.theme("#000", "#000", "#000")))["axes"]
     assert {one["title"] for one in axes} == {"time", "samples in a bin"}
@@ -175,19 +176,19 @@ def test_steps_are_round(least: float, step: float) -> None:
 # --- of campaigns -----------------------------------------------------------------------------------------------------
 
 
-def charts(whole: Picture) -> dict[str, Chart]:
+def charts(whole: CampaignView) -> dict[str, Chart]:
     return {key: chart for key, part in whole.parts("case") if (chart := histogram.chart(part))}
 
 
 def test_all_cases_with_as_many_rows_share_one_form() -> None:
-    found = charts(plots.picture(evaluations.evaluation()))
+    found = charts(evaluations.evaluation())
     forms = {len(chart.datasets["words"]): chart.form for chart in found.values()}
     assert all(chart.form == forms[len(chart.datasets["words"])] for chart in found.values())
     assert len(found) == 9
 
 
 def test_a_title_tells_samples_and_bins() -> None:
-    chart = charts(plots.picture(evaluations.evaluation()))["pingpong.blocking.8.byte.socket.none"]
+    chart = charts(evaluations.evaluation())["pingpong.blocking.8.byte.socket.none"]
     assert render(chart.title).startswith("pingpong 8 B: histogram of 392 samples, bins of ")
     assert render(chart.title).endswith(" ns")
     assert chart.subtitle == "2 ranks (socket), start: none, 4 launches each, intervals of 95 % or more"
@@ -195,7 +196,7 @@ def test_a_title_tells_samples_and_bins() -> None:
 
 def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> None:
     made = torus.make(tmp_path / "made", ((1, 1), (1, 9)), launches=2)
-    one, three = charts(plots.picture(evaluate(made))).values()
+    one, three = charts(evaluate(made)).values()
     assert [row["label"].split(":")[0] for row in one.datasets["words"][::2]] == ["alpha", "beta"]
     assert [row["label"].split(":")[0] for row in three.datasets["words"][::2]] == [
         f"{name}, ring of rank {edge}" for name in ("alpha", "beta") for edge in (0, 3, 6)
@@ -203,4 +204,4 @@ def test_rings_have_a_row_for_each_candidate_and_edge_rank(tmp_path: Path) -> No
 
 
 def test_memory_has_no_histogram() -> None:
-    assert all("memory" not in key for key in charts(plots.picture(evaluations.evaluation())))
+    assert all("memory" not in key for key in charts(evaluations.evaluation()))

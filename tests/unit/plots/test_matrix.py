@@ -8,8 +8,7 @@ import altair as alt
 import pytest
 from fakes import hierarchy, kinds
 
-from rankbench import plots
-from rankbench.plots import Chart, Picture, bars, curves, distribution, matrix, ratios, winner_map
+from rankbench.plots import Chart, bars, curves, distribution, matrix, ratios, winner_map
 from rankbench.statistics.places import Places
 from rankbench.verdict.evaluation import evaluate
 
@@ -17,19 +16,21 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from rankbench.verdict.view import CampaignView
+
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Picture:
-    return plots.picture(evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds")))
+def whole(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
+    return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
 
 
-def charts(whole: Picture, plot: ModuleType) -> dict[str, Chart]:
+def charts(whole: CampaignView, plot: ModuleType) -> dict[str, Chart]:
     """Return the charts of a plot by the keys of their parts."""
     found = {key: plot.chart(part) for key, part in whole.parts(plot.SCOPE)}
     return {key: chart for key, chart in found.items() if chart}
 
 
-def test_a_matrix_has_a_cell_for_each_pair_and_candidate(whole: Picture) -> None:
+def test_a_matrix_has_a_cell_for_each_pair_and_candidate(whole: CampaignView) -> None:
     ((key, chart),) = charts(whole, matrix).items()
     assert key == "pingpong.blocking.8.byte.1x4.none"
     assert chart.title == "pingpong 8 B: latency between pairs of ranks"
@@ -60,7 +61,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Chart:
         lambda name, *pair: hierarchy.by_level(name, *pair) * (1.4 if pair in slow else 1),
         candidates=("alpha",),
     )
-    (chart,) = charts(plots.picture(evaluate(made)), matrix).values()
+    (chart,) = charts(evaluate(made), matrix).values()
     return chart
 
 
@@ -95,7 +96,7 @@ def test_launches_that_placed_ranks_differently_are_told(tmp_path: Path) -> None
         wanted=hierarchy.cases(ranks=8),
         moved=lambda launch: {1: 1, 2: 4} if launch == 3 else {},
     )
-    (chart,) = charts(plots.picture(evaluate(made)), matrix).values()
+    (chart,) = charts(evaluate(made), matrix).values()
     assert chart.subtitle.endswith("; ranks in their own order, since launches placed ranks 1 and 2 differently")
     assert chart.datasets["lines"] == chart.datasets["brackets"] == []
     first = {cell["candidate"]: cell for cell in chart.datasets["cells"] if cell["pair"] == "from 0 to 1"}
@@ -111,9 +112,7 @@ def test_a_latency_measured_one_way_is_that_of_both(tmp_path: Path) -> None:
     one_way = [
         one for one in hierarchy.cases(("pingpong", "bandwidth"), 4) if hierarchy.ends(one) < hierarchy.ends(one)[::-1]
     ]
-    drawn = charts(
-        plots.picture(evaluate(hierarchy.make(tmp_path / "made", wanted=one_way, candidates=("alpha",)))), matrix
-    )
+    drawn = charts(evaluate(hierarchy.make(tmp_path / "made", wanted=one_way, candidates=("alpha",))), matrix)
     latency, bandwidth = ({(cell["x"], cell["pair"]) for cell in chart.datasets["cells"]} for chart in drawn.values())
     assert (len(latency), len(bandwidth)) == (12, 6)
     assert {pair for _, pair in latency} == {pair for _, pair in bandwidth}
@@ -138,7 +137,7 @@ def test_numbers_of_ranks_thin_out(ranks: int, across: int, down: int) -> None:
     assert sum(word["kind"] == "right" for word in words) == 2 * down
 
 
-def test_pairs_are_no_rows_of_the_winner_map(whole: Picture) -> None:
+def test_pairs_are_no_rows_of_the_winner_map(whole: CampaignView) -> None:
     (chart,) = charts(whole, winner_map).values()
     rows = list(dict.fromkeys(cell["line"] for cell in chart.datasets["cells"]))
     assert rows == [
@@ -158,7 +157,7 @@ def test_long_labels_make_high_rows() -> None:
     assert winner_map.label_room(["a\nb\nc", "x" * 30]) == (49, 186)
 
 
-def test_curves_are_of_what_was_measured(whole: Picture) -> None:
+def test_curves_are_of_what_was_measured(whole: CampaignView) -> None:
     drawn = charts(whole, curves) | charts(whole, bars)
     titles = {key: chart.title for key, chart in drawn.items() if "pingpong" not in key}
     assert titles == {
@@ -178,7 +177,7 @@ def test_curves_are_of_what_was_measured(whole: Picture) -> None:
     assert point["low"] < point["value"] < point["high"]
 
 
-def test_ratios_and_samples_of_memory_are_of_memory(whole: Picture) -> None:
+def test_ratios_and_samples_of_memory_are_of_memory(whole: CampaignView) -> None:
     line, case = (
         "allreduce.blocking.float.1x4.window.quantity=memory",
         "allreduce.blocking.8.float.1x4.window.quantity=memory",

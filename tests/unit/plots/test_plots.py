@@ -12,28 +12,29 @@ import vl_convert
 from fakes import evaluations, imports, scales
 
 from rankbench import plots, units
-from rankbench.plots import Chart, Picture, bars, curves, distribution, launches, ranks, ratios, winner_map
+from rankbench.plots import Chart, bars, curves, distribution, launches, ranks, ratios, winner_map
 from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.measures import Measure
+from rankbench.verdict.view import SCOPES, CampaignView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 Kind = Literal["time", "bandwidth", "rate", "memory"]
 
 
-def picture(evaluation: Evaluation) -> Picture:
-    return plots.picture(evaluation)
+def picture(evaluation: CampaignView) -> CampaignView:
+    return evaluation
 
 
 @pytest.fixture
-def whole() -> Picture:
+def whole() -> CampaignView:
     return picture(evaluations.evaluation())
 
 
-def parts(whole: Picture, scope: str) -> dict[str, Picture]:
+def parts(whole: CampaignView, scope: str) -> dict[str, CampaignView]:
     return dict(whole.parts(scope))
 
 
@@ -46,15 +47,17 @@ def test_every_plot_is_a_complete_unit() -> None:
     for name, plot in units.modules(plots).items():
         assert plot.TITLE, name
         assert plot.HELP, name
-        assert plot.SCOPE in plots.SCOPES, name
+        assert plot.SCOPE in SCOPES, name
 
 
-def test_a_plot_is_found_from_its_one_file(whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plot_is_found_from_its_one_file(
+    whole: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "added.py").write_text(
         "from rankbench.plots import Chart\n"
         "TITLE, HELP, SCOPE = 'Added', 'A plot of a test.', 'placement'\n"
-        "def chart(picture):\n"
-        "    return Chart({}, 'added', '', {'rows': [{'cases': len(picture.cases)}]})\n"
+        "def chart(view):\n"
+        "    return Chart({}, 'added', '', {'rows': [{'cases': len(view.cases)}]})\n"
     )
     monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
     added = [(key, chart.datasets) for plot, key, chart in plots.charts(whole) if plot == "added"]
@@ -72,7 +75,7 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     assert drawn_plots == set(units.modules(plots))
 
 
-def test_a_candidate_has_one_colour_in_every_plot(whole: Picture) -> None:
+def test_a_candidate_has_one_colour_in_every_plot(whole: CampaignView) -> None:
     for plot, _, chart in plots.charts(whole):
         scales = [
             scale for scale in found(chart.form, "scale") if list(scale.get("domain", []))[:2] == ["alpha", "beta"]
@@ -92,14 +95,14 @@ def found(tree: object, key: str) -> list[plots.Row]:
     return here + [hit for item in tree.values() for hit in found(item, key)]
 
 
-def test_cases_share_one_form_so_that_a_page_keeps_it_once(whole: Picture) -> None:
+def test_cases_share_one_form_so_that_a_page_keeps_it_once(whole: CampaignView) -> None:
     for plot in (distribution, launches):
         forms = [drawn(plot.chart(part)).form for part in parts(whole, plot.SCOPE).values()]
         assert len(forms) == 9
         assert all(form == forms[0] for form in forms)
 
 
-def test_only_names_the_cases_whose_own_plots_are_drawn(whole: Picture) -> None:
+def test_only_names_the_cases_whose_own_plots_are_drawn(whole: CampaignView) -> None:
     key = whole.cases[0].key
     keys = {key for plot, key, _ in plots.charts(whole, {key}) if plot == "distribution"}
     assert keys == {key}
@@ -111,7 +114,7 @@ def test_placements_are_drawn_apart() -> None:
     assert "(spread)" in drawn(winner_map.chart(parts(two, "placement")["spread"])).subtitle
 
 
-def test_a_title_owes_ranks_start_launches_and_interval(whole: Picture) -> None:
+def test_a_title_owes_ranks_start_launches_and_interval(whole: CampaignView) -> None:
     line = parts(whole, "line")["allreduce.blocking.float.socket.window"]
     assert plots.circumstances(line) == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
 
@@ -119,40 +122,40 @@ def test_a_title_owes_ranks_start_launches_and_interval(whole: Picture) -> None:
 # --- winner map -------------------------------------------------------------------------------------------------------
 
 
-def cells(whole: Picture) -> dict[str, plots.Row]:
+def cells(whole: CampaignView) -> dict[str, plots.Row]:
     return {cell["case"]: cell for cell in drawn(winner_map.chart(whole)).datasets["cells"]}
 
 
-def test_a_winner_is_told_by_letter_figure_and_colour(whole: Picture) -> None:
+def test_a_winner_is_told_by_letter_figure_and_colour(whole: CampaignView) -> None:
     cell = cells(whole)["allreduce 8 B"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["strength"]) == ("A", "2.00×", "alpha", 1)
     assert cell["said"] == "allreduce 8 B: alpha 2.00×"
 
 
-def test_a_tie_is_a_tilde_on_grey(whole: Picture) -> None:
+def test_a_tie_is_a_tilde_on_grey(whole: CampaignView) -> None:
     cell = cells(whole)["allreduce 64 KiB"]
     assert (cell["mark"], cell["margin"], cell["fill"], cell["told"]) == ("~", "~", winner_map.SHARED, False)
 
 
-def test_who_alone_has_a_figure_wins_without_a_margin(whole: Picture) -> None:
+def test_who_alone_has_a_figure_wins_without_a_margin(whole: CampaignView) -> None:
     cell = cells(whole)["allreduce nonblocking 64 KiB"]
     assert (cell["mark"], cell["fill"], cell["strength"], cell["told"]) == ("A", "alpha", 0, False)
 
 
-def test_an_operation_without_sizes_stands_in_a_column_of_its_own(whole: Picture) -> None:
+def test_an_operation_without_sizes_stands_in_a_column_of_its_own(whole: CampaignView) -> None:
     assert cells(whole)["barrier"]["size"] == "–"
 
 
 # --- curves and ratios ------------------------------------------------------------------------------------------------
 
 
-def test_a_curve_has_the_typical_value_and_its_interval(whole: Picture) -> None:
+def test_a_curve_has_the_typical_value_and_its_interval(whole: CampaignView) -> None:
     points = drawn(curves.chart(parts(whole, "line")["pingpong.blocking.byte.socket.none"])).datasets["points"]
     beta = next(point for point in points if point["candidate"] == "beta")
     assert (beta["position"], beta["value"], beta["low"], beta["high"]) == (8, 1004, 983.92, 1024.1)
 
 
-def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: Picture) -> None:
+def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: CampaignView) -> None:
     chart = drawn(curves.chart(parts(whole, "line")["bandwidth.nonblocking.byte.socket.none"]))
     point = next(
         point for point in chart.datasets["points"] if point["candidate"] == "alpha" and point["size"] == "8 B"
@@ -162,7 +165,7 @@ def test_bandwidth_is_bytes_of_a_window_over_its_time(whole: Picture) -> None:
     assert chart.title == "bandwidth: bandwidth in MB/s (1 MB = 10^6 B)"
 
 
-def test_what_has_one_size_is_drawn_as_bars_from_nought_on(whole: Picture) -> None:
+def test_what_has_one_size_is_drawn_as_bars_from_nought_on(whole: CampaignView) -> None:
     line = parts(whole, "line")["barrier.blocking.byte.socket.window"]
     assert curves.chart(line) is None
     chart = drawn(bars.chart(line))
@@ -202,7 +205,7 @@ def test_charts_spell_figures_as_the_tables_do(
         assert f">{measure.spelt(1 / value if measure.per_second else value)}<" in svg
 
 
-def test_a_ratio_of_a_single_block_has_no_interval(whole: Picture) -> None:
+def test_a_ratio_of_a_single_block_has_no_interval(whole: CampaignView) -> None:
     alone = msgspec.structs.replace(evaluations.comparison(whole.cases[0], "beta"), blocks=1, low=0, high=math.inf)
     row = ratios.row(whole.cases[0], alone, [8])
     assert (row["candidate"], row["value"], row["low"], row["high"]) == ("beta", 2, 2, 2)
@@ -218,7 +221,7 @@ def shares(row: plots.Row) -> list[float]:
     return [float(row["peak"] * height**2) for height in heights]
 
 
-def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: Picture) -> None:
+def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: CampaignView) -> None:
     key = whole.cases[0].key
     chart = drawn(distribution.chart(parts(whole, "case")[key]))
     alpha, beta = chart.datasets["hills"]
@@ -232,7 +235,7 @@ def test_a_distribution_holds_shares_and_leaves_out_late_starts(whole: Picture) 
     assert chart.title == "pingpong 8 B: all 392 samples and every launch"
 
 
-def test_hills_lie_where_samples_do(whole: Picture) -> None:
+def test_hills_lie_where_samples_do(whole: CampaignView) -> None:
     """The drawn bins of beta, which takes twice as long, begin at twice the time."""
     chart = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key]))
     row = chart.datasets["hills"][1]
@@ -243,17 +246,17 @@ def test_hills_lie_where_samples_do(whole: Picture) -> None:
     assert svg.count("share of samples") == sum(bool(share) for one in chart.datasets["hills"] for share in shares(one))
 
 
-def test_a_distribution_and_its_launches_have_their_figures_in_common(whole: Picture) -> None:
+def test_a_distribution_and_its_launches_have_their_figures_in_common(whole: CampaignView) -> None:
     part = parts(whole, "case")[whole.cases[0].key]
     assert drawn(distribution.chart(part)).datasets["launches"] is drawn(launches.chart(part)).datasets["launches"]
 
 
-def test_what_lies_beyond_the_picture_is_told_in_words(whole: Picture) -> None:
+def test_what_lies_beyond_the_picture_is_told_in_words(whole: CampaignView) -> None:
     typical = drawn(distribution.chart(parts(whole, "case")[whole.cases[0].key])).datasets["typical"]
     assert [row["beyond"] for row in typical] == ["up to 25.1 µs →", "up to 50.2 µs →"]
 
 
-def test_every_launch_has_its_median(whole: Picture) -> None:
+def test_every_launch_has_its_median(whole: CampaignView) -> None:
     rows = drawn(launches.chart(parts(whole, "case")[whole.cases[0].key])).datasets["launches"]
     alpha = [(row["launch"], row["figure_ns"]) for row in rows if row["candidate"] == "alpha"]
     assert alpha == [(launch, pytest.approx(502 * 1.0, rel=1e-4)) for launch in (0, 3, 6, 9)]
@@ -294,7 +297,7 @@ def test_starts_are_drawn_once_for_a_case_with_a_row_for_each() -> None:
     }
 
 
-def test_ranks_stand_beside_each_other_from_beginning_to_end(whole: Picture) -> None:
+def test_ranks_stand_beside_each_other_from_beginning_to_end(whole: CampaignView) -> None:
     part = parts(whole, "case")["barrier.blocking.0.byte.socket.window"]
     rows = drawn(ranks.chart(part)).datasets["ranks"]
     assert [(row["candidate"], row["rank"], round(row["place"], 2)) for row in rows] == [
@@ -306,8 +309,8 @@ def test_ranks_stand_beside_each_other_from_beginning_to_end(whole: Picture) -> 
     assert (rows[1]["began_ns"], rows[1]["median_ns"]) == (5.0, 250.0)
 
 
-def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(whole: Picture) -> None:
-    evaluation = dataclasses.replace(whole.evaluation, rank_samples=whole.evaluation.rank_samples.clear())
+def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(whole: CampaignView) -> None:
+    evaluation = dataclasses.replace(whole, rank_samples=whole.rank_samples.clear())
     part = parts(picture(evaluation), "case")["barrier.blocking.0.byte.socket.window"]
     chart = drawn(ranks.chart(part))
     assert chart.title == "barrier: how often each rank was the last"
@@ -315,12 +318,12 @@ def test_without_samples_of_ranks_the_share_of_being_last_is_drawn(whole: Pictur
     assert chart.datasets["even"] == [{"share": 0.5}]
 
 
-def test_what_one_rank_times_has_no_picture_of_ranks(whole: Picture) -> None:
+def test_what_one_rank_times_has_no_picture_of_ranks(whole: CampaignView) -> None:
     assert ranks.chart(parts(whole, "case")["pingpong.blocking.8.byte.socket.none"]) is None
 
 
-def test_another_estimator_is_named_in_every_title(whole: Picture) -> None:
-    evaluation = whole.evaluation
+def test_another_estimator_is_named_in_every_title(whole: CampaignView) -> None:
+    evaluation = whole
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
     line = parts(picture(other), "line")["allreduce.blocking.float.socket.window"]

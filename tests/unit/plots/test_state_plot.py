@@ -16,7 +16,7 @@ from rankbench.plots import Chart, state
 
 def chart(*launches: Launch) -> Chart | None:
     """Draw launches of alpha, beta and alpha's twin."""
-    return state.chart(plots.picture(dataclasses.replace(evaluations.evaluation(), launches=list(launches))))
+    return state.chart(dataclasses.replace(evaluations.evaluation(), launches=list(launches)))
 
 
 def launch(number: int, before: State | None, after: State | None, candidate: str = "alpha") -> Launch:

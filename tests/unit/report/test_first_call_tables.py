@@ -12,20 +12,21 @@ import polars as pl
 import pytest
 from fakes import campaigns, evaluations, pages
 
-from rankbench import exports, plots, store
+from rankbench import exports, store
 from rankbench.cli import console
 from rankbench.cli.show import show
 from rankbench.model import RankbenchError
 from rankbench.report import markdown, write_html
 from rankbench.report.tables.first_calls import sentences as first_call_sentences
 from rankbench.report.tables.first_calls import tables as first_call_tables
-from rankbench.verdict.evaluation import Evaluation, evaluate
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.report.tables import Table
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 FIRST_NS = {"bcast": 1000.0, "reduce": 60000.0}
 """Of alpha; beta takes a tenth."""
@@ -54,16 +55,16 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def made(stored: Store) -> Evaluation:
+def made(stored: Store) -> CampaignView:
     return evaluate(stored)
 
 
-def table(made: Evaluation) -> Table:
-    (only,) = first_call_tables(plots.picture(made))
+def table(made: CampaignView) -> Table:
+    (only,) = first_call_tables(made)
     return only
 
 
-def test_each_operation_and_candidate_has_both_calls_and_their_ratio(made: Evaluation) -> None:
+def test_each_operation_and_candidate_has_both_calls_and_their_ratio(made: CampaignView) -> None:
     shown = table(made)
     assert shown.caption == "First calls: socket"
     assert shown.columns[:7] == [
@@ -79,11 +80,11 @@ def test_each_operation_and_candidate_has_both_calls_and_their_ratio(made: Evalu
     assert {row[7] for row in rows} == {"3"}
 
 
-def test_a_sentence_names_far_slower_first_calls_only(made: Evaluation) -> None:
-    assert first_call_sentences(plots.picture(made)) == [SAYS]
+def test_a_sentence_names_far_slower_first_calls_only(made: CampaignView) -> None:
+    assert first_call_sentences(made) == [SAYS]
 
 
-def test_page_and_markdown_have_table_and_sentence(made: Evaluation, tmp_path: Path) -> None:
+def test_page_and_markdown_have_table_and_sentence(made: CampaignView, tmp_path: Path) -> None:
     write_html(tmp_path / "report.html", made)
     page = (tmp_path / "report.html").read_text()
     assert '<h2 id="first-calls-title">First calls</h2>' in page
@@ -111,7 +112,7 @@ def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pyte
     assert {row["first_ns"] for row in rows if row["candidate"] == "alpha"} == {"1000.0", "60000.0"}
 
 
-def test_an_export_has_them_beside_the_figures_of_the_first_case_only(made: Evaluation) -> None:
+def test_an_export_has_them_beside_the_figures_of_the_first_case_only(made: CampaignView) -> None:
     launches = exports.tables(made)["launches"]
     told = launches.filter(pl.col("first_ns").is_not_null())
     assert len(told) == 3 * 2 * 2 < len(launches)
@@ -122,4 +123,4 @@ def test_without_them_it_is_said_who_has_them(tmp_path: Path) -> None:
     old = campaigns.make_campaign(tmp_path / "made", launches=1)
     with pytest.raises(RankbenchError, match="--first-calls: not known of these cases"):
         show(folder=old.folder, first_calls=True)
-    assert first_call_tables(plots.picture(evaluations.evaluation())) == []
+    assert first_call_tables(evaluations.evaluation()) == []

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from fakes import campaigns, evaluations, imports, printed
 
-from rankbench import plots
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
 from rankbench.report import foreign_tables, markdown, write_html
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.report.tables import Table
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 OSU = {one.name: one for one in osu.OPERATIONS}
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def study(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return an evaluation of three files of the study, one of which has no figures."""
     folder: Path = tmp_path_factory.mktemp("study")
     sources = [Source(printed.SAMPLES / "study" / f"{name}.out") for name in ("latency", "barrier", "iallreduce")]
@@ -35,7 +34,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 
 @pytest.fixture(scope="module")
-def page(study: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> str:
+def page(study: CampaignView, tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
     write_html(path, study)
     return path.read_text(encoding="utf-8")
@@ -58,8 +57,8 @@ def sections(page: str) -> list[str]:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def test_each_benchmark_s_number_is_explained(study: Evaluation) -> None:
-    table = foreign_tables.meanings(plots.picture(study))
+def test_each_benchmark_s_number_is_explained(study: CampaignView) -> None:
+    table = foreign_tables.meanings(study)
     assert table.caption == "What the numbers of other programs mean"
     assert table.columns == ["benchmark", "as the core's", "what its number is", "data"]
     assert texts(table) == [
@@ -69,14 +68,14 @@ def test_each_benchmark_s_number_is_explained(study: Evaluation) -> None:
     assert [row[0].detail for row in table.rows] == ["osu_latency", "osu_barrier"]
 
 
-def test_a_benchmark_without_a_counterpart_has_none(study: Evaluation) -> None:
+def test_a_benchmark_without_a_counterpart_has_none(study: CampaignView) -> None:
     record = msgspec.structs.replace(study.campaign, operations=[OSU["osu-latency_mp"]])
-    table = foreign_tables.meanings(plots.picture(dataclasses.replace(study, campaign=record)))
+    table = foreign_tables.meanings(dataclasses.replace(study, campaign=record))
     assert [row[1].text for row in table.rows] == ["–"]
 
 
-def test_each_file_is_told_with_what_was_found_in_it(study: Evaluation) -> None:
-    table = foreign_tables.files(plots.picture(study))
+def test_each_file_is_told_with_what_was_found_in_it(study: CampaignView) -> None:
+    table = foreign_tables.files(study)
     assert table.caption == "Files that were imported"
     assert table.columns == ["file", "printed by", "tells of itself", "found"]
     latency, barrier, nothing = texts(table)
@@ -91,14 +90,14 @@ def test_each_file_is_told_with_what_was_found_in_it(study: Evaluation) -> None:
 def test_facts_of_a_file_stand_beside_it(tmp_path: Path) -> None:
     path = printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt"
     made = evaluate(imported.make(Wish([Source(path, "mpich")]), tmp_path / "made"))
-    ((_, tool, facts, found),) = texts(foreign_tables.files(plots.picture(made)))
+    ((_, tool, facts, found),) = texts(foreign_tables.files(made))
     assert (tool, found) == ("Intel MPI Benchmarks 2021.11", "–")
     assert "date Fri Nov 20 11:02:22 2026; machine x86_64; system Linux" in facts
     assert "command /opt/bench/IMB-MPI1 PingPong -msglog 16 -iter 200 -time 1" in facts
 
 
 def test_the_core_s_own_campaign_has_neither() -> None:
-    whole = plots.picture(evaluations.evaluation())
+    whole = evaluations.evaluation()
     assert foreign_tables.meanings(whole).rows == foreign_tables.files(whole).rows == []
 
 
@@ -137,7 +136,7 @@ def test_the_page_draws_means_and_extremes(page: str) -> None:
     assert 'data-plot="extremes"' in page
 
 
-def test_markdown_has_both_tables(study: Evaluation) -> None:
+def test_markdown_has_both_tables(study: CampaignView) -> None:
     text = markdown(study)
     assert "| benchmark | as the core's | what its number is | data |" in text
     assert "| file | printed by | tells of itself | found |" in text

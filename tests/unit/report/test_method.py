@@ -19,7 +19,7 @@ def launched(together: tuple[int, ...], calls: int = 1) -> dict[str, str]:
         for number, one in enumerate(made.launches)
     ]
     cases = pl.DataFrame({"calls": [1, calls]})
-    return dict(paragraphs(dataclasses.replace(made, launches=launches, cases=cases)))
+    return dict(paragraphs(dataclasses.replace(made, launches=launches, case_rows=cases)))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from fakes import campaigns, printed
 from scipy import stats
 
-from rankbench import cli, plots
+from rankbench import cli
 from rankbench.campaign import imported
 from rankbench.campaign.imported import Source, Wish
 from rankbench.model import Summary
@@ -22,8 +22,8 @@ from rankbench.report.text import markdown
 from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 SAMPLE = printed.SAMPLES / "mpiperf" / "Allgather.txt"
 
@@ -38,8 +38,8 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return imported.make(Wish([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
 
 
-def picture(made: Store, estimator: str = "") -> Picture:
-    return plots.picture(evaluate(made, estimator))
+def picture(made: Store, estimator: str = "") -> CampaignView:
+    return evaluate(made, estimator)
 
 
 def test_columns_are_those_of_the_samples_that_are_left(made: Store) -> None:

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import kinds
 
-from rankbench import plots
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables import results
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.report.tables.overlap import tables as overlap_tables
-from rankbench.verdict.evaluation import Evaluation, evaluate
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.report.tables import Table
+    from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def made(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return evaluate(kinds.make(tmp_path_factory.mktemp("results") / "kinds"))
 
 
@@ -30,8 +30,8 @@ def texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_overlap_has_a_table_of_its_own(made: Evaluation) -> None:
-    (table,) = overlap_tables(plots.picture(made))
+def test_overlap_has_a_table_of_its_own(made: CampaignView) -> None:
+    (table,) = overlap_tables(made)
     assert table.caption == (
         "allreduce nonblocking, quantity=overlap: overlap of communication and computation, 4 ranks (1x4), "
         "start: window, 6 launches each, intervals of 96.9 % or more"
@@ -44,16 +44,16 @@ def test_overlap_has_a_table_of_its_own(made: Evaluation) -> None:
     ]
 
 
-def test_memory_is_told_in_its_own_units_beside_what_it_grew(made: Evaluation) -> None:
-    table = next(one for one in results.latex(plots.picture(made)) if "quantity=memory" in one.caption)
+def test_memory_is_told_in_its_own_units_beside_what_it_grew(made: CampaignView) -> None:
+    table = next(one for one in results.latex(made) if "quantity=memory" in one.caption)
     assert table.columns == ["message size", "alpha", "beta", "least (×: next)"]
     assert table.rows[0][1].text == "1.51 MiB"
     assert table.rows[0][1].detail == "1.50 MiB to 1.51 MiB; the first use added 96.0 KiB"
     assert texts(table)[0][3] == "beta 1.50×"
 
 
-def test_a_matrix_is_a_table_for_each_candidate_and_no_line(made: Evaluation) -> None:
-    whole = plots.picture(made)
+def test_a_matrix_is_a_table_for_each_candidate_and_no_line(made: CampaignView) -> None:
+    whole = made
     alpha, beta = matrix_tables(whole)
     assert alpha.columns == ["from", "to 0", "to 1", "to 2", "to 3"]
     assert texts(alpha)[0] == ["0", "", "504 ns", "504 ns", "5.04 µs"]
@@ -62,7 +62,7 @@ def test_a_matrix_is_a_table_for_each_candidate_and_no_line(made: Evaluation) ->
     assert not [one for one in results.latex(whole) if "pingpong" in one.caption]
 
 
-def test_texts_have_all_tables(made: Evaluation) -> None:
+def test_texts_have_all_tables(made: CampaignView) -> None:
     for text in (markdown(made), latex(made)):
         for caption in (
             "overlap of communication and computation",
@@ -72,7 +72,7 @@ def test_texts_have_all_tables(made: Evaluation) -> None:
             assert caption in text
 
 
-def test_the_page_has_sections_of_overlap_and_pairs(made: Evaluation, tmp_path: Path) -> None:
+def test_the_page_has_sections_of_overlap_and_pairs(made: CampaignView, tmp_path: Path) -> None:
     write_html(tmp_path / "report.html", made)
     html = re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text(encoding="utf-8"), flags=re.S)
     overlap = html[html.index('<section id="overlap"') : html.index('<section id="pairs"')]

@@ -10,7 +10,6 @@ import pytest
 from fakes import evaluations
 from fakes.pages import book, part
 
-from rankbench import plots
 from rankbench.language import Text
 from rankbench.model import Group
 from rankbench.report import write_html
@@ -167,10 +166,10 @@ def test_a_campaign_of_single_measuring_ranks_has_no_section_of_ranks(tmp_path: 
 def test_a_decided_campaign_tells_what_it_did_not_measure() -> None:
     made = evaluations.evaluation()
     rows = pl.DataFrame({"block": [1, 1, 2], "candidate": ["a", "b", "a"], "case": ["x", "x", "x"]})
-    whole = plots.picture(dataclasses.replace(made, cases=rows))
+    whole = dataclasses.replace(made, case_rows=rows)
     most = len(made.campaign.cases) * len(made.campaign.candidates) * 60
     assert saved(whole) == {"less measured than in 60 full blocks": f"{1 - 3 / most:.0%}"}
     stop = msgspec.structs.replace(made.campaign.plan.stop, until="blocks")
     planned = msgspec.structs.replace(made.campaign.plan, stop=stop)
     fixed = msgspec.structs.replace(made.campaign, plan=planned)
-    assert saved(plots.picture(dataclasses.replace(made, cases=rows, campaign=fixed))) == {}
+    assert saved(dataclasses.replace(made, case_rows=rows, campaign=fixed)) == {}

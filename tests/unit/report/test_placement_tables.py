@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from fakes import kinds, pages, placed
 
-from rankbench import plots
 from rankbench.model import CaseResult, CaseStatus
 from rankbench.plots import placements
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables.placements import tables as placement_tables
-from rankbench.verdict.evaluation import Evaluation, evaluate
+from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
 
 
-def made(folder: Path, **others: object) -> Evaluation:
+def made(folder: Path, **others: object) -> CampaignView:
     return evaluate(
         placed.make(
             folder / "made",
@@ -39,16 +38,16 @@ def made(folder: Path, **others: object) -> Evaluation:
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return made(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
-def whole(evaluated: Evaluation) -> Picture:
-    return plots.picture(evaluated)
+def whole(evaluated: CampaignView) -> CampaignView:
+    return evaluated
 
 
-def test_placements_stand_beside_each_other(whole: Picture) -> None:
+def test_placements_stand_beside_each_other(whole: CampaignView) -> None:
     found = placement_tables(whole)
     assert [table.caption for table in found] == [
         "pingpong, alpha: latency by placement",
@@ -68,19 +67,19 @@ def test_placements_stand_beside_each_other(whole: Picture) -> None:
 
 
 def test_one_launch_has_no_spread(tmp_path: Path) -> None:
-    near, far = placement_tables(plots.picture(made(tmp_path, launches=1)))[0].rows[0][1:3]
+    near, far = placement_tables(made(tmp_path, launches=1))[0].rows[0][1:3]
     assert (near.detail, far.detail, far.text[-1]) == ("one launch", "one launch", "~")
 
 
 def test_what_was_not_measured_yet_has_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = placed.turns_of
     monkeypatch.setattr(placed, "turns_of", lambda *of: [one for one in turn(*of) if one[1] == "alpha"])
-    captions = [table.caption for table in placement_tables(plots.picture(made(tmp_path)))]
+    captions = [table.caption for table in placement_tables(made(tmp_path))]
     assert [caption.partition(":")[0] for caption in captions] == ["pingpong, alpha", "bandwidth, alpha"]
 
 
 def test_one_placement_has_no_such_table(tmp_path: Path) -> None:
-    assert placement_tables(plots.picture(evaluate(kinds.make(tmp_path / "made", kinds.PUTS)))) == []
+    assert placement_tables(evaluate(kinds.make(tmp_path / "made", kinds.PUTS))) == []
 
 
 def test_what_failed_at_one_placement_is_told_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,11 +91,11 @@ def test_what_failed_at_one_placement_is_told_there(tmp_path: Path, monkeypatch:
         return whole_result(one, typical_ns)
 
     monkeypatch.setattr(placed, "result", result)
-    row = placement_tables(plots.picture(made(tmp_path)))[0].rows[0]
+    row = placement_tables(made(tmp_path))[0].rows[0]
     assert (row[3].text, row[3].detail) == ("–", "not as asked")
 
 
-def test_page_markdown_and_latex_have_them(evaluated: Evaluation, tmp_path: Path) -> None:
+def test_page_markdown_and_latex_have_them(evaluated: CampaignView, tmp_path: Path) -> None:
     assert "**pingpong, alpha: latency by placement**" in markdown(evaluated)
     assert r"\caption{pingpong, alpha: latency by placement}" in latex(evaluated)
     write_html(tmp_path / "report.html", evaluated)
@@ -111,7 +110,7 @@ def test_page_markdown_and_latex_have_them(evaluated: Evaluation, tmp_path: Path
 # --- the plot ---------------------------------------------------------------------------------------------------------
 
 
-def test_candidates_have_panels_side_by_side(whole: Picture) -> None:
+def test_candidates_have_panels_side_by_side(whole: CampaignView) -> None:
     drawn = {key: chart for key, part in whole.parts("places") if (chart := placements.chart(part))}
     assert list(drawn) == ["pingpong.blocking.byte..none", "bandwidth.blocking.byte..none"]
     chart = drawn["pingpong.blocking.byte..none"]
@@ -125,15 +124,15 @@ def test_candidates_have_panels_side_by_side(whole: Picture) -> None:
     assert chart.form["usermeta"]["least_width"] == 500
 
 
-def test_of_many_sizes_some_are_named(whole: Picture) -> None:
+def test_of_many_sizes_some_are_named(whole: CampaignView) -> None:
     (part,) = [part for key, part in whole.parts("places") if key.startswith("pingpong")]
     assert placements.labels(part, [8, 1024]) == ["8 B", "1 KiB"]
     many = [msgspec.structs.replace(part.cases[0], size_bytes=8 << number) for number in range(13)]
-    words = placements.labels(dataclasses.replace(part, cases=many), [case.size_bytes for case in many])
+    words = placements.labels(part.showing(many), [case.size_bytes for case in many])
     assert [word for word in words if word] == ["8 B", "64 B", "512 B", "4 KiB"]
     assert placements.panels(["alpha", "beta"], [1, 2, 4]).x(4, 1) == 5.8
 
 
 def test_one_placement_has_no_such_plot(tmp_path: Path) -> None:
-    whole = plots.picture(evaluate(kinds.make(tmp_path / "made")))
+    whole = evaluate(kinds.make(tmp_path / "made"))
     assert {placements.chart(part) for _, part in whole.parts("places")} == {None}

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 import msgspec
 from fakes import evaluations
 
-from rankbench import plots
 from rankbench.report.tables import ranks as rank_tables
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 
-def whole(evaluation: Evaluation) -> Picture:
-    return plots.picture(evaluation)
+def whole(evaluation: CampaignView) -> CampaignView:
+    return evaluation
 
 
-def without_rank_samples() -> Evaluation:
+def without_rank_samples() -> CampaignView:
     made = evaluations.evaluation()
     return dataclasses.replace(made, rank_samples=made.rank_samples.clear())
 

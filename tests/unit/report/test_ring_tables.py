@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import campaigns, evaluations, pages, torus
 
-from rankbench import plots
 from rankbench.cli import console
 from rankbench.cli.show import show
 from rankbench.model import RankbenchError
@@ -17,13 +16,14 @@ from rankbench.quantities import format_time
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables.rings import frame as ring_frame
 from rankbench.report.tables.rings import tables as ring_tables
-from rankbench.verdict.evaluation import Evaluation, evaluate
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.report.tables import Table
     from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +35,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def made(stored: Store) -> Evaluation:
+def made(stored: Store) -> CampaignView:
     return evaluate(stored)
 
 
-def tables(made: Evaluation) -> dict[str, Table]:
-    return {table.caption: table for table in ring_tables(plots.picture(made))}
+def tables(made: CampaignView) -> dict[str, Table]:
+    return {table.caption: table for table in ring_tables(made)}
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -61,7 +61,7 @@ def test_what_libraries_made_of_places_is_told_where_they_were_free(tmp_path: Pa
     ]
 
 
-def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(made: Evaluation) -> None:
+def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(made: CampaignView) -> None:
     assert list(tables(made)) == [
         *(
             f"ring 4 B{what}: {where}"
@@ -73,7 +73,7 @@ def test_there_is_a_table_for_each_question_and_short_cores_are_in_the_heading(m
     ]
 
 
-def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(made: Evaluation) -> None:
+def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(made: CampaignView) -> None:
     table, rows = tables(made)[f"ring 4 B, grid by ring: {INSIDE}"], made.rings
     heads = [f"{grid} {what}" for grid in ("1x1", "2x2", "3x3") for what in ("min", "median", "mean")]
     assert table.columns == ["direction", "ring", "candidate", *heads]
@@ -87,7 +87,7 @@ def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_ring(made: Ev
     assert len(set(times)) == 3
 
 
-def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_direction(made: Evaluation) -> None:
+def test_grids_stand_side_by_side_with_min_median_and_mean_of_each_direction(made: CampaignView) -> None:
     table = tables(made)[f"ring 4 B, grid by direction: {INSIDE}"]
     assert [row[:2] for row in texts(table)] == [[way, name] for way in ("right", "down") for name in ("alpha", "beta")]
     every = made.ring_directions.filter(candidate="alpha", placement="1x4", direction="down").row(0, named=True)
@@ -101,7 +101,7 @@ def test_equal_grids_of_two_placements_are_columns_of_their_own(tmp_path: Path) 
     assert all("–" not in row for row in texts(table))
 
 
-def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: Evaluation) -> None:
+def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: CampaignView) -> None:
     table = tables(made)[f"ring 4 B by edge rank and grid: {INSIDE}"]
     assert table.columns == [
         *("candidate", "grid", "hops", "direction", "ring of rank", "median", "its interval"),
@@ -115,7 +115,7 @@ def test_a_row_tells_a_ring_and_how_much_is_known_of_it(made: Evaluation) -> Non
     assert len(table.rows) == 2 * 2 * (1 + 2 + 3)
 
 
-def test_all_rings_of_a_direction_stand_together(made: Evaluation) -> None:
+def test_all_rings_of_a_direction_stand_together(made: CampaignView) -> None:
     table = tables(made)[f"ring 4 B by direction and grid: {INSIDE}"]
     assert [row[:4] for row in texts(table)] == [
         [name, grid, hops, way]
@@ -126,7 +126,7 @@ def test_all_rings_of_a_direction_stand_together(made: Evaluation) -> None:
     assert [row[-2] for row in texts(table)][::4] == ["2,400", "4,800", "7,200"]
 
 
-def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: Evaluation) -> None:
+def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: CampaignView) -> None:
     rows = texts(tables(made)["ring 4 B: what one more hop costs"])
     assert [[row[0], row[1], row[2], row[5], row[6]] for row in rows] == [
         [name, way, where, basis, "6"]
@@ -148,7 +148,7 @@ def test_the_cost_of_a_hop_has_its_interval_and_says_what_it_rests_on(made: Eval
     assert all(row[3].startswith(("39", "40", "41") if row[0] == "alpha" else ("7", "8")) for row in inside)
 
 
-def test_shapes_name_modes_tails_and_standard_deviations(made: Evaluation) -> None:
+def test_shapes_name_modes_tails_and_standard_deviations(made: CampaignView) -> None:
     rows = texts(tables(made)["ring 4 B: shapes of the distributions, of the slowest ring of each round"])
     by_case = {(row[0], row[1]): row[2:] for row in rows}
     assert by_case["alpha", "1x1"][0] == "one"
@@ -159,7 +159,7 @@ def test_shapes_name_modes_tails_and_standard_deviations(made: Evaluation) -> No
 
 
 @pytest.mark.thorough
-def test_text_and_page_have_them_too(made: Evaluation, tmp_path: Path) -> None:
+def test_text_and_page_have_them_too(made: CampaignView, tmp_path: Path) -> None:
     write_html(tmp_path / "report.html", made)
     page = (tmp_path / "report.html").read_text()
     assert '<h2 id="rings-title">Rings, and what a hop costs</h2>' in page
@@ -196,4 +196,4 @@ def test_without_rings_it_is_said_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
         show(folder=made.folder, rings=True)
     assert str(error.value) == "--rings: none of these cases goes round a grid; the preset torus measures some"
-    assert ring_frame(plots.picture(evaluations.evaluation())).is_empty()
+    assert ring_frame(evaluations.evaluation()).is_empty()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case, Placement
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
+    from rankbench.verdict.view import CampaignView
 
 NODES = (1, 2, 4, 8)
 SCALE = "alltoall.blocking.64.byte..window"
@@ -51,15 +51,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path) -> Picture:
-    return plots.picture(evaluate(store.open(folder)))
+def whole(folder: Path) -> CampaignView:
+    return evaluate(store.open(folder))
 
 
-def part(whole: Picture, key: str) -> Picture:
+def part(whole: CampaignView, key: str) -> CampaignView:
     return dict(whole.parts("scale"))[key]
 
 
-def test_places_stand_below_each_other_for_the_middle_size(whole: Picture) -> None:
+def test_places_stand_below_each_other_for_the_middle_size(whole: CampaignView) -> None:
     barrier, alltoall = scaling_tables(whole)
     assert barrier.caption == "barrier: time by nodes and ranks on each"
     assert alltoall.caption == "alltoall 64 B: time by nodes and ranks on each"
@@ -75,11 +75,11 @@ def test_places_stand_below_each_other_for_the_middle_size(whole: Picture) -> No
         ["8x2, more than cores", "16", "16.0 µs", "crashed", "alpha"],
     ]
     assert alltoall.rows[2][3].detail == "crashed in 6 of 6 launches"
-    some = dataclasses.replace(whole, cases=[case for case in whole.cases if case.size_bytes in {8, 512}])
+    some = whole.showing([case for case in whole.cases if case.size_bytes in {8, 512}])
     assert [table.caption.partition(":")[0] for table in scaling_tables(some)] == ["alltoall 8 B", "alltoall 512 B"]
 
 
-def test_programs_get_every_figure(whole: Picture) -> None:
+def test_programs_get_every_figure(whole: CampaignView) -> None:
     frame = scaling_frame(whole).filter(pl.col("size_bytes") == 64, pl.col("candidate") == "alpha")
     columns = ("nodes", "ranks_per_node", "oversubscribed", "bandwidth_per_node_MB_per_s", "fastest")
     assert frame.select(columns).rows()[-1] == (8, 2, True, pytest.approx(64 * 16 * 15 / 8 / 16.0, rel=1e-3), True)
@@ -88,10 +88,10 @@ def test_programs_get_every_figure(whole: Picture) -> None:
     assert failed["bandwidth_per_node_MB_per_s"].null_count() == failed.height == 15
 
 
-def test_page_markdown_and_latex_have_them(whole: Picture, tmp_path: Path) -> None:
-    assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(whole.evaluation)
-    assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(whole.evaluation)
-    write_html(tmp_path / "report.html", whole.evaluation)
+def test_page_markdown_and_latex_have_them(whole: CampaignView, tmp_path: Path) -> None:
+    assert "**alltoall 64 B: time by nodes and ranks on each**" in markdown(whole)
+    assert r"\caption{alltoall 64 B: time by nodes and ranks on each}" in latex(whole)
+    write_html(tmp_path / "report.html", whole)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = html[html.index('<section id="scaling"') : html.index('<section id="ranks"')]
     assert section.count("<details") == 2
@@ -102,7 +102,7 @@ def test_page_markdown_and_latex_have_them(whole: Picture, tmp_path: Path) -> No
     assert '<a href="#scaling">Scaling</a>' in html
 
 
-def test_a_scale_has_no_table_of_placements_beside_it(whole: Picture) -> None:
+def test_a_scale_has_no_table_of_placements_beside_it(whole: CampaignView) -> None:
     assert placement_tables(whole) == []
     assert {placements.chart(one) for _, one in whole.parts("places")} == {None}
 
@@ -153,7 +153,7 @@ def places(rows: list[Row], candidate: str) -> list[tuple[float, float]]:
     return [(row["x"], row["value"]) for row in rows if row["candidate"] == candidate]
 
 
-def test_a_panel_for_each_number_of_ranks_on_a_node(whole: Picture) -> None:
+def test_a_panel_for_each_number_of_ranks_on_a_node(whole: CampaignView) -> None:
     chart = scaling.chart(part(whole, SCALE))
     assert chart is not None
     assert (chart.title, chart.subtitle) == (
@@ -170,7 +170,7 @@ def test_a_panel_for_each_number_of_ranks_on_a_node(whole: Picture) -> None:
     assert list(chart.datasets) == ["points", "heads", "foot"]
 
 
-def test_a_failure_is_a_mark_at_the_foot(whole: Picture) -> None:
+def test_a_failure_is_a_mark_at_the_foot(whole: CampaignView) -> None:
     chart = scaling.chart(part(whole, SCALE))
     assert chart is not None
     foot = chart.datasets["foot"]
@@ -199,7 +199,7 @@ def failing_sometimes() -> Callable[[str, Case, Placement], float | CaseStatus]:
 def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) -> None:
     made = scales.make(tmp_path / "made", failing_sometimes(), nodes=NODES, ranks=(1,), launches=3)
     evaluation = evaluate(made)
-    chart = scaling.chart(next(one for _, one in plots.picture(evaluation).parts("scale")))
+    chart = scaling.chart(next(one for _, one in evaluation.parts("scale")))
     assert chart is not None
     assert [(row["place"], row["fate"]) for row in chart.datasets["foot"]] == [
         ("2x1", "crashed in 1 of 3 launches"),
@@ -207,10 +207,10 @@ def test_failures_of_some_and_of_all_launches_are_in_one_report(tmp_path: Path) 
         ("8x1", "crashed in 3 of 3 launches"),
     ]
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed from 4 nodes on", "", ""]
-    (table,) = scaling_tables(plots.picture(evaluation))
+    (table,) = scaling_tables(evaluation)
     assert [row[3].text.split(", ")[1:] for row in table.rows[:2]] == [[], ["crashed in 1 of 3 launches"]]
     assert [row[3].text for row in table.rows[2:]] == ["crashed", "crashed"]
-    for plot, _, one in plots.charts(plots.picture(evaluation)):
+    for plot, _, one in plots.charts(evaluation):
         for name, rows in one.datasets.items():
             assert len({tuple(sorted(row)) for row in rows}) <= 1, (plot, name)
     write_html(tmp_path / "report.html", evaluation)
@@ -228,7 +228,7 @@ def test_failures_of_some_launches_only_are_not_told_as_of_all(tmp_path: Path) -
         return CaseStatus.CRASHED if candidate == "beta" and crash else 1000.0
 
     made = scales.make(tmp_path / "made", told, nodes=NODES, ranks=(1,), launches=3)
-    chart = scaling.chart(next(one for _, one in plots.picture(evaluate(made)).parts("scale")))
+    chart = scaling.chart(next(one for _, one in evaluate(made).parts("scale")))
     assert chart is not None
     assert [row["words"] for row in chart.datasets["foot"]] == ["crashed at times"]
 
@@ -242,13 +242,13 @@ def test_a_line_ends_where_a_candidate_failed(tmp_path: Path) -> None:
         return CaseStatus.CRASHED if candidate == "beta" and place.nodes == 2 else 1000.0
 
     made = scales.make(tmp_path / "made", gap, nodes=NODES, ranks=(1,), launches=1)
-    chart = scaling.chart(next(one for _, one in plots.picture(evaluate(made)).parts("scale")))
+    chart = scaling.chart(next(one for _, one in evaluate(made).parts("scale")))
     assert chart is not None
     parts = [row["part"] for row in chart.datasets["points"] if row["candidate"] == "beta"]
     assert parts == ["0 beta 0", "0 beta 1", "0 beta 1"]
 
 
-def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(whole: Picture) -> None:
+def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(whole: CampaignView) -> None:
     chart = node_bandwidth.chart(part(whole, SCALE))
     assert chart is not None
     assert chart.title == "alltoall 64 B: bandwidth per node in MB/s (1 MB = 10^6 B) by nodes"
@@ -259,7 +259,7 @@ def test_bandwidth_of_a_node_beside_what_the_fastest_has_on_two(whole: Picture) 
     assert node_bandwidth.chart(part(whole, "barrier.blocking.0.byte..window")) is None
 
 
-def test_a_panel_for_each_candidate_over_all_ranks(whole: Picture) -> None:
+def test_a_panel_for_each_candidate_over_all_ranks(whole: CampaignView) -> None:
     chart = scaling_ranks.chart(part(whole, SCALE))
     assert chart is not None
     assert chart.title == "alltoall 64 B: time by ranks"
@@ -275,7 +275,7 @@ def test_a_panel_for_each_candidate_over_all_ranks(whole: Picture) -> None:
 
 def test_ranks_of_one_node_are_one_line(tmp_path: Path) -> None:
     made = scales.make(tmp_path / "made", told, nodes=(1,), ranks=(1, 2, 4), launches=1, cores=2)
-    one = next(one for _, one in plots.picture(evaluate(made)).parts("scale"))
+    one = next(one for _, one in evaluate(made).parts("scale"))
     chart = scaling_ranks.chart(one)
     assert chart is not None
     assert [row["series"] for row in chart.datasets["points"] if row["candidate"] == "alpha"] == [

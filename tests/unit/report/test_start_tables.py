@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 SMALL = "allreduce.blocking.8.float.socket.window"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Picture:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """A campaign without scatter: none reads 0.4 of window; beta's clocks agree badly in the small allreduce."""
     allreduces = [case for case in WINDOW if case.operation == "allreduce"]
     none = [msgspec.structs.replace(case, start="none") for case in allreduces]
@@ -42,17 +42,17 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Picture:
 
     folder: Path = tmp_path_factory.mktemp("starts") / "made"
     made = campaigns.make_campaign(folder, truth, 6, cases=[*WINDOW, *none], control=False)
-    return plots.picture(evaluation.evaluate(made))
+    return evaluation.evaluate(made)
 
 
-def test_only_lines_with_several_starts_have_a_table(whole: Picture) -> None:
+def test_only_lines_with_several_starts_have_a_table(whole: CampaignView) -> None:
     assert [table.caption for table in start_tables(whole)] == [
         "allreduce: time by start, as a ratio to that with start window"
     ]
     assert smallest_cases(whole) == [SMALL]
 
 
-def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: Picture) -> None:
+def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: CampaignView) -> None:
     (table,) = start_tables(whole)
     assert table.columns == ["message size", "candidate", "window", "none"]
     alpha = table.rows[0]
@@ -61,7 +61,7 @@ def test_a_cell_tells_ratio_time_skew_and_what_was_discarded(whole: Picture) -> 
     assert [cell.best for cell in alpha] == [False, False, False, True]
 
 
-def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: Picture) -> None:
+def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: CampaignView) -> None:
     beta = start_tables(whole)[0].rows[1]
     assert [cell.text for cell in beta] == ["8 B", "beta", "502 ns ?", "201 ns"]
     assert beta[2].detail == (
@@ -70,7 +70,7 @@ def test_what_is_too_uncertain_has_no_ratio_and_says_why(whole: Picture) -> None
     )
 
 
-def test_other_starts_are_on_no_map_and_named_elsewhere(whole: Picture) -> None:
+def test_other_starts_are_on_no_map_and_named_elsewhere(whole: CampaignView) -> None:
     drawn = {plot: chart for plot, _, chart in plots.charts(whole, only=[])}
     assert [row["case"] for row in drawn["winner_map"].datasets["cells"]] == [
         "allreduce 8 B",

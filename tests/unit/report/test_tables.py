@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import campaigns, evaluations
 
-from rankbench import plots
 from rankbench.model import CaseVerdict
 from rankbench.report import overview, tables
 from rankbench.report.tables import Cell, Table, results
@@ -13,20 +12,19 @@ from rankbench.report.text import latex, markdown
 
 if TYPE_CHECKING:
     from rankbench.model.verdicts import Outcome
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture
-def whole() -> Picture:
-    evaluation = evaluations.evaluation()
-    return plots.picture(evaluation)
+def whole() -> CampaignView:
+    return evaluations.evaluation()
 
 
 def texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row] for row in table.rows]
 
 
-def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: Picture) -> None:
+def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole: CampaignView) -> None:
     table = results.latex(whole)[0]
     assert table.columns == ["message size", "alpha", "beta", "fastest (×: next slower)"]
     assert texts(table) == [["8 B", "502 ns", "1.00 µs", "alpha 2.00×"], ["64 KiB", "16.9 µs", "16.9 µs", "~"]]
@@ -35,26 +33,26 @@ def test_a_result_is_a_typical_value_with_its_interval_and_who_is_fastest(whole:
     assert [cell.best for cell in table.rows[1]] == [False, True, True, False]
 
 
-def test_a_result_may_have_the_range_of_launches(whole: Picture) -> None:
+def test_a_result_may_have_the_range_of_launches(whole: CampaignView) -> None:
     table = results.tables(whole)[0]
     assert table.rows[0][1].detail == "492 ns to 512 ns; launches 487 ns to 517 ns"
-    assert "; launches 487 ns to 517 ns)" in markdown(whole.evaluation)
-    assert "launches 487 ns" not in latex(whole.evaluation)
+    assert "; launches 487 ns to 517 ns)" in markdown(whole)
+    assert "launches 487 ns" not in latex(whole)
 
 
-def test_a_bandwidth_is_told_in_megabytes(whole: Picture) -> None:
+def test_a_bandwidth_is_told_in_megabytes(whole: CampaignView) -> None:
     table = results.latex(whole)[1]
     assert "bandwidth in MB/s (1 MB = 10^6 B)" in table.caption
     assert table.rows[0][1] == Cell("1,020", "999.9 to 1,041", best=True)
 
 
-def test_a_missing_figure_says_why(whole: Picture) -> None:
+def test_a_missing_figure_says_why(whole: CampaignView) -> None:
     table = results.latex(whole)[4]
     assert table.rows[1][2] == Cell("–", "crashed in 4 of 4 launches")
     assert table.rows[1][3].text == "alpha"
 
 
-def test_failures_are_told_once_per_candidate_and_reason(whole: Picture) -> None:
+def test_failures_are_told_once_per_candidate_and_reason(whole: CampaignView) -> None:
     assert tables.failures(whole).rows == [
         [
             Cell("beta"),
@@ -64,13 +62,13 @@ def test_failures_are_told_once_per_candidate_and_reason(whole: Picture) -> None
     ]
 
 
-def test_candidates_tell_what_their_library_said_inside_a_launch(whole: Picture) -> None:
+def test_candidates_tell_what_their_library_said_inside_a_launch(whole: CampaignView) -> None:
     rows = texts(tables.libraries(whole))
     assert rows[0] == ["alpha", "alpha 1.0", "Alpha MPI 1.0", "gcc 12.2.0", "none"]
     assert tables.libraries(whole).rows[2][0].detail == "A/A twin of alpha"
 
 
-def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: Picture) -> None:
+def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: CampaignView) -> None:
     assert texts(tables.seats(whole)) == [
         ["socket", "alpha, beta, alpha (again)", "12", "0: n1 cpu 0 of 0, 1: n1 cpu 1 of 1", "/opt/lib/libmpi.so"]
     ]
@@ -79,13 +77,13 @@ def test_ranks_and_clocks_are_told_once_for_equal_launches(whole: Picture) -> No
     ]
 
 
-def test_false_alarms_of_the_control_are_listed(whole: Picture) -> None:
+def test_false_alarms_of_the_control_are_listed(whole: CampaignView) -> None:
     assert texts(tables.control(whole)) == [["pingpong 8 B", "alpha (again) / alpha", "1.00×", "0.98× to 1.02×"]]
 
 
 def test_names_tell_the_placement_where_there_are_several() -> None:
     evaluation = evaluations.evaluation(("socket", "spread"))
-    both = plots.picture(evaluation)
+    both = evaluation
     names = list(tables.case_names(both).values())
     assert (names[0], names[9]) == ("pingpong 8 B at socket", "pingpong 8 B at spread")
 

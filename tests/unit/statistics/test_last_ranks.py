@@ -9,7 +9,7 @@ import pytest
 from fakes import campaigns, imports
 
 from rankbench.statistics.ranks import last_ranks, single_ranks
-from rankbench.verdict.evidence import NO_LAST_RANKS
+from rankbench.verdict.view import NO_LAST_RANKS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,13 +17,13 @@ from rankbench.verdict.evaluation import evaluate
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 NAMES = ("alpha", "beta", "gamma")
 
 
-def evaluated(tmp_path: Path, baseline: str) -> Evaluation:
+def evaluated(tmp_path: Path, baseline: str) -> CampaignView:
     """Evaluate a campaign: beta is faster than alpha in one case and slower in one, gamma is slower throughout."""
 
     def truth(candidate: str, case: Case) -> campaigns.Truth:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case, Claim, Form, Placement, Verdict
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 NOTHING = "No two candidates have figures for the same case, so there is nothing to compare."
 SCOPE = "Valid on this machine (Example 9000, 2 cores), for alpha 1.0, beta 1.0 and gamma 1.0, at default settings"
@@ -358,7 +358,7 @@ def test_where_all_share_cores_that_is_said(tmp_path: Path) -> None:
 # --- no recommendation by chance --------------------------------------------------------------------------------------
 
 
-def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Evidence:
+def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> CampaignView:
     """Return a campaign of two candidates with the same geometric mean, each faster in single cases by up to 40 %."""
     lines: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
     cases = campaigns.cases_of(lines=lines, sizes=sizes)
@@ -369,7 +369,7 @@ def balanced(seed: int, sizes: Sequence[int] = (8, 256, 8192, 65536)) -> Evidenc
     def told(candidate: str, case: Case) -> float:
         return campaigns.base_ns(case) * math.exp(logs[int(candidate == "beta"), place[case.key]])
 
-    return planted.evidence(told, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
+    return planted.view(told, seed=seed, spread=0.04, cases=cases, candidates=("alpha", "beta"))
 
 
 def test_equal_candidates_are_hardly_ever_recommended() -> None:
@@ -389,12 +389,12 @@ def test_the_counts_of_the_answer_add_up_to_all_cases() -> None:
 
 def test_interim_looks_widen_the_interval_of_the_answer() -> None:
     """A difference that one look finds beyond the threshold is undecided where the campaign could end at many looks."""
-    made = planted.evidence(
+    made = planted.view(
         lambda name, case: campaigns.base_ns(case) * (1.06 if name == "beta" else 1.0),
         seed=3, spread=0.05, launches=5, cases=verdicts.LINE[:1], candidates=("alpha", "beta"),
     )  # fmt: skip
 
-    def until(rule: str) -> Evidence:
+    def until(rule: str) -> CampaignView:
         plan = made.campaign.plan
         stop = msgspec.structs.replace(plan.stop, until=rule, blocks_min=5, blocks_max=60)
         changed = msgspec.structs.replace(plan, stop=stop)
@@ -412,7 +412,7 @@ SIDES = re.compile(r"Up to (.+?) (\w+) is fastest on average \(.*?\), from (.+?)
 OPERATIONS: list[tuple[str, Form]] = [(name, "blocking") for name in ("allreduce", "bcast", "reduce", "alltoall")]
 
 
-def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> Evidence:
+def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> CampaignView:
     """Return a campaign in which alpha is faster up to 1 KiB and beta from 8 KiB on; single cases scatter."""
     cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024, 8192, 65536))
     own = np.random.default_rng(seed).normal(0, scatter, (3, len(cases))) if scatter else np.zeros((3, len(cases)))
@@ -423,7 +423,7 @@ def crossing(seed: int, scatter: float = 0.0, gain: float = 0.2) -> Evidence:
         log = planted_log.get(name, 0.6) + own[names.index(name), place[case.key]]
         return campaigns.base_ns(case) * math.exp(log)
 
-    return planted.evidence(told, seed=seed, spread=0.04, cases=cases)
+    return planted.view(told, seed=seed, spread=0.04, cases=cases)
 
 
 def test_a_planted_crossover_is_found_at_its_sizes() -> None:
@@ -446,7 +446,7 @@ def test_the_sentences_agree_with_single_cases() -> None:
     for seed in range(30):
         made = crossing(seed, scatter=0.15)
         found = conclude(made)
-        alone = [(one.case.size_bytes, one.winners[0]) for one in made.main if len(one.winners) == 1]
+        alone = [(one.case.size_bytes, one.winners[0]) for one in made.main_verdicts if len(one.winners) == 1]
         match = next((match for one in found if (match := SIDES.match(render(one.text)))), None)
         if match:
             cuts += 1
@@ -464,16 +464,16 @@ def test_the_sentences_agree_with_single_cases() -> None:
     assert cuts > 10
 
 
-def two_levels(far: float) -> Evidence:
+def two_levels(far: float) -> CampaignView:
     """Return a campaign whose blocks are near or far; beta needs 1.3 times alpha's time near, and `far` times far."""
     cases = campaigns.cases_of(lines=OPERATIONS, sizes=(8, 1024))
-    made = planted.evidence(
+    made = planted.view(
         planted.alike, seed=5, launches=12, spread=0.02, cases=cases,
         candidates=("alpha", "beta"),
     )  # fmt: skip
     hop = pl.when(pl.col("block") % 3 == 0).then(160.0).otherwise(45.0)
     factor = pl.when(pl.col("candidate") == "alpha").then(1.0).when(hop > 100).then(far).otherwise(1.3)
-    figures = made.figures.with_columns(pl.col("figure_ns") * factor).with_columns(
+    figures = made.judged_figures.with_columns(pl.col("figure_ns") * factor).with_columns(
         visit=pl.concat_list(pl.lit(0), pl.lit(1)),
         visit_ns=pl.concat_list("figure_ns", "figure_ns"),
         visit_hop_ns=pl.concat_list(hop, hop),
@@ -498,8 +498,8 @@ def test_a_candidate_that_loses_in_one_state_is_not_recommended() -> None:
 def test_blocks_count_by_the_cases_that_they_have() -> None:
     """Half of the cases ended after five blocks: the mean is that of the cases' means, whatever the others did."""
     made = crossing(1)
-    keys = [case.key for case in made.case.values()]
-    ended = made.figures.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
+    keys = [case.key for case in made.case_of.values()]
+    ended = made.judged_figures.filter((pl.col("block") <= 5) | pl.col("case").is_in(keys[::2]))
     short = dataclasses.replace(made, figures=ended)
     ratio = pl.col("figure_ns").filter(pl.col("candidate") == "beta").log().mean() - (
         pl.col("figure_ns").filter(pl.col("candidate") == "alpha").log().mean()

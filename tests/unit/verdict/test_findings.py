@@ -13,14 +13,14 @@ from fakes.words import rendered
 from rankbench import units
 from rankbench.language import Text, render
 from rankbench.model import LATE_START, CaseStatus, Comparison, Finding, Launch, LaunchStatus, Placement, Span
-from rankbench.verdict import findings, judge
+from rankbench.verdict import findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from rankbench.model import Case, Verdict
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 SMALL, MIDDLE, LARGE = (case.key for case in verdicts.LINE)
 
@@ -65,11 +65,11 @@ def control(ratios: Iterable[float]) -> list[Comparison]:
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return verdicts.evaluate(tmp_path_factory.mktemp("quiet"), verdicts.constant({}), cases=verdicts.LINE)
 
 
-def test_a_library_that_differs_from_itself(quiet: Evaluation) -> None:
+def test_a_library_that_differs_from_itself(quiet: CampaignView) -> None:
     found = of_kind("control", verdicts.judge_again(quiet, control=control([1.1, 0.8, *[1.0] * 18])))
     assert [rendered(one) for one in found] == [
         Finding(
@@ -89,7 +89,7 @@ def test_a_library_that_differs_from_itself(quiet: Evaluation) -> None:
     ]
 
 
-def test_false_alarms_as_many_as_promised_are_no_finding(quiet: Evaluation) -> None:
+def test_false_alarms_as_many_as_promised_are_no_finding(quiet: CampaignView) -> None:
     assert of_kind("control", verdicts.judge_again(quiet, control=control([1.1, *[1.0] * 19]))) == []
 
 
@@ -235,9 +235,7 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besid
     made = verdicts.evaluate(tmp_path, factor, cases=verdicts.LINE)
     launches = [one for one in made.launches if one.candidate != "beta"]
     reason = "started worlds of 1 instead of one world of 2 ranks"
-    verdict = judge(
-        made.campaign, made.verdict.summaries, made.verdict.comparisons, [], [*launches, refused(99, reason)]
-    )
+    verdict = verdicts.judge_again(made, launches=[*launches, refused(99, reason)])
     assert [rendered(one) for one in of_kind("failures", verdict)] == [
         Finding(
             kind="failures",
@@ -250,17 +248,17 @@ def test_a_candidate_that_never_ran_took_no_part_and_no_case_of_it_is_told_besid
     ]
 
 
-def test_a_launch_that_never_said_anything_did_not_start(quiet: Evaluation) -> None:
+def test_a_launch_that_never_said_anything_did_not_start(quiet: CampaignView) -> None:
     silent = msgspec.structs.replace(refused(99, "no sign of life for 10 s"), status=LaunchStatus.HUNG, facts=None)
     launches = [*quiet.launches, silent]
-    verdict = judge(quiet.campaign, quiet.verdict.summaries, quiet.verdict.comparisons, [], launches)
+    verdict = verdicts.judge_again(quiet, launches=launches)
     (found,) = of_kind("failures", verdict)
     assert render(found.text) == "beta did not start in 1 of 7 launches: no sign of life for 10 s"
 
 
-def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: Evaluation) -> None:
+def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: CampaignView) -> None:
     launches = [*quiet.launches, refused(99, "did not start: exit code 1")]
-    verdict = judge(quiet.campaign, quiet.verdict.summaries, quiet.verdict.comparisons, [], launches)
+    verdict = verdicts.judge_again(quiet, launches=launches)
     (found,) = of_kind("failures", verdict)
     assert render(found.title) == "beta did not always start"
     assert render(found.text) == "beta did not start in 1 of 7 launches: did not start: exit code 1"
@@ -270,12 +268,12 @@ def test_a_candidate_that_did_not_start_now_and_then_took_part(quiet: Evaluation
 
 
 @pytest.mark.parametrize(("wide", "found"), [(1, []), (2, ["noise"])])
-def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[str], quiet: Evaluation) -> None:
+def test_intervals_are_noise_where_one_in_five_is_wide(wide: int, found: list[str], quiet: CampaignView) -> None:
     noisy = [
         msgspec.structs.replace(one, high_ns=one.low_ns * (1.5 + place)) if place < wide else one
         for place, one in enumerate(sorted(quiet.verdict.summaries, key=lambda one: (one.candidate, one.case)))
     ]
-    verdict = judge(quiet.campaign, noisy, quiet.verdict.comparisons, [], quiet.launches)
+    verdict = verdicts.judge_again(quiet, summaries=noisy)
     assert [one.kind for one in verdict.findings] == found
     if found:
         assert [rendered(one) for one in verdict.findings] == [
@@ -331,7 +329,7 @@ def test_a_candidate_that_may_be_nearer_is_not_far_behind(tmp_path: Path) -> Non
     factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
     made = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
     wide = [msgspec.structs.replace(one, low=one.ratio / 1.5, high=one.ratio * 1.5) for one in made.verdict.comparisons]
-    found = judge(made.campaign, made.verdict.summaries, wide, [], made.launches)
+    found = verdicts.judge_again(made, comparisons=wide)
     assert of_kind("outlier", made.verdict)
     assert not of_kind("outlier", found)
 
@@ -344,7 +342,7 @@ def test_two_that_are_far_behind_together_are_no_outliers(tmp_path: Path) -> Non
 # --- oversubscribed ---------------------------------------------------------------------------------------------------
 
 
-def test_more_ranks_than_cores(quiet: Evaluation) -> None:
+def test_more_ranks_than_cores(quiet: CampaignView) -> None:
     placement = Placement(name="socket", nodes=1, ranks_per_node=8, binding="none")
     plan = msgspec.structs.replace(quiet.campaign.plan, placements=[placement])
     assert [rendered(one) for one in verdicts.judge_again(quiet, plan=plan).findings] == [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 SIZES = (0, 1, 2, 1024, 65536)
 ADVICE = (
@@ -39,7 +39,7 @@ def cases(sizes: Sequence[int] = SIZES, suite: str = "osu") -> list[Case]:
     ]
 
 
-def evidence(factor: float, wanted: Sequence[Case] | None = None, **others: float) -> Evidence:
+def view(factor: float, wanted: Sequence[Case] | None = None, **others: float) -> CampaignView:
     """Return evidence in which the first size takes alpha so often what it should take, without scatter by default."""
     known = cases() if wanted is None else wanted
     first = known[0].size_bytes
@@ -48,24 +48,26 @@ def evidence(factor: float, wanted: Sequence[Case] | None = None, **others: floa
         slow = candidate == "alpha" and case.size_bytes == first
         return campaigns.base_ns(case) * (factor if slow else 1.0)
 
-    return planted.evidence(told, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
+    return planted.view(told, cases=known, **{"spread": 0, "state": 0, **others})  # type: ignore[arg-type]
 
 
-def found(made: Evidence) -> list[Finding]:
+def found(made: CampaignView) -> list[Finding]:
     return list(first_size.find(made))
 
 
-def slowed(made: Evidence, blocks: Sequence[int], factor: float, candidate: str = "beta") -> Evidence:
+def slowed(made: CampaignView, blocks: Sequence[int], factor: float, candidate: str = "beta") -> CampaignView:
     """Return the evidence with the first size of some of a candidate's launches slower."""
     slow = (
-        (pl.col("case") == made.cases[0].case.key) & pl.col("block").is_in(blocks) & (pl.col("candidate") == candidate)
+        (pl.col("case") == made.case_verdicts[0].case.key)
+        & pl.col("block").is_in(blocks)
+        & (pl.col("candidate") == candidate)
     )
     figure = pl.when(slow).then(pl.col("figure_ns") * factor).otherwise(pl.col("figure_ns"))
-    return dataclasses.replace(made, figures=made.figures.with_columns(figure_ns=figure))
+    return dataclasses.replace(made, figures=made.judged_figures.with_columns(figure_ns=figure))
 
 
 def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
-    assert [rendered(one) for one in found(evidence(50))] == [
+    assert [rendered(one) for one in found(view(50))] == [
         Finding(
             kind="first_size",
             title=Text("pingpong: the first size counts more than its message"),
@@ -78,7 +80,7 @@ def test_a_first_size_that_is_far_off_is_told_with_the_next() -> None:
 
 
 def test_the_worst_launch_is_told_of_each_candidate_that_has_one() -> None:
-    made = slowed(slowed(evidence(1), [2, 5], 10), [3], 100, "gamma")
+    made = slowed(slowed(view(1), [2, 5], 10), [3], 100, "gamma")
     (one,) = found(slowed(made, [5], 2))
     assert render(one.text) == (
         "beta: 10.0 µs at 0 B where 1 B takes 500 ns in the same launch (2 of 8 launches). "
@@ -88,45 +90,45 @@ def test_the_worst_launch_is_told_of_each_candidate_that_has_one() -> None:
 
 @pytest.mark.parametrize(("factor", "told"), [(4.9, 0), (5.1, 1)])
 def test_five_times_is_far(factor: float, told: int) -> None:
-    assert len(found(evidence(factor))) == told
+    assert len(found(view(factor))) == told
 
 
 def test_the_core_warms_up_for_itself() -> None:
-    assert found(evidence(50, cases(suite=""))) == []
+    assert found(view(50, cases(suite=""))) == []
 
 
 def test_a_slow_second_size_is_no_matter_of_the_first() -> None:
     """Both of the next two are far faster, or it is a matter of these sizes."""
-    made = evidence(50)
-    second = made.cases[1].case.key
+    made = view(50)
+    second = made.case_verdicts[1].case.key
     slow = pl.when(pl.col("case") == second).then(pl.col("figure_ns") * 50).otherwise(pl.col("figure_ns"))
-    assert found(dataclasses.replace(made, figures=made.figures.with_columns(figure_ns=slow))) == []
+    assert found(dataclasses.replace(made, figures=made.judged_figures.with_columns(figure_ns=slow))) == []
 
 
 def test_large_messages_differ_by_themselves() -> None:
-    assert found(evidence(50, cases((1, 2, 2048)))) == []
-    assert len(found(evidence(50, cases((1, 2, 1024))))) == 1
+    assert found(view(50, cases((1, 2, 2048)))) == []
+    assert len(found(view(50, cases((1, 2, 1024))))) == 1
 
 
 def test_two_sizes_are_too_few() -> None:
-    assert found(evidence(50, cases((1, 2)))) == []
+    assert found(view(50, cases((1, 2)))) == []
 
 
 def test_a_launch_that_lacks_one_of_the_sizes_says_nothing() -> None:
-    made = evidence(50)
-    lacking = made.figures.filter((pl.col("case") != made.cases[2].case.key) | (pl.col("block") > 3))
+    made = view(50)
+    lacking = made.judged_figures.filter((pl.col("case") != made.case_verdicts[2].case.key) | (pl.col("block") > 3))
     (one,) = found(dataclasses.replace(made, figures=lacking))
     assert render(one.text).endswith("(5 of 5 launches).")
 
 
 def test_it_is_hardly_ever_invented() -> None:
     """Launches that scatter by a third of their time are no first calls."""
-    assert not any(found(evidence(1, spread=0.3, seed=seed)) for seed in range(50))
+    assert not any(found(view(1, spread=0.3, seed=seed)) for seed in range(50))
 
 
 def per_second(metric: str, sizes: Sequence[int]) -> list[Finding]:
     """Return what is found where the first size takes alpha fifty times as long, in a benchmark of so much a second."""
-    made = evidence(50, cases(sizes))
+    made = view(50, cases(sizes))
     operations = [
         msgspec.structs.replace(one, metric=metric, messages=64) if one.name == "pingpong" else one
         for one in made.campaign.operations

@@ -12,7 +12,7 @@ import pytest
 from fakes import campaigns, planted
 from fakes.campaigns import Truth
 
-from rankbench import plots, report
+from rankbench import report
 from rankbench.exports import json
 from rankbench.language import render
 from rankbench.report import derived, tables
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 PAIR = ("alpha", "beta")
 SEEDS = range(3)
@@ -33,7 +33,7 @@ SIMILAR = r"$\sim$"
 OUTCOMES = {"slower": "failed", "faster": "passed", "equivalent": "passed", "depends": "skipped"}
 
 
-def draw(folder: Path, seed: int) -> Evaluation:
+def draw(folder: Path, seed: int) -> CampaignView:
     """Evaluate a noisy campaign of two candidates: half of the cases differ by 30 %, the others by -10 to 10 %."""
 
     def truth(candidate: str, case: Case) -> Truth:
@@ -46,11 +46,11 @@ def draw(folder: Path, seed: int) -> Evaluation:
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Evaluation]:
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
     return [draw(tmp_path_factory.mktemp("drawn"), seed) for seed in SEEDS]
 
 
-def test_a_gate_never_contradicts_the_tables(drawn: list[Evaluation]) -> None:
+def test_a_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
     """What tables call slower fails even where the interval reaches below the threshold."""
     near_the_edge = 0
     for made, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
@@ -68,14 +68,14 @@ def test_a_gate_never_contradicts_the_tables(drawn: list[Evaluation]) -> None:
     assert near_the_edge > 0
 
 
-def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[Evaluation]) -> None:
+def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[CampaignView]) -> None:
     for made in drawn:
         exported = json.export(made).verdict.cases
         assert [(one.outcome, one.winners) for one in exported] == [
             (one.outcome, one.winners) for one in made.verdict.cases
         ]
         markdown, latex = report.markdown(made), report.latex(made)
-        for table in results.tables(plots.picture(made)):
+        for table in results.tables(made):
             for row in table.rows:
                 (key,) = {cell.case for cell in row if cell.case}
                 said, verdict = render(row[-1].text), made.verdict_of[key]

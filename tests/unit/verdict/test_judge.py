@@ -13,8 +13,8 @@ from fakes.leveled import at_levels
 from rankbench.language import render
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
+from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.evidence import Pairs
 from rankbench.verdict.short_answer import tally
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def judged(times: dict[str, float], different: set[tuple[str, str]]) -> CaseVerd
         for place, one in enumerate(names)
         for two in names[place + 1 :]
     ]
-    return judge_case(CASE, [summary(name, time) for name, time in times.items()], Pairs(pairs))
+    return judge_case(CASE, [summary(name, time) for name, time in times.items()], Comparisons(pairs))
 
 
 def test_the_fastest_wins_alone_by_its_margin_over_the_next() -> None:
@@ -71,12 +71,12 @@ def test_who_is_beaten_by_anybody_is_no_winner() -> None:
 def test_several_winners_are_a_decision_where_they_are_alike() -> None:
     pairs = [comparison("a", "b", 1.01, different=False), comparison("a", "c", 2.0, different=True)]
     summaries = [summary("a", 100), summary("b", 101), summary("c", 200)]
-    unknown = judge_case(CASE, summaries, Pairs([*pairs, comparison("b", "c", 1.98, different=True)]))
-    alike = judge_case(CASE, summaries, Pairs([msgspec.structs.replace(pairs[0], alike=True), *pairs[1:]]))
+    unknown = judge_case(CASE, summaries, Comparisons([*pairs, comparison("b", "c", 1.98, different=True)]))
+    alike = judge_case(CASE, summaries, Comparisons([msgspec.structs.replace(pairs[0], alike=True), *pairs[1:]]))
     assert (unknown.winners, unknown.decided, unknown.sign) == (["a", "b"], False, "~")
     assert (alike.winners, alike.decided, alike.sign) == (["a", "b"], True, "=")
-    assert judge_case(CASE, summaries[:1], Pairs([])).decided
-    assert not judge_case(CASE, [], Pairs([])).decided
+    assert judge_case(CASE, summaries[:1], Comparisons([])).decided
+    assert not judge_case(CASE, [], Comparisons([])).decided
 
 
 def test_one_that_differs_is_no_winner_though_a_slower_one_is() -> None:
@@ -90,7 +90,7 @@ def test_a_candidate_alone_wins_by_nothing() -> None:
 
 
 def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
-    verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], Pairs([]))
+    verdict = judge_case(CASE, [summary("a", None, crashed=2, hung=1), summary("b", None, lacking=3)], Comparisons([]))
     assert (verdict.ranking, verdict.winners, verdict.margin) == ([], [], 1.0)
     assert {name: render(why) for name, why in verdict.failures.items()} == {
         "a": "crashed in 2, hung in 1",
@@ -99,20 +99,20 @@ def test_without_figures_nobody_wins_and_the_reasons_are_kept() -> None:
 
 
 def test_a_failure_beside_figures_takes_no_figure_away() -> None:
-    verdict = judge_case(CASE, [summary("a", 100, crashed=1)], Pairs([]))
+    verdict = judge_case(CASE, [summary("a", 100, crashed=1)], Comparisons([]))
     assert (verdict.winners, verdict.failures) == (["a"], {})
 
 
 def test_paired_ratios_overrule_typical_values() -> None:
     """`a` has the smaller typical value because it ran in fast blocks only; in every block with both, `b` is faster."""
-    pairs = Pairs([comparison("a", "b", 0.9, different=True)])
+    pairs = Comparisons([comparison("a", "b", 0.9, different=True)])
     verdict = judge_case(CASE, [summary("a", 100), summary("b", 180)], pairs)
     assert (verdict.ranking, verdict.winners) == (["b", "a"], ["b"])
     assert verdict.margin == pytest.approx(1 / 0.9)
 
 
 def test_wrong_data_in_one_launch_cost_the_place_in_the_ranking() -> None:
-    verdict = judge_case(CASE, [summary("a", 100, **{"wrong-data": 1}), summary("b", 180)], Pairs([]))
+    verdict = judge_case(CASE, [summary("a", 100, **{"wrong-data": 1}), summary("b", 180)], Comparisons([]))
     assert (verdict.ranking, verdict.winners) == (["b"], ["b"])
     assert {name: render(why) for name, why in verdict.failures.items()} == {"a": "wrong-data in 1"}
 
@@ -171,7 +171,7 @@ def pair(ratio: float, *, base: str = "a", other: str = "b", blocks: int = 6, al
 def test_the_outcome_is_that_of_both_levels(
     near: Comparison, far: Comparison, outcome: str, winners: list[str], by_level: dict[str, list[str]]
 ) -> None:
-    verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([at_levels(near, far)]))
     assert (verdict.outcome, verdict.winners, verdict.winners_by_level) == (outcome, winners, by_level)
     assert verdict.decided == (outcome in {"faster", "equivalent"})
 
@@ -192,19 +192,19 @@ def test_the_outcome_is_that_of_both_levels(
 def test_a_level_is_decided_whatever_is_known_at_the_other(
     near: Comparison, far: Comparison, decided_at: list[str], answered: bool, differs: bool
 ) -> None:
-    verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([at_levels(near, far)]))
     assert (verdict.decided_at, verdict.answered, verdict.differs) == (decided_at, answered, differs)
 
 
 def test_without_levels_what_is_decided_is_answered() -> None:
     for one, answered in ((pair(1.2), True), (pair(1), False)):
-        verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([one]))
+        verdict = judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([one]))
         assert (verdict.decided_at, verdict.answered, verdict.differs) == ([], answered, False)
 
 
 def test_what_is_decided_at_one_level_is_counted_apart() -> None:
     def verdicts(near: Comparison, far: Comparison) -> CaseVerdict:
-        return judge_case(CASE, [summary("a", 100), summary("b", 110)], Pairs([at_levels(near, far)]))
+        return judge_case(CASE, [summary("a", 100), summary("b", 110)], Comparisons([at_levels(near, far)]))
 
     same, unlike, partly = verdicts(pair(1.2), pair(1.1)), verdicts(pair(1.2), pair(0.8)), verdicts(pair(1.2), pair(1))
     seldom, unknown = verdicts(pair(1.2), pair(0.5, blocks=2)), verdicts(pair(1), pair(1))
@@ -222,10 +222,10 @@ def test_who_is_beaten_at_each_level_by_another_is_no_winner() -> None:
         at_levels(pair(1.2, other="c"), pair(1, other="c")),
         at_levels(pair(1, base="b", other="c"), pair(1.2, base="b", other="c")),
     ]
-    verdict = judge_case(CASE, [summary("a", 100), summary("b", 100), summary("c", 110)], Pairs(pairs))
+    verdict = judge_case(CASE, [summary("a", 100), summary("b", 100), summary("c", 110)], Comparisons(pairs))
     assert (verdict.winners, verdict.outcome) == (["a", "b"], "undecided")
 
 
 def test_without_figures_there_is_no_outcome() -> None:
-    verdict = judge_case(CASE, [summary("a", None), summary("b", None)], Pairs([at_levels(pair(1.2), pair(0.8))]))
+    verdict = judge_case(CASE, [summary("a", None), summary("b", None)], Comparisons([at_levels(pair(1.2), pair(0.8))]))
     assert (verdict.winners, verdict.outcome) == ([], "undecided")

@@ -6,13 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
-from fakes import campaigns
+from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.words import rendered
 
 from rankbench.language import Text, render
 from rankbench.model import CaseStatus, Finding, LaunchStatus, Placement
-from rankbench.verdict import evaluation, judge
+from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,10 +48,8 @@ def limits(
         for name, (nodes, ranks) in places.items()
     ]
     plan = msgspec.structs.replace(evaluated.campaign.plan, placements=placements)
-    record = msgspec.structs.replace(evaluated.campaign, plan=plan)
-    verdict = evaluated.verdict
     launches = list(map(change, evaluated.launches))
-    found = judge(record, verdict.summaries, verdict.comparisons, [], launches).findings
+    found = verdicts.judge_again(evaluated, launches=launches, plan=plan).findings
     return [one for one in found if one.kind == "limits"]
 
 

@@ -9,7 +9,6 @@ import pytest
 from fakes import hierarchy, kinds
 from fakes.words import rendered
 
-from rankbench import plots
 from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.report.tables import matrix as report
@@ -17,10 +16,12 @@ from rankbench.report.tables.matrix import frame as matrix_frame
 from rankbench.report.tables.matrix import sentences as matrix_sentences
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.verdict import maps
-from rankbench.verdict.evaluation import Evaluation, evaluate
+from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rankbench.verdict.view import CampaignView
 
 SLOW = {(4, 6), (6, 4)}
 SOCKET = "within one socket, NUMA node and L3"
@@ -33,17 +34,17 @@ def slow_in_beta(candidate: str, first: int, second: int) -> float:
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     """Return both sockets of one host, on which two cores each share an L2 that brings them nothing."""
     folder = tmp_path_factory.mktemp("results") / "machine"
     return evaluate(hierarchy.make(folder, slow_in_beta, wanted=hierarchy.cases(ranks=8)))
 
 
-def findings(evaluated: Evaluation) -> list[Finding]:
+def findings(evaluated: CampaignView) -> list[Finding]:
     return [one for one in evaluated.verdict.findings if one.kind == "pairs"]
 
 
-def test_levels_and_what_does_not_fit_are_found(evaluated: Evaluation) -> None:
+def test_levels_and_what_does_not_fit_are_found(evaluated: CampaignView) -> None:
     odd, levels = findings(evaluated)
     assert rendered(odd) == Finding(
         kind="pairs",
@@ -86,8 +87,8 @@ def test_like_pairs_are_no_finding(tmp_path: Path) -> None:
     )
 
 
-def test_the_same_stands_below_the_map(evaluated: Evaluation) -> None:
-    alpha, beta = matrix_sentences(plots.picture(evaluated))
+def test_the_same_stands_below_the_map(evaluated: CampaignView) -> None:
+    alpha, beta = matrix_sentences(evaluated)
     assert alpha == (
         f"pingpong 8 B, alpha: Within one L2: 208 ns (8 pairs); {SOCKET}: 207 ns (0.99× ~, 16 pairs); across sockets: "
         "622 ns (2.98×, 32 pairs). The pairs fall into 2 groups: 24 at 207 ns and 32 at 622 ns; pairs that share the "
@@ -97,8 +98,8 @@ def test_the_same_stands_below_the_map(evaluated: Evaluation) -> None:
     assert beta.endswith(" 1.40× as long as between the others of this kind: 301 ns.")
 
 
-def test_levels_have_a_table(evaluated: Evaluation) -> None:
-    *_, levels = matrix_tables(plots.picture(evaluated))
+def test_levels_have_a_table(evaluated: CampaignView) -> None:
+    *_, levels = matrix_tables(evaluated)
     assert levels.caption.startswith("pingpong 8 B: latency by what two ranks share, 16 ranks (2x8), start: none, ")
     assert [[render(cell.text) for cell in row] for row in levels.rows[:3]] == [
         ["alpha", "within one L2", "8", "208 ns", "1"],
@@ -108,15 +109,15 @@ def test_levels_have_a_table(evaluated: Evaluation) -> None:
     assert levels.rows[2][4].detail == "2.94× to 3.02×"
 
 
-def test_tables_stand_in_the_order_of_the_machine(evaluated: Evaluation) -> None:
-    first, *_ = matrix_tables(plots.picture(evaluated))
+def test_tables_stand_in_the_order_of_the_machine(evaluated: CampaignView) -> None:
+    first, *_ = matrix_tables(evaluated)
     assert first.columns == ["from", *(f"to {rank}" for rank in (0, 2, 4, 6, 1, 3, 5, 7))]
     assert [render(row[0].text) for row in first.rows] == ["0", "2", "4", "6", "1", "3", "5", "7"]
 
 
-def test_many_ranks_leave_a_digit_for_each_pair(evaluated: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_ranks_leave_a_digit_for_each_pair(evaluated: CampaignView, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "MOST_FIGURES", 4)
-    first, *_ = matrix_tables(plots.picture(evaluated))
+    first, *_ = matrix_tables(evaluated)
     assert first.caption.endswith(", 5 launches each, intervals of 93.8 % or more; 1.14× the time from digit to digit")
     assert first.columns == ["from", "a digit for each rank in this order, from 0 (202 ns) to 9 (632 ns)"]
     assert [[render(cell.text) for cell in row] for row in first.rows[:4]] == [
@@ -127,8 +128,8 @@ def test_many_ranks_leave_a_digit_for_each_pair(evaluated: Evaluation, monkeypat
     ]
 
 
-def test_csv_has_a_row_for_each_pair(evaluated: Evaluation) -> None:
-    frame = matrix_frame(plots.picture(evaluated))
+def test_csv_has_a_row_for_each_pair(evaluated: CampaignView) -> None:
+    frame = matrix_frame(evaluated)
     assert frame.height == 2 * 56
     row = frame.filter(pl.col("from") == 4, pl.col("to") == 6, candidate="beta").row(named=True)
     told = {name: row[name] for name in ("from_place", "to_place", "share", "group", "groups", "launches", "unit")}
@@ -163,7 +164,7 @@ def one_map(folder: Path, *slow: tuple[int, int], launches: int = 5, moved: bool
 
 
 def said(one: maps.Map, folder: Path) -> list[str]:
-    whole = plots.picture(evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1)))
+    whole = evaluate(hierarchy.make(folder / "other", wanted=hierarchy.cases(ranks=2), launches=1))
     return [render(sentence) for sentence in maps.sentences(one, whole.measure(whole.cases[0]))]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.mix import Mix
+    from rankbench.verdict.view import CampaignView
 
 
 def call(size: int, times: float = 1.0, operation: str = "allreduce") -> Calls:
@@ -34,30 +33,30 @@ def faster_when_small(candidate: str, case: Case) -> float:
 
 
 @pytest.fixture
-def evidence(tmp_path: Path) -> Evidence:
-    return verdicts.evaluate(tmp_path, faster_when_small, cases=verdicts.LINE).evidence
+def view(tmp_path: Path) -> CampaignView:
+    return verdicts.evaluate(tmp_path, faster_when_small, cases=verdicts.LINE)
 
 
-def only(evidence: Evidence, *calls: Calls) -> Mix:
-    (found,) = mix.mixes(evidence, calls)
+def only(view: CampaignView, *calls: Calls) -> Mix:
+    (found,) = mix.mixes(view, calls)
     return found
 
 
-def time_ns(evidence: Evidence, size: int, candidate: str) -> float:
-    (key,) = (case.key for case in evidence.case.values() if case.size_bytes == size)
-    return evidence.summary[key, candidate].typical_ns
+def time_ns(view: CampaignView, size: int, candidate: str) -> float:
+    (key,) = (case.key for case in view.case_of.values() if case.size_bytes == size)
+    return view.summary_of[key, candidate].typical_ns
 
 
-def test_the_best_depends_on_what_is_called(evidence: Evidence) -> None:
-    assert only(evidence, call(8, 1000), call(65536, 0.001)).standings[0].candidate == "beta"
-    assert only(evidence, call(8), call(65536, 1000)).standings[0].candidate in {"alpha", "gamma"}
+def test_the_best_depends_on_what_is_called(view: CampaignView) -> None:
+    assert only(view, call(8, 1000), call(65536, 0.001)).standings[0].candidate == "beta"
+    assert only(view, call(8), call(65536, 1000)).standings[0].candidate in {"alpha", "gamma"}
 
 
-def test_a_mix_is_the_sum_of_its_calls(evidence: Evidence) -> None:
-    found = only(evidence, call(8, 1000), call(65536, 3))
+def test_a_mix_is_the_sum_of_its_calls(view: CampaignView) -> None:
+    found = only(view, call(8, 1000), call(65536, 3))
     times = {one.candidate: one.time_ns for one in found.standings}
     for name in ("alpha", "beta"):
-        small, large = 1000 * time_ns(evidence, 8, name), 3 * time_ns(evidence, 65536, name)
+        small, large = 1000 * time_ns(view, 8, name), 3 * time_ns(view, 65536, name)
         assert times[name] == pytest.approx(small + large)
         assert found.shares[name, 1] == pytest.approx(large / (small + large))
     beta = next(one for one in found.standings if one.candidate == "beta")
@@ -75,34 +74,34 @@ def test_a_mix_is_the_sum_of_its_calls(evidence: Evidence) -> None:
     ],
 )
 def test_sizes_that_were_not_measured_follow_from_their_neighbours(
-    evidence: Evidence, size: int, how: str, factor: float
+    view: CampaignView, size: int, how: str, factor: float
 ) -> None:
-    found = only(evidence, call(size))
+    found = only(view, call(size))
     times = {one.candidate: one.time_ns for one in found.standings}
     assert render(found.parts[0].how) == how
     assert times["beta"] / times["alpha"] == pytest.approx(factor)
 
 
-def test_beyond_the_largest_size_time_grows_with_the_size(evidence: Evidence) -> None:
-    found = only(evidence, call(1 << 20, 2))
+def test_beyond_the_largest_size_time_grows_with_the_size(view: CampaignView) -> None:
+    found = only(view, call(1 << 20, 2))
     alpha = next(one for one in found.standings if one.candidate == "alpha")
-    assert alpha.time_ns == pytest.approx(2 * 16 * time_ns(evidence, 65536, "alpha"))
+    assert alpha.time_ns == pytest.approx(2 * 16 * time_ns(view, 65536, "alpha"))
 
 
-def test_equal_candidates_are_not_told_apart(evidence: Evidence) -> None:
-    found = only(evidence, call(65536))
+def test_equal_candidates_are_not_told_apart(view: CampaignView) -> None:
+    found = only(view, call(65536))
     assert [(one.candidate, one.different) for one in found.standings][1:] == [
         ("gamma" if found.standings[0].candidate == "alpha" else "alpha", False),
         ("beta", True),
     ]
 
 
-def test_sentences_say_who_why_and_what_is_not_in_it(evidence: Evidence) -> None:
-    found = only(evidence, call(65536, 10), call(8, 1), call(8, 2, "scan"))
+def test_sentences_say_who_why_and_what_is_not_in_it(view: CampaignView) -> None:
+    found = only(view, call(65536, 10), call(8, 1), call(8, 2, "scan"))
     best, second = (one.candidate for one in found.standings[:2])
     total = found.standings[0].time_ns / 1000
     beta = found.standings[2]
-    assert [render(one) for one in mix.sentences(evidence, found)] == [
+    assert [render(one) for one in mix.sentences(view, found)] == [
         f"For these calls, {best} is fastest: {total:.3g} µs in all; not distinguishable from {second}.",
         f"beta takes {beta.ratio:.2f}× ({beta.low:.2f}–{beta.high:.2f}×) as long.",
         f"{found.shares[best, 0]:.0%} of it is allreduce 64 KiB and 1 other call takes the rest.",
@@ -114,20 +113,20 @@ def test_a_candidate_without_a_figure_is_left_out(tmp_path: Path) -> None:
     def crashes(candidate: str, case: Case) -> float | CaseStatus:
         return CaseStatus.CRASHED if candidate == "beta" and case.size_bytes == 65536 else 1.0
 
-    evidence = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE).evidence
-    found = only(evidence, call(8), call(65536))
+    view = verdicts.evaluate(tmp_path, crashes, cases=verdicts.LINE)
+    found = only(view, call(8), call(65536))
     assert {one.candidate for one in found.standings} == {"alpha", "gamma"}
-    assert [render(one) for one in mix.sentences(evidence, found)][
+    assert [render(one) for one in mix.sentences(view, found)][
         -1
     ] == "beta has no figure for allreduce 64 KiB, and is left out."
 
 
-def test_calls_that_nothing_stands_for_give_no_mix(evidence: Evidence) -> None:
-    assert list(mix.mixes(evidence, [call(8, operation="scan")])) == []
+def test_calls_that_nothing_stands_for_give_no_mix(view: CampaignView) -> None:
+    assert list(mix.mixes(view, [call(8, operation="scan")])) == []
 
 
 def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: Path) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE).evidence
+    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": 1.5}), cases=verdicts.LINE)
     found = only(made, call(8, 7))
     (comparison,) = (
         one for one in made.comparisons if {one.base, one.other} == {"alpha", "beta"} and ".8." in one.case
@@ -142,9 +141,9 @@ def test_the_interval_is_that_of_its_only_call_for_two_rivals_at_once(tmp_path: 
 def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold(
     high: float, different: bool, tmp_path: Path
 ) -> None:
-    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE).evidence
+    made = verdicts.evaluate(tmp_path, verdicts.constant({"beta": high}), cases=verdicts.LINE)
     wide = [msgspec.structs.replace(one, error=0.005) for one in made.comparisons]
-    found = only(dataclasses.replace(made, comparisons=wide), call(8, 7))
+    found = only(verdicts.with_changes(made, comparisons=wide), call(8, 7))
     beta = next(one for one in found.standings if one.candidate == "beta")
     assert beta.ratio > 1.03
     assert beta.different == different
@@ -153,13 +152,13 @@ def test_a_rival_is_slower_only_where_its_whole_interval_is_beyond_the_threshold
 def test_the_best_is_chosen_by_the_ratios_within_blocks(tmp_path: Path) -> None:
     made = verdicts.evaluate(
         tmp_path, verdicts.constant({"beta": 1.05}), candidates=("alpha", "beta"), cases=verdicts.LINE
-    ).evidence
+    )
     assert only(made, call(8, 7)).standings[0].candidate == "alpha"
     turned = [
         msgspec.structs.replace(one, ratio=1 / one.ratio, low=1 / one.high, high=1 / one.low)
         for one in made.comparisons
     ]
-    best, other = only(dataclasses.replace(made, comparisons=turned), call(8, 7)).standings
+    best, other = only(verdicts.with_changes(made, comparisons=turned), call(8, 7)).standings
     assert (best.candidate, other.candidate) == ("beta", "alpha")
     assert other.ratio == pytest.approx(1.05, rel=1e-3)
 
@@ -168,32 +167,32 @@ def width(one: mix.Standing) -> float:
     return math.log(one.high / one.low) / 2
 
 
-def test_a_size_between_two_adds_their_distance_to_the_interval(evidence: Evidence) -> None:
-    beta = next(one for one in only(evidence, call(8192)).standings if one.candidate == "beta")
+def test_a_size_between_two_adds_their_distance_to_the_interval(view: CampaignView) -> None:
+    beta = next(one for one in only(view, call(8192)).standings if one.candidate == "beta")
     assert width(beta) >= math.log(2) / 2
-    measured = next(one for one in only(evidence, call(1024)).standings if one.candidate == "beta")
+    measured = next(one for one in only(view, call(1024)).standings if one.candidate == "beta")
     assert width(measured) < 0.1
 
 
-def test_a_size_beyond_the_largest_adds_the_last_change_to_the_interval(evidence: Evidence) -> None:
-    beta = next(one for one in only(evidence, call(1 << 17)).standings if one.candidate == "beta")
+def test_a_size_beyond_the_largest_adds_the_last_change_to_the_interval(view: CampaignView) -> None:
+    beta = next(one for one in only(view, call(1 << 17)).standings if one.candidate == "beta")
     assert width(beta) >= math.log(2)
 
 
-def test_no_recommendation_where_much_is_extrapolated_far(evidence: Evidence) -> None:
-    found = only(evidence, call(1 << 20, 10), call(8, 1))
-    (sentence,) = mix.sentences(evidence, found)
+def test_no_recommendation_where_much_is_extrapolated_far(view: CampaignView) -> None:
+    found = only(view, call(1 << 20, 10), call(8, 1))
+    (sentence,) = mix.sentences(view, found)
     assert render(sentence) == (
         "No recommendation: 100% of the total of beta is extrapolated: allreduce from 64 KiB to 1 MiB. "
         'Measure it: sizes = "..., 1M".'
     )
 
 
-def test_little_that_is_extrapolated_is_in_the_answer(evidence: Evidence) -> None:
-    found = only(evidence, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
+def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> None:
+    found = only(view, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
     best = found.standings[0].candidate
     far, _, between = (found.shares[best, place] for place in range(3))
-    assert [render(one) for one in mix.sentences(evidence, found)][-2:] == [
+    assert [render(one) for one in mix.sentences(view, found)][-2:] == [
         f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",
         f"{between:.1%} of the total is interpolated: allreduce 8 KiB between 1 KiB and 64 KiB.",
     ]

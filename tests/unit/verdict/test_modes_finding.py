@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes import campaigns
+from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.words import rendered
 
@@ -13,14 +14,13 @@ from rankbench.language import Text, render, say
 from rankbench.model import Finding
 from rankbench.statistics.modes import Mode, Pattern, Repeated
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.findings import modes
+from rankbench.verdict.view import NO_FIGURES, CampaignView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.verdict.evaluation import Evaluation
 
 CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 
@@ -32,12 +32,12 @@ def slow_calls_of_beta(candidate: str, case: Case) -> Truth:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def made(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     folder = tmp_path_factory.mktemp("results") / "made"
     return evaluate(campaigns.make_campaign(folder, slow_calls_of_beta, 6, cases=CASES, samples=500))
 
 
-def test_a_mode_that_repeats_is_told_word_for_word(made: Evaluation) -> None:
+def test_a_mode_that_repeats_is_told_word_for_word(made: CampaignView) -> None:
     key = CASES[0].key
     share = made.modes[key, "beta"][1].mode.share
     assert share == pytest.approx(0.03, abs=0.01)
@@ -69,12 +69,11 @@ def test_one_hump_is_no_finding(tmp_path: Path) -> None:
     assert {len(found) for found in made.modes.values()} == {1}
 
 
-def evidence_with(made: Evaluation, *others: Repeated) -> Evidence:
+def evidence_with(made: CampaignView, *others: Repeated) -> CampaignView:
     """Return evidence in which alpha has these modes in every case."""
     main = Repeated(Mode(say("main"), 500, 0.9, 1.0, 400, 900, float("nan")), 6, 6, Pattern("scattered"))
     found: dict[tuple[str, ...], list[Repeated]] = {(case.key, "alpha"): [main, *others] for case in CASES}
-    verdict = made.verdict
-    return Evidence(made.campaign, verdict.cases, verdict.summaries, [], [], made.launches, modes=found)
+    return dataclasses.replace(verdicts.with_changes(made, comparisons=[], control=[]), figures=NO_FIGURES, modes=found)
 
 
 def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
@@ -100,7 +99,7 @@ def second(seen: int, pattern: Pattern, share: float = 0.03) -> Repeated:
     ],
 )
 def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
-    made: Evaluation, pattern: Pattern, advice: str
+    made: CampaignView, pattern: Pattern, advice: str
 ) -> None:
     (found,) = modes.find(evidence_with(made, second(6, pattern)))
     assert render(found.advice) == f"A mean hides this: compare percentiles. {advice}"
@@ -111,5 +110,5 @@ def test_what_to_try_depends_on_how_slow_calls_follow_each_other(
 @pytest.mark.parametrize(
     "one", [second(2, Pattern("scattered")), second(6, Pattern("whole")), second(6, Pattern("stays"))]
 )
-def test_what_does_not_repeat_is_no_finding(made: Evaluation, one: Repeated) -> None:
+def test_what_does_not_repeat_is_no_finding(made: CampaignView, one: Repeated) -> None:
     assert list(modes.find(evidence_with(made, one))) == []

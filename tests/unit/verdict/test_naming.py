@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 from fakes import kinds
+from fakes.verdicts import view_of
 
 from rankbench.model import Case, CaseVerdict, Memory
 from rankbench.verdict import naming
-from rankbench.verdict.evidence import Evidence
 
 PUT = kinds.case("put", 8)
 FENCED = kinds.case("put", 8, allocation="create", epoch="fence")
@@ -65,8 +65,8 @@ def test_pairs_of_ranks_are_found_where_there_are_several() -> None:
 def titles(cases: list[Case]) -> dict[str, list[int]]:
     """Return the sizes of the lines of a campaign by the titles that sentences give them."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
-    evidence = Evidence(kinds.record("made", cases), verdicts, [], [], [], [])
-    return {title: [one.case.size_bytes for one in line] for title, line in evidence.lines()}
+    view = view_of(kinds.record("made", cases), verdicts)
+    return {title: [one.case.size_bytes for one in line] for title, line in view.lines()}
 
 
 def test_sentences_name_lines_by_what_is_unusual_and_pairs_together() -> None:

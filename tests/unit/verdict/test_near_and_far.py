@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from fakes import verdicts
 
-from rankbench import plots, statistics
+from rankbench import statistics
 from rankbench.language import render, say
 from rankbench.report import derived, overview
 from rankbench.report.tables import results
@@ -20,7 +20,7 @@ from rankbench.verdict.findings import modes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 NAMES = ("alpha", "beta")
 KEYS = [case.key for case in verdicts.LINE]
@@ -28,7 +28,7 @@ HOPS = [50.0, 200.0, 50.0, 200.0]
 
 
 @pytest.fixture
-def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignView:
     """Evaluate a campaign in which beta takes 1.2 times as long near and 0.8 times far, in the smallest case."""
     own = statistics.launch_figures
 
@@ -44,20 +44,20 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
     return verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=NAMES, cases=verdicts.LINE)
 
 
-def test_the_verdict_and_its_table_name_both_levels(evaluated: Evaluation) -> None:
+def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> None:
     first, *others = evaluated.verdict.cases
     assert (first.outcome, first.winners_by_level) == ("depends", {"near": ["alpha"], "far": ["beta"]})
     assert {one.outcome for one in others} == {"equivalent"}
-    (table,) = results.latex(plots.picture(evaluated))
+    (table,) = results.latex(evaluated)
     assert [render(row[-1].text) for row in table.rows] == ["near: alpha, far: beta", "=", "="]
     assert first.outcome_by_level == {"near": "faster", "far": "faster"}
     wins = "Fastest in single cases: alpha 0, beta 0, equivalent 2, different near and far 1, undecided 0 (of 3 cases)."
     assert wins in [render(claim.text) for claim in evaluated.verdict.conclusion]
-    assert "; two signs: cores near/far" in overview.overview(plots.picture(evaluated)).caption
+    assert "; two signs: cores near/far" in overview.overview(evaluated).caption
     assert [one.kind for one in evaluated.verdict.findings if one.severity == "warning"].count("reference") == 2
 
 
-def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: Evaluation) -> None:
+def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:
     check, *others = gating.within(evaluated, "beta", "alpha")
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
@@ -66,7 +66,7 @@ def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: Evaluation) -
     assert [one.relation for one in (check, *others)] == [one.outcome for one in evaluated.verdict.cases]
 
 
-def test_exported_comparisons_have_columns_of_both_levels(evaluated: Evaluation) -> None:
+def test_exported_comparisons_have_columns_of_both_levels(evaluated: CampaignView) -> None:
     row = derived.frames(evaluated)["comparisons"].row(by_predicate=pl.col("case") == KEYS[0], named=True)
     assert (row["near_ratio"], row["far_ratio"]) == (pytest.approx(1.2), pytest.approx(0.8))
     assert (row["near_blocks"], row["far_blocks"]) == (6, 6)
@@ -74,18 +74,18 @@ def test_exported_comparisons_have_columns_of_both_levels(evaluated: Evaluation)
 
 @pytest.mark.parametrize(("slow_ns", "follows"), [(400.0, True), (100.0, False)])
 def test_a_mode_that_occurs_while_cores_are_far_is_one_of_the_machine(
-    evaluated: Evaluation, slow_ns: float, follows: bool
+    evaluated: CampaignView, slow_ns: float, follows: bool
 ) -> None:
     pattern = Pattern("bursts", 14)
     main = Repeated(Mode(say("main"), 100, 0.5, 1.0, 50, 200, float("nan")), 6, 6, pattern)
     second = Repeated(Mode(say("second at 4.0×, 50 % of samples"), 400, 0.5, 4.0, 200, 900, 0.1), 6, 6, pattern)
     visits = pl.lit([100.0, slow_ns, 500.0 - slow_ns, slow_ns])
-    evidence = replace(
-        evaluated.evidence,
-        figures=evaluated.evidence.figures.with_columns(visit_ns=visits),
+    view = replace(
+        evaluated,
+        figures=evaluated.judged_figures.with_columns(visit_ns=visits),
         modes={(key, name): [main, second] for key in KEYS for name in NAMES},
     )
-    found = list(modes.find(evidence))
+    found = list(modes.find(view))
     if follows:
         assert [render(one.text) for one in found] == [
             "In 3 cases the samples of alpha and beta have more than one mode, and the slower mode occurs while cores "

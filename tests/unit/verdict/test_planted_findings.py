@@ -21,22 +21,22 @@ from rankbench import units
 from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.verdict import findings
-from rankbench.verdict.evidence import NO_LAST_RANKS
 from rankbench.verdict.findings import guidelines
+from rankbench.verdict.view import NO_LAST_RANKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rankbench.model import Case
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 FINDERS = units.modules(findings)
 SIZES = tuple(4**power for power in range(2, 11))
 SMALL, SWITCH = 16, 4096
 
 
-def found(kind: str, evidence: Evidence) -> list[Finding]:
-    return list(FINDERS[kind].find(evidence))
+def found(kind: str, view: CampaignView) -> list[Finding]:
+    return list(FINDERS[kind].find(view))
 
 
 def line(operation: str = "allreduce", form: str = "blocking", sizes: Sequence[int] = SIZES) -> list[Case]:
@@ -48,9 +48,9 @@ def times(factor: Callable[[str, Case], float]) -> planted.Told:
     return lambda candidate, case: campaigns.base_ns(case) * factor(candidate, case)
 
 
-def exactly(factor: Callable[[str, Case], float], cases: Sequence[Case], **others: object) -> Evidence:
+def exactly(factor: Callable[[str, Case], float], cases: Sequence[Case], **others: object) -> CampaignView:
     """Return evidence without any scatter."""
-    return planted.evidence(times(factor), cases=cases, spread=0, state=0, **others)  # type: ignore[arg-type]
+    return planted.view(times(factor), cases=cases, spread=0, state=0, **others)  # type: ignore[arg-type]
 
 
 def key(size: int, operation: str = "allreduce", datatype: str = "float") -> str:
@@ -82,13 +82,13 @@ def test_a_crossover_is_told_with_both_sides_of_it() -> None:
 def test_winners_that_only_flicker_do_not_cross() -> None:
     """Two are level in truth and a third is behind: whoever happens to be in front changes from size to size."""
     told = times(lambda candidate, _case: 1.4 if candidate == "gamma" else 1.0)
-    invented = sum(bool(found("crossover", planted.evidence(told, seed=seed, cases=line()))) for seed in range(25))
+    invented = sum(bool(found("crossover", planted.view(told, seed=seed, cases=line()))) for seed in range(25))
     assert invented == 0
 
 
 def test_a_planted_crossover_is_found_through_noise() -> None:
-    made = [planted.evidence(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
-    texts = [render(one.text) for evidence in made for one in found("crossover", evidence)]
+    made = [planted.view(times(crossing), seed=seed, spread=0.05, cases=line()) for seed in range(15)]
+    texts = [render(one.text) for view in made for one in found("crossover", view)]
     assert len(texts) == 15
     assert all("It changes between 1 KiB and 16 KiB: " in text for text in texts)
 
@@ -217,7 +217,7 @@ def composed(breach: float = 1.0) -> planted.Told:
 
 
 def test_an_allreduce_slower_than_its_parts_is_told() -> None:
-    made = planted.evidence(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
+    made = planted.view(composed(1.5), cases=PARTS, spread=0, state=0, candidates=("alpha",))
     sizes = [size for size in SIZES if size >= SWITCH]
     operations = (("allreduce", "float"), ("reduce", "float"), ("bcast", "byte"))
     assert [rendered(one) for one in found("guidelines", made)] == [
@@ -294,7 +294,7 @@ def restless(candidate: str, _case: Case) -> float:
 
 
 def test_launches_that_scatter_far_more_than_all_others_are_told() -> None:
-    made = planted.evidence(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
+    made = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
     (one,) = found("unstable", made)
     assert render(one.title) == "beta: launches differ more than those of others"
     assert render(one.text).startswith(
@@ -305,15 +305,15 @@ def test_launches_that_scatter_far_more_than_all_others_are_told() -> None:
 
 
 def test_a_machine_that_stirs_all_launches_is_no_candidate_s_doing() -> None:
-    made = [planted.evidence(planted.alike, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
-    assert [found("unstable", evidence) for evidence in made] == [[]] * 15
+    made = [planted.view(planted.alike, cases=line(), seed=seed, spread=0.2, tails=2) for seed in range(15)]
+    assert [found("unstable", view) for view in made] == [[]] * 15
 
 
 def test_cases_that_a_launch_or_all_but_one_lack_are_left_out_of_its_scatter() -> None:
-    made = planted.evidence(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
+    made = planted.view(planted.alike, cases=line(), spread=restless, state=0.02, launches=10)
     lone = (pl.col("case") == key(SMALL)) & (pl.col("block") > 1)
     lacking = (pl.col("case") == key(SWITCH)) & (pl.col("block") == 2)
-    figures = made.figures.filter(~(lone | lacking))
+    figures = made.judged_figures.filter(~(lone | lacking))
     (one,) = found("unstable", dataclasses.replace(made, figures=figures))
     assert render(one.title) == "beta: launches differ more than those of others"
 
@@ -355,7 +355,7 @@ def test_a_setting_that_changes_one_case_or_of_which_little_is_known_is_not_told
 
     assert found("no_effect", exactly(once, line(), candidates=("alpha", "beta"), settings=SETTINGS)) == []
     assert found("no_effect", exactly(once, line(), candidates=("alpha", "beta"))) == []
-    noisy = planted.evidence(planted.alike, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
+    noisy = planted.view(planted.alike, candidates=("alpha", "beta"), settings=SETTINGS, spread=0.1)
     assert found("no_effect", noisy) == []
 
 
@@ -431,7 +431,7 @@ SYMMETRIC = [*line(sizes=(8, 1024)), *line("alltoall", sizes=(8, 1024)), *line("
 
 def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
     table = last_ranks(SYMMETRIC, lambda _name: 0.9)
-    (one,) = found("last_rank", planted.evidence(planted.alike, cases=SYMMETRIC, last_ranks=table))
+    (one,) = found("last_rank", planted.view(planted.alike, cases=SYMMETRIC, last_ranks=table))
     assert render(one.title) == "Rank 2 ends last"
     assert render(one.text).startswith("Rank 2 ends last in ")
     assert render(one.text).endswith(
@@ -442,7 +442,7 @@ def test_a_rank_that_is_last_with_all_candidates_points_to_its_cpu() -> None:
 
 def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None:
     table = last_ranks(SYMMETRIC, lambda name: 0.9 if name == "beta" else 0.25)
-    (one,) = found("last_rank", planted.evidence(planted.alike, cases=SYMMETRIC, last_ranks=table))
+    (one,) = found("last_rank", planted.view(planted.alike, cases=SYMMETRIC, last_ranks=table))
     assert "of the samples of 5 of 5 cases of beta, launch after launch." in render(one.text)
     assert one.severity == "note"
 
@@ -451,7 +451,7 @@ def test_a_rank_that_is_last_with_one_candidate_may_be_its_algorithm_s() -> None
 def test_what_ends_there_by_its_nature_is_not_told(operations: Sequence[str]) -> None:
     cases = [case for name in operations for case in line(name, sizes=(8, 1024))]
     table = last_ranks(cases, lambda _name: 0.95)
-    assert found("last_rank", planted.evidence(planted.alike, cases=cases, last_ranks=table)) == []
+    assert found("last_rank", planted.view(planted.alike, cases=cases, last_ranks=table)) == []
 
 
 # --- nothing planted --------------------------------------------------------------------------------------------------
@@ -483,7 +483,7 @@ def test_findings_are_hardly_ever_invented(spread: float, tails: int) -> None:
     """Each kind of finding is made in at most 1 of 50 campaigns in which there is nothing of its kind."""
     invented: Counter[str] = Counter()
     for seed in range(50):
-        made = planted.evidence(
+        made = planted.view(
             nothing, seed=seed, cases=NULL, spread=spread, tails=tails, last_ranks=LAST[seed % 4], settings=THREE
         )
         invented.update(kind for kind in WANTED if found(kind, made))
@@ -497,5 +497,5 @@ def test_a_case_that_failed_throughout_is_nobody_s_finding() -> None:
     def told(candidate: str, case: Case) -> float:
         return math.nan if candidate == "beta" and case.size_bytes > 1024 else campaigns.base_ns(case)
 
-    made = planted.evidence(told, cases=NULL, last_ranks=LAST[0])
+    made = planted.view(told, cases=NULL, last_ranks=LAST[0])
     assert [one for kind in WANTED for one in found(kind, made) if kind != "guidelines"] == []

@@ -13,38 +13,38 @@ from rankbench.language import render
 from rankbench.statistics import compare
 from rankbench.statistics.references import by_case
 from rankbench.verdict import judge_case
-from rankbench.verdict.evidence import Pairs
+from rankbench.verdict.comparisons import Comparisons
 from rankbench.verdict.findings import reference
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 HOPS = [50.0, 200.0, 50.0, 200.0]
 SMALLEST = verdicts.LINE[0].key
 
 
-def evidence(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> Evidence:
-    """Return evidence in which beta takes so much as long as alpha in the smallest case, at each level."""
+def view(tmp_path: Path, near: float, far: float, hops: list[float] = HOPS) -> CampaignView:
+    """Return a view in which beta takes so much as long as alpha in the smallest case, at each level."""
     names = ("alpha", "beta")
-    told = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE).evidence
+    told = verdicts.evaluate(tmp_path, verdicts.constant({}), candidates=names, cases=verdicts.LINE)
     slow = pl.when(pl.col("case") == SMALLEST, pl.col("candidate") == "beta")
-    figures = told.figures.with_columns(
+    figures = told.judged_figures.with_columns(
         visit=pl.lit([0, 1, 2, 3]),
         visit_hop_ns=pl.lit(hops),
         visit_ns=slow.then(pl.lit([100 * near, 400 * far] * 2)).otherwise(pl.lit([100.0, 400.0] * 2)),
     )
     compared = compare(figures, [names], 0.03, levels=by_case(figures, told.campaign))
     cases = [
-        judge_case(case, [one for one in told.summaries if one.case == case.key], Pairs(compared))
+        judge_case(case, [one for one in told.summaries if one.case == case.key], Comparisons(compared))
         for case in told.campaign.cases
     ]
-    return replace(told, figures=figures, comparisons=compared, cases=cases)
+    return replace(verdicts.with_changes(told, comparisons=compared, cases=cases), figures=figures)
 
 
 def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
-    judged = evidence(tmp_path, near=1.2, far=0.8)
+    judged = view(tmp_path, near=1.2, far=0.8)
     level, reversal = reference.find(judged)
     assert render(level.title) == "Cores were near at times and far at others"
     assert render(level.text) == (
@@ -61,20 +61,20 @@ def test_a_winner_that_changes_is_named_at_both_levels(tmp_path: Path) -> None:
         "1.25× far). Ratios are of the slower to the faster one."
     )
     assert (reversal.cases, reversal.severity) == ([SMALLEST], "warning")
-    smallest = next(one for one in judged.cases if one.case.key == SMALLEST)
+    smallest = next(one for one in judged.case_verdicts if one.case.key == SMALLEST)
     assert (smallest.outcome, smallest.decided) == ("depends", False)
     assert smallest.winners_by_level == {"near": ["alpha"], "far": ["beta"]}
 
 
 @pytest.mark.parametrize("ratio", [1.2, 1.0])
 def test_levels_that_make_no_difference_are_a_note(tmp_path: Path, ratio: float) -> None:
-    judged = evidence(tmp_path, near=ratio, far=ratio)
+    judged = view(tmp_path, near=ratio, far=ratio)
     (level,) = reference.find(judged)
     assert (level.cases, level.severity) == ([], "note")
-    assert {one.outcome for one in judged.cases} == ({"faster", "equivalent"} if ratio > 1 else {"equivalent"})
+    assert {one.outcome for one in judged.case_verdicts} == ({"faster", "equivalent"} if ratio > 1 else {"equivalent"})
 
 
 def test_one_level_is_no_finding(tmp_path: Path) -> None:
-    judged = evidence(tmp_path, near=1.2, far=0.8, hops=[50.0] * 4)
+    judged = view(tmp_path, near=1.2, far=0.8, hops=[50.0] * 4)
     assert list(reference.find(judged)) == []
-    assert not any(one.winners_by_level for one in judged.cases)
+    assert not any(one.winners_by_level for one in judged.case_verdicts)

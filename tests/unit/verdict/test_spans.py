@@ -54,13 +54,13 @@ def test_spans_agree_with_the_verdicts_of_drawn_campaigns() -> None:
     """Half of the cases differ by so little that the verdict is right in some and open in others."""
     count = 0
     for seed in range(30):
-        made = planted.evidence(
+        made = planted.view(
             lambda name, case: planted.smooth(name, case) * (1 + 0.03 * offset(name, case)),
             seed=seed, spread=0.03, launches=5, cases=CASES,
         )  # fmt: skip
         spans = [span for one in groups(made) for span in one.spans]
         spans += [span for one in crossover.find(made) for span in one.spans]
-        count += agree(spans, made.cases)
+        count += agree(spans, made.case_verdicts)
     assert count > 100
 
 

@@ -9,8 +9,6 @@ from fakes import campaigns, verdicts
 
 from rankbench.language import render
 from rankbench.model import CaseVerdict, Summary
-from rankbench.verdict import judge
-from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.findings import start_uncertain
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ def judged(folder: Path, change: Callable[[Summary], Summary], cases: list[Case]
     comparisons = [
         one for one in made.verdict.comparisons if not {(one.case, one.base), (one.case, one.other)} & doubted
     ]
-    return judge(made.campaign, summaries, comparisons, [], made.launches)
+    return verdicts.judge_again(made, summaries=summaries, comparisons=comparisons)
 
 
 def uncertain(*names: str) -> Callable[[Summary], Summary]:
@@ -128,8 +126,8 @@ def test_with_a_start_that_agrees_on_no_time_beginning_apart_is_no_finding() -> 
         apart = Summary(
             case=case.key, candidate="alpha", launches=6, samples=60, late=0, overrun=0, typical_ns=500.0, skew_ns=400.0
         )
-        evidence = Evidence(campaigns.campaign(cases=[case]), [verdict], [apart], [], [], [])
-        return [render(one.title) for one in start_uncertain.find(evidence)]
+        view = verdicts.view_of(campaigns.campaign(cases=[case]), [verdict], [apart])
+        return [render(one.title) for one in start_uncertain.find(view)]
 
     assert titles("window") == ["Ranks began measurably apart"]
     assert titles("none") == []

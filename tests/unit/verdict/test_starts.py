@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankbench.model import Case
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 WINDOW = campaigns.cases_of(lines=[("allreduce", "blocking")], sizes=(8, 65536))
 FACTORS = {"none": 0.42, "roundtime": 1.0, "barrier": 1.25}
 
 
-def evaluated(folder: Path, *starts: str) -> Evaluation:
+def evaluated(folder: Path, *starts: str) -> CampaignView:
     """Evaluate a campaign in which a start has its own factor on all times, beta's twice as high once."""
     cases = [*WINDOW, *(msgspec.structs.replace(case, start=start) for start in starts for case in WINDOW)]
 
@@ -34,30 +34,30 @@ def evaluated(folder: Path, *starts: str) -> Evaluation:
     return evaluation.evaluate(campaigns.make_campaign(folder / "made", truth, 6, cases=cases))
 
 
-def said(found: Evaluation) -> list[str]:
-    return [render(one.text) for one in read_out(found.campaign, found.starts, found.verdict.summaries)]
+def said(found: CampaignView) -> list[str]:
+    return [render(one.text) for one in read_out(found.campaign, found.start_effects, found.verdict.summaries)]
 
 
 def test_a_start_is_compared_within_one_candidate_and_case(tmp_path: Path) -> None:
     found = evaluated(tmp_path, "none", "roundtime")
-    ratios = {(one.candidate, one.case, one.usual): one.ratio.ratio for one in found.starts}
+    ratios = {(one.candidate, one.case, one.usual): one.ratio.ratio for one in found.start_effects}
     assert len(ratios) == 8
     for size in (8, 65536):
         window = f"allreduce.blocking.{size}.float.socket.window"
         none = window.replace("window", "none")
         assert ratios["alpha", none, window] == pytest.approx(0.42, rel=0.03)
         assert ratios["beta", none, window] == pytest.approx(0.84 if size == 8 else 0.42, rel=0.03)
-    assert {one.ratio.base for one in found.starts} == {"window"}
+    assert {one.ratio.base for one in found.start_effects} == {"window"}
 
 
 def test_without_another_start_there_is_nothing_to_say(tmp_path: Path) -> None:
     found = evaluated(tmp_path)
-    assert found.starts == []
+    assert found.start_effects == []
     assert said(found) == []
 
 
 def test_a_twin_takes_no_part(tmp_path: Path) -> None:
-    assert {one.candidate for one in evaluated(tmp_path, "none").starts} == {"alpha", "beta"}
+    assert {one.candidate for one in evaluated(tmp_path, "none").start_effects} == {"alpha", "beta"}
 
 
 def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
@@ -66,7 +66,9 @@ def test_an_uncertain_launch_takes_no_part(tmp_path: Path) -> None:
         lambda _candidate, case: Truth(error_ns=100.0 * (case.start == "window" and case.size_bytes == 8)),
         cases=[*WINDOW, *(msgspec.structs.replace(case, start="none") for case in WINDOW)],
     )
-    assert {one.case for one in evaluation.evaluate(made).starts} == {"allreduce.blocking.65536.float.socket.none"}
+    assert {one.case for one in evaluation.evaluate(made).start_effects} == {
+        "allreduce.blocking.65536.float.socket.none"
+    }
 
 
 def test_what_is_found_is_read_out(tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from fakes.words import rendered
 
 from rankbench.language import Text, render
 from rankbench.model import Finding, State
-from rankbench.verdict import evaluation, judge
+from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from rankbench.model import Launch, Verdict
-    from rankbench.verdict.evaluation import Evaluation
+    from rankbench.verdict.view import CampaignView
 
 HANDING = "Without MPI, handing a cache line from one CPU to another"
 COMPARED = (
@@ -31,7 +31,7 @@ ADVICE = (
 )
 
 
-def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> Evaluation:
+def evaluate(folder: Path, exchange_ns: Callable[[str, int], tuple[float, float]], launches: int = 6) -> CampaignView:
     """Evaluate a campaign of two candidates in which the state of the machine was as told; beta takes twice as long."""
     made = campaigns.make_campaign(
         folder / "made",
@@ -49,18 +49,18 @@ def findings(verdict: Verdict) -> list[Finding]:
     return [one for one in verdict.findings if one.kind == "state"]
 
 
-def again(evaluated: Evaluation, change: Callable[[Launch], Launch]) -> list[Finding]:
+def again(evaluated: CampaignView, change: Callable[[Launch], Launch]) -> list[Finding]:
     """Judge the same figures with other launches."""
-    verdict, launches = evaluated.verdict, [change(launch) for launch in evaluated.launches]
-    return findings(judge(evaluated.campaign, verdict.summaries, verdict.comparisons, verdict.control, launches))
+    launches = [change(launch) for launch in evaluated.launches]
+    return findings(verdicts.judge_again(evaluated, control=evaluated.control, launches=launches))
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> CampaignView:
     return evaluate(tmp_path_factory.mktemp("quiet"), lambda _candidate, block: (50.0 + block, 51.0 + block))
 
 
-def test_one_state_with_a_little_scatter_is_no_finding(quiet: Evaluation) -> None:
+def test_one_state_with_a_little_scatter_is_no_finding(quiet: CampaignView) -> None:
     assert findings(quiet.verdict) == []
 
 
@@ -103,7 +103,7 @@ def test_a_candidate_that_met_a_better_machine_throughout_is_told(tmp_path: Path
 # --- stolen time ------------------------------------------------------------------------------------------------------
 
 
-def test_stolen_time_is_told_of_the_cpus_in_use(quiet: Evaluation) -> None:
+def test_stolen_time_is_told_of_the_cpus_in_use(quiet: CampaignView) -> None:
     """A launch of the stand-in lasts 2.5 s on two CPUs: 0.1 s are 2 % of that."""
 
     def change(launch: Launch) -> Launch:
@@ -127,7 +127,7 @@ def test_stolen_time_is_told_of_the_cpus_in_use(quiet: Evaluation) -> None:
     ]
 
 
-def test_a_launch_that_did_not_start_lost_no_share(quiet: Evaluation) -> None:
+def test_a_launch_that_did_not_start_lost_no_share(quiet: CampaignView) -> None:
     assert again(quiet, lambda launch: msgspec.structs.replace(launch, ranks=[], duration_s=0.0, stolen_s=1.0)) == []
 
 
@@ -143,7 +143,7 @@ def test_a_launch_that_did_not_start_lost_no_share(quiet: Evaluation) -> None:
     ],
 )
 def test_states_that_are_not_known_are_told_with_the_reason(
-    quiet: Evaluation, state: State | None, reason: str, why: str
+    quiet: CampaignView, state: State | None, reason: str, why: str
 ) -> None:
     def change(launch: Launch) -> Launch:
         known = launch.number > 4
@@ -166,7 +166,7 @@ def test_states_that_are_not_known_are_told_with_the_reason(
     ]
 
 
-def test_launches_of_an_older_rankbench_have_no_state(quiet: Evaluation) -> None:
+def test_launches_of_an_older_rankbench_have_no_state(quiet: CampaignView) -> None:
     def change(launch: Launch) -> Launch:
         told = msgspec.to_builtins(launch)
         older = {key: value for key, value in told.items() if key not in {"before", "after", "state_reason"}}
@@ -178,6 +178,6 @@ def test_launches_of_an_older_rankbench_have_no_state(quiet: Evaluation) -> None
     )
 
 
-def test_one_cpu_has_no_other_to_exchange_with(quiet: Evaluation) -> None:
+def test_one_cpu_has_no_other_to_exchange_with(quiet: CampaignView) -> None:
     alone = State(cpus=[0])
     assert again(quiet, lambda launch: msgspec.structs.replace(launch, before=alone, after=alone)) == []

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import fakes
 import msgspec
@@ -11,12 +11,11 @@ from fakes.campaigns import Truth
 from scipy import stats
 
 from rankbench.language import render
-from rankbench.model import Comparison, Look, Plan, Stop, Summary, Verdict
+from rankbench.model import Comparison, Look, Plan, Stop, Summary
 from rankbench.plan import looks
 from rankbench.plan.reading import parse
 from rankbench.statistics.looks import Penalty
 from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.evidence import Evidence
 from rankbench.verdict.interim import interim_looks
 from rankbench.verdict.stopping import decide
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankbench.campaign import Decision
     from rankbench.model import Case
+    from rankbench.verdict.view import CampaignView
 
 
 FIRST_LOOK = [1.0] * 5
@@ -75,28 +75,11 @@ def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary
     )
 
 
-class Seen(NamedTuple):
-    """What figures say."""
-
-    verdict: Verdict
-    evidence: Evidence
+def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
+    return lambda: verdicts.view_of(campaigns.campaign(), summaries=summaries, comparisons=comparisons)
 
 
-def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], Seen]:
-    verdict = Verdict(
-        conclusion=[],
-        cases=[],
-        summaries=list(summaries),
-        comparisons=list(comparisons),
-        control=[],
-        findings=[],
-        blocks=5,
-    )
-    record = campaigns.campaign()
-    return lambda: Seen(verdict, Evidence(record, [], list(summaries), list(comparisons), [], []))
-
-
-def never() -> Seen:
+def never() -> CampaignView:
     raise AssertionError("this rule needs no figures, and reading every sample takes time")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankbench.model import Case
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 PAIRS = {"allreduce": "osu-allreduce", "bcast": "osu-bcast"}
 SIZES = (8, 1024)
@@ -29,15 +29,15 @@ CASES = [
 AGREE = {"alpha": 1.0, "beta": 1.4}
 
 
-def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> Evidence:
+def made(told: Mapping[tuple[str, int], Mapping[str, float]]) -> CampaignView:
     """Return a campaign in which alpha is the faster one but in the cases that are told."""
 
     def time_ns(candidate: str, case: Case) -> float:
         return 1000 * told.get((case.operation, case.size_bytes), AGREE)[candidate]
 
-    evidence = planted.evidence(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
+    view = planted.view(time_ns, cases=CASES, candidates=("alpha", "beta"), spread=0.001)
     known = alternated.record(CASES).operations
-    return dataclasses.replace(evidence, campaign=msgspec.structs.replace(evidence.campaign, operations=known))
+    return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
 
 
 def test_a_tool_that_names_the_other_one_is_told() -> None:
@@ -93,8 +93,8 @@ def test_other_numbers_are_named_where_a_tool_contradicts() -> None:
         times = {"alpha": 1300.0, "beta": 1000.0} if case.suite else {"alpha": 1000.0, "beta": 1400.0}
         return times[candidate]
 
-    evidence = planted.evidence(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
+    view = planted.view(time_ns, cases=cases, candidates=("alpha", "beta"), spread=0.001)
     known = alternated.record(cases).operations
-    evidence = dataclasses.replace(evidence, campaign=msgspec.structs.replace(evidence.campaign, operations=known))
-    (found,) = tools_disagree.find(evidence)
+    view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, operations=known))
+    (found,) = tools_disagree.find(view)
     assert render(found.advice).startswith("osu calculates with numbers of type char there, the core of type float. ")

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rankbench.model import Case, CaseVerdict, Launch, RankFact, Summary
-    from rankbench.plots import Picture
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 
 LEFT_OUT = "start too uncertain"
@@ -127,22 +127,22 @@ def kinds() -> dict[str, ModuleType]:
     return dict(sorted(units.modules(tables).items(), key=lambda found: (found[1].ORDER, found[0])))
 
 
-def made_for(place: str, kind: ModuleType, view: Picture) -> list[Table]:
+def made_for(place: str, kind: ModuleType, view: CampaignView) -> list[Table]:
     """Return the tables of a kind for a place: `page`, `text` or `latex`."""
     names = ("latex", "text") if place == "latex" else (place,)
     make = next((getattr(kind, name) for name in names if hasattr(kind, name)), kind.tables)
     return list(make(view))
 
 
-def smallest_cases(whole: Picture) -> list[str]:
+def smallest_cases(view: CampaignView) -> list[str]:
     """Return, for each line that has several starts, the key of its case of the smallest size with the usual one."""
-    several = [case for case in whole.cases if whole.own_start(case) and len(whole.evaluation.alike(case)) > 1]
-    lines = dataclasses.replace(whole, cases=several).parts("line")
+    several = [case for case in view.cases if view.has_usual_start(case) and len(view.start_variants(case)) > 1]
+    lines = view.showing(several).parts("line")
     return [min(part.cases, key=lambda case: case.size_bytes).key for _, part in lines]
 
 
 def figure(
-    part: Picture, verdict: CaseVerdict, candidate: str, summary: Summary | None, *, launches: bool = False
+    part: CampaignView, verdict: CaseVerdict, candidate: str, summary: Summary | None, *, launches: bool = False
 ) -> Cell:
     """Return a typical value with its interval, or why there is none."""
     measure = part.measure(verdict.case)
@@ -185,15 +185,15 @@ def ended(summary: Summary) -> str:
     return ", ".join(status.replace("-", " ") for status in summary.failures)
 
 
-def fastest_heading(part: Picture) -> str:
+def fastest_heading(part: CampaignView) -> str:
     """Return the heading of the column of winners, which says what its ratio is."""
     memory = part.cases[0].quantity == "memory"
     return format_text("least (×: next)") if memory else format_text("fastest (×: next slower)")
 
 
-def outcome_legend(whole: Picture) -> str:
+def outcome_legend(view: CampaignView) -> str:
     """Return what the signs of a table of winners mean."""
-    return format_text("~ not distinguishable, = equivalent within {within:.0%}", within=whole.campaign.plan.threshold)
+    return format_text("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold)
 
 
 def winner(verdict: CaseVerdict) -> str:
@@ -224,26 +224,26 @@ def joined_winners(verdict: CaseVerdict) -> str:
     return format_text("{names}, {ratio} to {rival}", names=names, ratio=ratio, rival=rival)
 
 
-def failures(whole: Picture) -> Table:
+def failures(view: CampaignView) -> Table:
     """Return what went wrong by candidate and reason, with the cases it befell."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     doubts: dict[str, dict[str, Summary]] = defaultdict(dict)
-    for one in whole.verdict.summaries:
+    for one in view.verdict.summaries:
         if one.doubt and not one.failures:
             doubts[one.candidate][one.case] = one
     said = {name: not_judged(list(ones.values())) for name, ones in doubts.items()}
-    for verdict in whole.verdicts():
+    for verdict in view.shown_verdicts():
         for candidate, reason in verdict.failures.items():
             told = said[candidate] if verdict.case.key in doubts.get(candidate, {}) else render(reason)
             found[candidate, told].append(verdict.case.key)
-    for case, summary in whole.summaries():
+    for case, summary in view.shown_summaries():
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
                 told = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
                 befell = format_text("{status} in {count} of {all} launches", status=status, count=count, all=of)
                 found[summary.candidate, befell + told].append(case.key)
-    names = case_names(whole)
+    names = case_names(view)
     rows = [
         [Cell(candidate), Cell(reason), Cell(listed([names[key] for key in keys]), case=keys[0])]
         for (candidate, reason), keys in found.items()
@@ -260,26 +260,26 @@ def not_judged(doubted: list[Summary]) -> str:
     return format_text("not judged: {doubt}", doubt=worst.doubt)
 
 
-def placed(whole: Picture, case: Case) -> str:
+def placed(view: CampaignView, case: Case) -> str:
     """Return start and placement of a case, as the tail of a name, where they tell it from others."""
-    several = len(whole.campaign.plan.placements) > 1
-    return begun(whole, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
+    several = len(view.campaign.plan.placements) > 1
+    return begun(view, case) + (f" {format_text('at {placement}', placement=case.placement)}" if several else "")
 
 
-def begun(whole: Picture, case: Case) -> str:
+def begun(view: CampaignView, case: Case) -> str:
     """Return the start of a case, as the tail of a name, where it is not the usual one."""
-    return "" if whole.own_start(case) else f", {format_text('start {start}', start=case.start)}"
+    return "" if view.has_usual_start(case) else f", {format_text('start {start}', start=case.start)}"
 
 
-def line_name(part: Picture) -> str:
+def line_name(part: CampaignView) -> str:
     """Return how the line of a part is called."""
     case = part.cases[0]
-    return part.line() + placed(part, case)
+    return part.line_name() + placed(part, case)
 
 
-def case_names(whole: Picture) -> dict[str, str]:
+def case_names(view: CampaignView) -> dict[str, str]:
     """Return how each case is called."""
-    return {case.key: whole.name(case) + placed(whole, case) for case in whole.cases}
+    return {case.key: view.case_name(case) + placed(view, case) for case in view.cases}
 
 
 def listed(names: list[str], most: int = 3) -> str:
@@ -288,9 +288,9 @@ def listed(names: list[str], most: int = 3) -> str:
     return format_text("{names} and {n} more", names=told, n=len(names) - most) if len(names) > most else told
 
 
-def libraries(whole: Picture) -> Table:
+def libraries(view: CampaignView) -> Table:
     """Return what each candidate is made of, as found inside its own launches."""
-    campaign = whole.campaign
+    campaign = view.campaign
     by_name = {library.name: library for library in campaign.libraries}
     receipts = {receipt.library: receipt for receipt in campaign.receipts}
     rows = []
@@ -301,7 +301,7 @@ def libraries(whole: Picture) -> Table:
             [
                 Cell(candidate.name, format_text("A/A twin of {name}", name=twin) if twin else ""),
                 Cell(f"{library.family} {library.version}", library.prefix),
-                Cell(said(whole.launches, candidate.name)),
+                Cell(said(view.launches, candidate.name)),
                 Cell(receipt.compiler if receipt else "–", " ".join(receipt.flags) if receipt else ""),
                 Cell(settings or format_text("none")),
             ]
@@ -322,10 +322,10 @@ def said(launches: Iterable[Launch], candidate: str) -> str:
     return next(strings, "–").strip().split("\n")[0]
 
 
-def seats(whole: Picture) -> Table:
+def seats(view: CampaignView) -> Table:
     """Return where the ranks ran, once for each different answer."""
     seen: dict[tuple[str, str, str], list[Launch]] = defaultdict(list)
-    for launch in whole.launches:
+    for launch in view.launches:
         if launch.ranks:
             seats = ", ".join(map(seat, launch.ranks))
             seen[launch.placement, seats, launch.ranks[0].libmpi].append(launch)
@@ -354,10 +354,10 @@ def seat(one: RankFact) -> str:
     return format_text("{rank}: {host} cpu {cpu} of {cpus}", rank=one.rank, host=one.host, cpu=one.cpu, cpus=one.cpus)
 
 
-def clocks(whole: Picture) -> Table:
+def clocks(view: CampaignView) -> Table:
     """Return the time sources in use, their resolution and cost, and how far ranks share a clock."""
     seen: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
-    for facts, launch in ((launch.facts, launch) for launch in whole.launches if launch.facts):
+    for facts, launch in ((launch.facts, launch) for launch in view.launches if launch.facts):
         identities = len({rank.clock for rank in launch.ranks})
         compared = facts.synchronisation or "linear"
         several = format_text("{n}, synchronised by {how}", n=identities, how=compared)
@@ -382,9 +382,9 @@ def clocks(whole: Picture) -> Table:
     return Table(format_text("Time"), columns, rows)
 
 
-def control(whole: Picture) -> Table:
+def control(view: CampaignView) -> Table:
     """Return the A/A comparisons that were false alarms."""
-    names = case_names(whole)
+    names = case_names(view)
     rows = [
         [
             Cell(names[comparison.case], case=comparison.case),
@@ -392,7 +392,7 @@ def control(whole: Picture) -> Table:
             Cell(format_ratio(comparison.ratio)),
             Cell(format_text("{low:ratio} to {high:ratio}", low=comparison.low, high=comparison.high)),
         ]
-        for comparison in whole.verdict.control
+        for comparison in view.verdict.control
         if comparison.different and comparison.case in names
     ]
     columns = [format_text("case"), format_text("pair"), format_text("ratio"), format_text("interval")]

@@ -13,7 +13,7 @@ from rankbench.statistics.first_calls import by_operation
 from rankbench.verdict import naming
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "First calls"
 HELP = "Show the first call of each operation, and the second."
@@ -33,14 +33,14 @@ MEANING = (
 )
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return a table for each placement: operations and candidates downwards. None where first calls are not known."""
-    return [placement_table(whole, place, part) for place, part in rows_by_placement(whole).items()]
+    return [placement_table(view, place, part) for place, part in rows_by_placement(view).items()]
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    return [Hint(MEANING), *map(Paragraph, sentences(whole))]
+    return [Hint(MEANING), *map(Paragraph, sentences(view))]
 
 
 def note(table: Table) -> str:
@@ -48,27 +48,27 @@ def note(table: Table) -> str:
     return table.caption.partition(": ")[2]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per launch and operation, for programs."""
-    found = whole.evaluation.first_calls
+    found = view.first_calls
     if found.is_empty():
         return found
-    keys = [case.key for case in whole.cases]
-    return found.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(whole.candidates)))
+    keys = [case.key for case in view.cases]
+    return found.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(view.candidates)))
 
 
-def rows_by_placement(whole: Picture) -> dict[str, list[dict[str, Any]]]:
+def rows_by_placement(view: CampaignView) -> dict[str, list[dict[str, Any]]]:
     """Return the medians by placement, in the order of the cases and candidates."""
-    places = {case.operation: number for number, case in reversed(list(enumerate(whole.cases)))}
-    turns = {name: number for number, name in enumerate(whole.candidates)}
-    rows = by_operation(frame(whole)).rows(named=True)
+    places = {case.operation: number for number, case in reversed(list(enumerate(view.cases)))}
+    turns = {name: number for number, name in enumerate(view.candidates)}
+    rows = by_operation(frame(view)).rows(named=True)
     found: dict[str, list[dict[str, Any]]] = {}
     for one in sorted(rows, key=lambda one: (places[one["operation"]], one["form"], turns[one["candidate"]])):
         found.setdefault(one["placement"], []).append(one)
     return found
 
 
-def placement_table(whole: Picture, placement: str, rows: list[dict[str, Any]]) -> Table:
+def placement_table(view: CampaignView, placement: str, rows: list[dict[str, Any]]) -> Table:
     """Return the table of one placement."""
     columns = [
         format_text("operation"),
@@ -80,15 +80,15 @@ def placement_table(whole: Picture, placement: str, rows: list[dict[str, Any]]) 
     columns += [format_text("least"), format_text("largest"), format_text("launches"), format_text("size")]
     rests = tuple(key for one in rows for key in one["cases"])
     return Table(
-        format_text("First calls: {place}", place=placement), columns, [cells(whole, one) for one in rows], rests
+        format_text("First calls: {place}", place=placement), columns, [cells(view, one) for one in rows], rests
     )
 
 
-def cells(whole: Picture, one: dict[str, Any]) -> list[Cell]:
+def cells(view: CampaignView, one: dict[str, Any]) -> list[Cell]:
     """Return the row of an operation and a candidate."""
     sizes = (format_size(one[name]) for name in ("from_bytes", "to_bytes"))
     return [
-        Cell(name_of(whole, one), case=one["cases"][0]),
+        Cell(name_of(view, one), case=one["cases"][0]),
         Cell(one["candidate"]),
         *(Cell(format_time(one[name])) for name in ("first_ns", "second_ns")),
         *(Cell(ratio_text(one[name])) for name in ("ratio", "least", "largest")),
@@ -102,13 +102,13 @@ def ratio_text(ratio: float) -> str:
     return format_ratio(ratio) if ratio >= LEAST else f"<{format_ratio(LEAST)}"
 
 
-def name_of(whole: Picture, one: dict[str, Any]) -> str:
+def name_of(view: CampaignView, one: dict[str, Any]) -> str:
     """Return how an operation in a form is called."""
-    case = next(case for case in whole.cases if case.key == one["cases"][0])
-    return naming.call(case, whole.operation(case))
+    case = next(case for case in view.cases if case.key == one["cases"][0])
+    return naming.call(case, view.operation(case))
 
 
-def sentences(whole: Picture) -> list[str]:
+def sentences(view: CampaignView) -> list[str]:
     """Return a sentence for each placement and candidate whose first calls take far longer than the second ones."""
     return [
         format_text(
@@ -117,10 +117,10 @@ def sentences(whole: Picture) -> list[str]:
             candidate=name,
             place=place,
             far=FAR,
-            names=[with_ratio(whole, one) for one in far],
+            names=[with_ratio(view, one) for one in far],
         )
-        for place, rows in rows_by_placement(whole).items()
-        for name in whole.candidates
+        for place, rows in rows_by_placement(view).items()
+        for name in view.candidates
         if (far := slow(rows, name))
     ]
 
@@ -131,6 +131,6 @@ def slow(rows: list[dict[str, Any]], candidate: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: -one["ratio"])
 
 
-def with_ratio(whole: Picture, one: dict[str, Any]) -> str:
+def with_ratio(view: CampaignView, one: dict[str, Any]) -> str:
     """Return an operation with its ratio and its first call."""
-    return f"{name_of(whole, one)} ({format_ratio(one['ratio'])}, {format_time(one['first_ns'])})"
+    return f"{name_of(view, one)} ({format_ratio(one['ratio'])}, {format_time(one['first_ns'])})"

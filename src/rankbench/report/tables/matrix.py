@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture
     from rankbench.statistics.pairs import LevelTime, Pair
     from rankbench.statistics.places import Places, Unit
     from rankbench.verdict.maps import Map
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Between pairs of ranks"
 SHORT = "Pairs"
@@ -39,29 +39,29 @@ MOST_FIGURES = 16
 LEVELS = ["candidate", "pairs of ranks", "number", "typical", "time, as a ratio to the first"]
 
 
-def parts(whole: Picture) -> list[Picture]:
-    """Return the parts of a picture that are matrices."""
-    return [part for _, part in whole.parts("matrix") if part.cases[0].key in whole.evaluation.pairs]
+def parts(view: CampaignView) -> list[CampaignView]:
+    """Return the parts of a view that are matrices."""
+    return [part for _, part in view.parts("matrix") if part.cases[0].key in view.pair_cases]
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return the matrices, those of one operation and size after each other, and what they say by levels."""
-    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
     found = []
-    for part in parts(whole):
+    for part in parts(view):
         found += [matrix_table(part, name, summaries) for name in part.candidates]
         found += level_tables(part)
     return found
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    keys = [key for key, part in whole.parts("matrix") if part.cases[0].key in whole.evaluation.pairs]
+    keys = [key for key, part in view.parts("matrix") if part.cases[0].key in view.pair_cases]
     hint = Hint(format_text("Choose a cell to see its distribution."), plot="matrix")
-    return [hint, Charts("matrix", keys), *map(Paragraph, sentences(whole))]
+    return [hint, Charts("matrix", keys), *map(Paragraph, sentences(view))]
 
 
-def matrix_table(part: Picture, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
+def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
     """Return the matrix of one candidate: from the rank on the left to the one above, in the order of the machine."""
     case, operation = part.cases[0], part.operation(part.cases[0])
     measured = {naming.ends(one, operation): one for one in part.cases}
@@ -91,7 +91,7 @@ def blocks(ranks: list[int], seated: Places) -> list[list[int]]:
 
 
 def digits_table(
-    part: Picture,
+    part: CampaignView,
     caption: str,
     runs: list[list[int]],
     between: Mapping[Pair, Case],
@@ -119,12 +119,12 @@ def digits_table(
     return Table(f"{caption}, {plots.circumstances(part)}; {step}", [format_text("from"), scale], rows)
 
 
-def name_of(part: Picture, case: Case) -> str:
+def name_of(part: CampaignView, case: Case) -> str:
     """Return how a matrix is called."""
     return naming.full(naming.endless(case), part.operation(case)) + placed(part, case)
 
 
-def cell(part: Picture, case: Case | None, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Cell:
+def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Cell:
     """Return the typical value between two ranks, or how the case ended; nothing where there was none."""
     summary = summaries.get((case.key, candidate)) if case else None
     if case is None or summary is None:
@@ -141,12 +141,12 @@ def cell(part: Picture, case: Case | None, candidate: str, summaries: Mapping[tu
 # --- what they say ----------------------------------------------------------------------------------------------------
 
 
-def maps_of(part: Picture) -> list[Map]:
+def maps_of(part: CampaignView) -> list[Map]:
     """Return the maps of one matrix, by candidate."""
-    return [one for one in part.evaluation.maps if one.case == naming.endless(part.cases[0])]
+    return [one for one in part.maps if one.case == naming.endless(part.cases[0])]
 
 
-def level_tables(part: Picture) -> Iterator[Table]:
+def level_tables(part: CampaignView) -> Iterator[Table]:
     """Yield the table of what pairs take by what they share, where they share unlike things."""
     found = [one for one in maps_of(part) if len(one.levels) > 1]
     if found:
@@ -157,7 +157,7 @@ def level_tables(part: Picture) -> Iterator[Table]:
         yield Table(f"{caption}, {plots.circumstances(part)}", [*LEVELS], rows)
 
 
-def level_row(part: Picture, one: Map, level: LevelTime) -> list[Cell]:
+def level_row(part: CampaignView, one: Map, level: LevelTime) -> list[Cell]:
     """Return what pairs of one level take, with its ratio to the first level and the interval of that."""
     texts = [one.candidate, render(one.places.name(level.level)), str(level.pairs)]
     typical = part.measure(part.cases[0]).text(level.typical_ns)
@@ -174,23 +174,23 @@ def ratio(level: LevelTime) -> Cell:
     return Cell(told, interval if known else format_text("one launch"))
 
 
-def sentences(whole: Picture) -> list[str]:
+def sentences(view: CampaignView) -> list[str]:
     """Return what the maps say: levels, groups of like pairs, pairs that do not fit."""
     return [
         f"{name_of(part, part.cases[0])}, {one.candidate}: {render(said)}"
-        for part in parts(whole)
+        for part in parts(view)
         for one in maps_of(part)
         if (said := language.sentences(maps.sentences(one, part.measure(part.cases[0]))))
     ]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per pair of ranks and candidate: where they sat, what they share, their group, their figures."""
-    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
     return pl.DataFrame(
         [
             frame_row(part, one, pair, summaries[case.key, one.candidate])
-            for part in parts(whole)
+            for part in parts(view)
             for one in maps_of(part)
             for pair, case in one.cases.items()
             if (case.key, one.candidate) in summaries
@@ -199,7 +199,7 @@ def frame(whole: Picture) -> pl.DataFrame:
     )
 
 
-def frame_row(part: Picture, one: Map, pair: Pair, summary: Summary) -> dict[str, object]:
+def frame_row(part: CampaignView, one: Map, pair: Pair, summary: Summary) -> dict[str, object]:
     """Return a row of the CSV."""
     case, odd = one.cases[pair], one.odd.get(pair)
     return {

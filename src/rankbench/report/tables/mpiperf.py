@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Case, Summary
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
     Values = dict[str, float]
 
@@ -51,32 +51,32 @@ def reported(case: Case) -> dict[str, str]:
     return getattr(units.module(tools, case.suite), "REPORTED", {}) if case.suite else {}
 
 
-def wanted(whole: Picture) -> bool:
+def wanted(view: CampaignView) -> bool:
     """Return whether a report has these tables: with MPIPerf's estimator, and of what MPIPerf measured."""
-    return whole.campaign.plan.estimator == TRIMMED or any(map(reported, whole.cases))
+    return view.campaign.plan.estimator == TRIMMED or any(map(reported, view.cases))
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return a table of each line whose values are times."""
-    rows = frame(whole).rows(named=True)
+    rows = frame(view).rows(named=True)
     return [
         table
-        for _, part in whole.plain().parts("line")
+        for _, part in view.without_pairs().parts("line")
         if (table := line_table(part, [row for row in rows if row["case"] in {case.key for case in part.cases}])).rows
     ]
 
 
-def page(whole: Picture) -> list[Table]:
+def page(view: CampaignView) -> list[Table]:
     """Return the tables that a report has unasked."""
-    return tables(whole) if wanted(whole) else []
+    return tables(view) if wanted(view) else []
 
 
 text = page
 
 
-def line_table(part: Picture, found: Sequence[Values]) -> Table:
+def line_table(part: CampaignView, found: Sequence[Values]) -> Table:
     """Return the table of one line."""
-    sizes = {case.key: part.size(case) for case in part.cases}
+    sizes = {case.key: part.size_text(case) for case in part.cases}
     rows = [[Cell(sizes[str(row["case"])], case=str(row["case"])), *cells(row)] for row in found]
     theirs = reported(part.cases[0])
     caption = format_text(
@@ -115,18 +115,18 @@ def share(value: float) -> str:
     return f"{value:.1%}" if known(value) else "–"
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return a row for each case and candidate, of what MPIPerf measured for each launch; times are in nanoseconds."""
-    times = [case for case in whole.cases if whole.measure(case).kind == "time"]
+    times = [case for case in view.cases if view.measure(case).kind == "time"]
     schema = {"case": pl.String, "candidate": pl.String, "launch": pl.Int64, **dict.fromkeys(COLUMNS, pl.Float64)}
-    rows = [row for case in times for row in (printed(whole, case) if reported(case) else own(whole, case))]
+    rows = [row for case in times for row in (printed(view, case) if reported(case) else own(view, case))]
     return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
-def own(whole: Picture, case: Case) -> Iterator[dict[str, object]]:
+def own(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
     """Yield the rows of a case that was measured here."""
-    for _, summary in whole.evaluation.summaries_of.get(case.key, ()):
-        if summary.candidate in whole.candidates and summary.trimmed_samples:
+    for _, summary in view.summaries_of.get(case.key, ()):
+        if summary.candidate in view.candidates and summary.trimmed_samples:
             yield {"case": case.key, "candidate": summary.candidate, **pooled(summary)}
 
 
@@ -149,13 +149,11 @@ def pooled(summary: Summary) -> Values:
     }
 
 
-def printed(whole: Picture, case: Case) -> Iterator[dict[str, object]]:
+def printed(view: CampaignView, case: Case) -> Iterator[dict[str, object]]:
     """Yield a row for each launch of a case that MPIPerf measured, with the columns that it printed."""
-    found = whole.evaluation.cases.filter(
-        pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(whole.candidates))
-    ).join(
-        whole.evaluation.figures.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"]
-    )
+    found = view.case_rows.filter(
+        pl.col("case") == case.key, pl.col("printed") != "", pl.col("candidate").is_in(list(view.candidates))
+    ).join(view.figures.select("case", "candidate", "launch", "figure_ns"), on=["case", "candidate", "launch"])
     for row in found.sort("candidate", "launch").iter_rows(named=True):
         told = msgspec.json.decode(row["printed"], type=dict[str, float | None])
         mean = told.get("Mean") or told.get("Total") or 0.0

@@ -14,7 +14,7 @@ from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
 if TYPE_CHECKING:
     from rankbench.model import Summary
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "How much of a communication computation hides"
 SHORT = "Overlap"
@@ -30,25 +30,25 @@ MEANING = (
 )
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return a table of each line whose quantity is overlap: a row for each size and candidate."""
-    return [overlap_table(part) for part in lines(whole)]
+    return [overlap_table(part) for part in lines(view)]
 
 
-def lines(whole: Picture) -> list[Picture]:
+def lines(view: CampaignView) -> list[CampaignView]:
     """Return the lines whose quantity is overlap."""
-    return [part for _, part in whole.parts("line") if part.cases[0].quantity == "overlap"]
+    return [part for _, part in view.parts("line") if part.cases[0].quantity == "overlap"]
 
 
-def body(_whole: Picture) -> list[Block]:
+def body(_whole: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     return [Hint(MEANING)]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case and candidate; times in nanoseconds, the overlap as a share."""
-    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
-    keys = [(case.key, name) for part in lines(whole) for case in part.cases for name in part.candidates]
+    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+    keys = [(case.key, name) for part in lines(view) for case in part.cases for name in part.candidates]
     rows = [frame_row(summaries[key]) for key in keys if key in summaries]
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -65,11 +65,11 @@ def frame_row(summary: Summary) -> dict[str, object]:
     }
 
 
-def overlap_table(part: Picture) -> Table:
+def overlap_table(part: CampaignView) -> Table:
     """Return the table of one line."""
     summaries = {(one.case, one.candidate): one for one in part.verdict.summaries}
     rows = [
-        [Cell(part.size(case), case=case.key), Cell(name), *figures(summaries.get((case.key, name)))]
+        [Cell(part.size_text(case), case=case.key), Cell(name), *figures(summaries.get((case.key, name)))]
         for case in part.cases
         for name in part.candidates
     ]

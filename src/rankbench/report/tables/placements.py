@@ -11,11 +11,11 @@ from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table, begun, ended, launch_range
 from rankbench.statistics import placements
-from rankbench.verdict.evaluation import judged
+from rankbench.verdict.view import judgeable
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison, Summary
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "What the placement does"
 SHORT = "Placements"
@@ -35,30 +35,30 @@ MEANING = (
 class Known:
     """What the tables show, looked up by case and candidate."""
 
-    def __init__(self, whole: Picture) -> None:
-        figures = judged(whole.evaluation.figures)
-        effects = placements.placement_effects(figures, whole.campaign)
-        self.lines: dict[str, dict[str, Case]] = placements.same_cases(whole.campaign)
+    def __init__(self, view: CampaignView) -> None:
+        figures = judgeable(view.figures)
+        effects = placements.placement_effects(figures, view.campaign)
+        self.lines: dict[str, dict[str, Case]] = placements.same_cases(view.campaign)
         self.same: dict[str, tuple[str, dict[str, Case]]] = {
             case.key: (line, cases) for line, cases in self.lines.items() for case in cases.values()
         }
-        self.summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
+        self.summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
         self.ratios: dict[tuple[str, str, str, str], Comparison] = {
             (one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects
         }
 
 
-def several(part: Picture) -> list[str]:
+def several(part: CampaignView) -> list[str]:
     """Return the placements of a part, in the plan's order, if there are several and they are no scale."""
-    told = {case.placement for case in part.cases if case.key not in part.evaluation.over_nodes}
+    told = {case.placement for case in part.cases if case.key not in part.over_nodes}
     names = [one.name for one in part.campaign.plan.placements if one.name in told]
     return names if len(names) > 1 else []
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return a table for each operation and candidate: sizes downwards, placements to the right."""
-    parts = [part for _, part in whole.plain().parts("places") if several(part)]
-    known = Known(whole) if parts else None
+    parts = [part for _, part in view.without_pairs().parts("places") if several(part)]
+    known = Known(view) if parts else None
     return [
         table
         for part in parts
@@ -67,16 +67,16 @@ def tables(whole: Picture) -> list[Table]:
     ]
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    keys = [key for key, part in whole.plain().parts("places") if several(part)]
+    keys = [key for key, part in view.without_pairs().parts("places") if several(part)]
     return [Hint(plot="placements"), Charts("placements", keys), Hint(MEANING)]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case, candidate and pair of placements with the ratio of their times and its interval."""
-    known = Known(whole)
-    chosen = {case.key for case in whole.plain().cases}
+    known = Known(view)
+    chosen = {case.key for case in view.without_pairs().cases}
     return pl.DataFrame(
         [
             {**msgspec.structs.asdict(case), "options": options(case), "memory": case.memory.label}
@@ -84,7 +84,7 @@ def frame(whole: Picture) -> pl.DataFrame:
             | {"low": ratio.low, "high": ratio.high, "different": ratio.different, "blocks": ratio.blocks}
             for (candidate, line, base, other), ratio in known.ratios.items()
             for case in [known.lines[line].get(other)]
-            if case and case.key in chosen and candidate in whole.candidates
+            if case and case.key in chosen and candidate in view.candidates
         ],
         infer_schema_length=None,
     )
@@ -100,24 +100,24 @@ def tells(table: Table) -> bool:
     return any(cell.case and (cell.detail or cell.text != "–") for row in table.rows for cell in row)
 
 
-def placement_table(part: Picture, candidate: str, known: Known) -> Table:
+def placement_table(part: CampaignView, candidate: str, known: Known) -> Table:
     """Return the table of one operation and candidate."""
     names = several(part)
-    sizes = {case.size_bytes: part.size(case) for case in part.cases}
+    sizes = {case.size_bytes: part.size_text(case) for case in part.cases}
     keys = {case.key: case.size_bytes for case in part.cases}
-    chosen = [key for key in keys if key in known.same and key not in part.evaluation.over_nodes]
+    chosen = [key for key in keys if key in known.same and key not in part.over_nodes]
     lines = {keys[key]: known.same[key] for key in chosen}
     rows = [
         [Cell(sizes[size]), *(cell(part, candidate, name, *lines[size], known) for name in names)]
         for size in sorted(lines)
     ]
     case = part.cases[0]
-    line, what = part.line() + begun(part, case), part.measure(case).heading
+    line, what = part.line_name() + begun(part, case), part.measure(case).heading
     caption = format_text("{line}, {candidate}: {what} by placement", line=line, candidate=candidate, what=what)
     return Table(caption, [format_text("message size"), *names], rows)
 
 
-def cell(part: Picture, candidate: str, placement: str, line: str, cases: dict[str, Case], known: Known) -> Cell:
+def cell(part: CampaignView, candidate: str, placement: str, line: str, cases: dict[str, Case], known: Known) -> Cell:
     """Return what was measured at one placement, with its ratio to the first one, or why there is nothing."""
     case = cases.get(placement)
     summary = known.summaries.get((case.key, candidate)) if case else None
@@ -131,7 +131,7 @@ def cell(part: Picture, candidate: str, placement: str, line: str, cases: dict[s
     return Cell(part.measure(case).text(summary.typical_ns) + told, spread(part, case, summary), case=case.key)
 
 
-def spread(part: Picture, case: Case, summary: Summary) -> str:
+def spread(part: CampaignView, case: Case, summary: Summary) -> str:
     """Return the interval, and the least and the largest figure of any launch."""
     measure = part.measure(case)
     if summary.launches == 1:

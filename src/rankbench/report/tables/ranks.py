@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,7 +12,8 @@ from rankbench.quantities import format_time
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
 if TYPE_CHECKING:
-    from rankbench.plots import Picture, Row
+    from rankbench.plots import Row
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Single ranks"
 SHORT = "Ranks"
@@ -32,13 +32,13 @@ TOLD = 3
 """Ranks named in a cell; the others are summed up."""
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return the fullest table there is of each line: with times where they were kept, else of who was the last."""
-    found = rows_by_case(whole)
+    found = rows_by_case(view)
     kept = {key: timed for key, rows in found.items() if (timed := [one for one in rows if one["median_ns"]])}
-    seated = seats(whole) if kept else {}
+    seated = seats(view) if kept else {}
     made = []
-    for _, part in whole.parts("line"):
+    for _, part in view.parts("line"):
         keys = [case.key for case in part.cases]
         if any(key in kept for key in keys):
             made.append(time_table(part, kept, seated))
@@ -47,41 +47,41 @@ def tables(whole: Picture) -> list[Table]:
     return made
 
 
-def page(whole: Picture) -> list[Table]:
+def page(view: CampaignView) -> list[Table]:
     """Return the tables of the page: those of cases with their usual start."""
-    return tables(dataclasses.replace(whole, cases=[case for case in whole.cases if whole.own_start(case)]))
+    return tables(view.showing([case for case in view.cases if view.has_usual_start(case)]))
 
 
-def text(_whole: Picture) -> list[Table]:
+def text(_whole: CampaignView) -> list[Table]:
     """Return no tables for Markdown and LaTeX, where a row for each rank is too long."""
     return []
 
 
-def absent(whole: Picture) -> str:
+def absent(view: CampaignView) -> str:
     """Return why there is no table."""
-    if not whole.verdict.summaries:
+    if not view.verdict.summaries:
         return "no launch has ended yet"
     return "none of these cases is timed over all ranks; choose a collective by --operation"
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    several = any(not whole.own_start(case) for case in whole.cases)
+    several = any(not view.has_usual_start(case) for case in view.cases)
     return [Hint(Markup(f"{MEANING} {OTHER_STARTS}" if several else MEANING))]  # noqa: S704 - constants above
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case, candidate and rank with all that is known of it."""
-    return whole.evaluation.ranks.filter(
-        pl.col("case").is_in([case.key for case in whole.cases]), pl.col("candidate").is_in(list(whole.candidates))
+    return view.single_ranks.filter(
+        pl.col("case").is_in([case.key for case in view.cases]), pl.col("candidate").is_in(list(view.candidates))
     )
 
 
-def last_table(part: Picture, found: dict[str, list[Row]]) -> Table:
+def last_table(part: CampaignView, found: dict[str, list[Row]]) -> Table:
     """Return the table of one line."""
     rows = [
         [
-            Cell(part.size(case), case=case.key),
+            Cell(part.size_text(case), case=case.key),
             *(Cell(last([one for one in found[case.key] if one["candidate"] == name])) for name in part.candidates),
         ]
         for case in part.cases
@@ -101,11 +101,11 @@ def last(ranks: list[Row]) -> str:
     return ", ".join(said) or "–"
 
 
-def time_table(part: Picture, found: dict[str, list[Row]], seated: Seats) -> Table:
+def time_table(part: CampaignView, found: dict[str, list[Row]], seated: Seats) -> Table:
     """Return the table of one line."""
     rows = [
         [
-            Cell(part.size(case), case=case.key),
+            Cell(part.size_text(case), case=case.key),
             Cell(one["candidate"]),
             Cell(str(one["rank"])),
             *(Cell(text) for text in seat(seated.get((one["candidate"], case.placement, one["rank"]), {}))),
@@ -132,10 +132,10 @@ def spelled(time_ns: float | None) -> str:
     return "–" if time_ns is None else format_time(time_ns)
 
 
-def seats(whole: Picture) -> Seats:
+def seats(view: CampaignView) -> Seats:
     """Return every host and CPU that a rank of a candidate had at a placement, in the order of the launches."""
     found: Seats = {}
-    for launch in whole.launches:
+    for launch in view.launches:
         for fact in launch.ranks:
             found.setdefault((launch.candidate, launch.placement, fact.rank), {})[fact.host, fact.cpu] = None
     return found
@@ -146,11 +146,11 @@ def seat(found: dict[tuple[str, int], None]) -> tuple[str, str]:
     return " ".join(dict.fromkeys(host for host, _ in found)), " ".join(dict.fromkeys(str(cpu) for _, cpu in found))
 
 
-def rows_by_case(whole: Picture) -> dict[str, list[Row]]:
+def rows_by_case(view: CampaignView) -> dict[str, list[Row]]:
     """Return the ranks of each case, candidates in the plan's order."""
-    order = {name: number for number, name in enumerate(whole.candidates)}
-    keys = [case.key for case in whole.cases]
-    found = whole.evaluation.ranks.filter(pl.col("candidate").is_in(list(order)), pl.col("case").is_in(keys))
+    order = {name: number for number, name in enumerate(view.candidates)}
+    keys = [case.key for case in view.cases]
+    found = view.single_ranks.filter(pl.col("candidate").is_in(list(order)), pl.col("case").is_in(keys))
     by_case: dict[str, list[Row]] = {}
     for one in sorted(found.to_dicts(), key=lambda one: (order[one["candidate"]], one["rank"])):
         by_case.setdefault(one["case"], []).append(one)

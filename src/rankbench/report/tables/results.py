@@ -14,7 +14,7 @@ from rankbench.report.tables import Block, Cell, Hint, Table, fastest_heading, f
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict, Summary
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Tables"
 HELP = "Below each figure its interval, and the fastest and slowest launch."
@@ -25,47 +25,47 @@ DETAILS = True
 ABSENT = "all these cases are measured between several pairs of ranks; see --matrix"
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return one table per line: sizes downwards, candidates to the right, and below figures the range of launches."""
-    return line_tables(whole, launches=True)
+    return line_tables(view, launches=True)
 
 
-def latex(whole: Picture) -> list[Table]:
+def latex(view: CampaignView) -> list[Table]:
     """Return the tables without the range of launches, for which papers are too narrow."""
-    return line_tables(whole, launches=False)
+    return line_tables(view, launches=False)
 
 
-def line_tables(whole: Picture, *, launches: bool) -> list[Table]:
+def line_tables(view: CampaignView, *, launches: bool) -> list[Table]:
     """Return one table per line, with the range of launches or without it."""
-    summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
-    return [line_table(part, summaries, launches=launches) for _, part in whole.plain().parts("line")]
+    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
+    return [line_table(part, summaries, launches=launches) for _, part in view.without_pairs().parts("line")]
 
 
-def line_table(part: Picture, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
+def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
     """Return the table of one line."""
     measure = part.measure(part.cases[0])
     caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
     best = fastest_heading(part)
     rows = [
         [
-            Cell(part.size(verdict.case), case=part.key(verdict.case)),
+            Cell(part.size_text(verdict.case), case=part.key(verdict.case)),
             *(
                 figure(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
                 for name in part.candidates
             ),
             Cell(winner(verdict)),
         ]
-        for verdict in part.verdicts()
+        for verdict in part.shown_verdicts()
     ]
     return Table(caption, [format_text("message size"), *part.candidates, best], rows)
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     text = format_text(
         "Typical value, and below it its interval. Bold: fastest, or not distinguishable from the fastest."
     )
-    return [Hint(f"{text} {outcome_legend(whole)}.")]
+    return [Hint(f"{text} {outcome_legend(view)}.")]
 
 
 def note(table: Table) -> str:
@@ -73,10 +73,10 @@ def note(table: Table) -> str:
     return format_text("{n:count case}", n=len(table.rows))
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case and candidate with all that is known of it."""
-    summaries = {(summary.case, summary.candidate): summary for summary in whole.verdict.summaries}
-    keys = [(verdict, (verdict.case.key, name)) for verdict in whole.verdicts() for name in whole.candidates]
+    summaries = {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
+    keys = [(verdict, (verdict.case.key, name)) for verdict in view.shown_verdicts() for name in view.candidates]
     return pl.DataFrame([row(verdict, summaries[key]) for verdict, key in keys if key in summaries])
 
 

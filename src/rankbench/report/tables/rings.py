@@ -6,7 +6,6 @@ Placements with more ranks on a node than it has cores stand in tables of their 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.model import Case
-    from rankbench.plots import Picture
     from rankbench.statistics.rings import HopCost
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Rings, and what a hop costs"
 SHORT = "Rings"
@@ -47,14 +46,14 @@ MEANING = (
 )
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return all tables of rings; none where there are no rings."""
-    if whole.evaluation.rings.is_empty():
+    if view.rings.is_empty():
         return []
-    return [table for part in lines(whole) for table in (*figures(part), *costs(part), *places(part), *shapes(part))]
+    return [table for part in lines(view) for table in (*figures(part), *costs(part), *places(part), *shapes(part))]
 
 
-def body(_whole: Picture) -> list[Block]:
+def body(_whole: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     return [Hint(f"{MEANING} {format_text('Choose a grid to see its histograms.')}")]
 
@@ -64,14 +63,14 @@ def note(table: Table) -> str:
     return table.caption.partition(": ")[2]
 
 
-def lines(whole: Picture) -> list[Picture]:
+def lines(view: CampaignView) -> list[CampaignView]:
     """Divide the cases of rings by all but direction, placement and grid."""
-    known = set(whole.evaluation.rings["case"])
+    known = set(view.rings["case"])
     found: dict[str, list[Case]] = {}
-    for case in whole.cases:
+    for case in view.cases:
         if case.key in known:
             found.setdefault(plain(case).key, []).append(case)
-    return [dataclasses.replace(whole, cases=cases) for cases in found.values()]
+    return [view.showing(cases) for cases in found.values()]
 
 
 def plain(case: Case) -> Case:
@@ -80,15 +79,15 @@ def plain(case: Case) -> Case:
     return msgspec.structs.replace(case, placement="", ranks=0, options=options)
 
 
-def name_of(part: Picture) -> str:
+def name_of(part: CampaignView) -> str:
     """Return how the cases of a table are called."""
     case = part.cases[0]
     return naming.full(plain(case), part.operation(case))
 
 
-def figures(part: Picture) -> Iterator[Table]:
+def figures(part: CampaignView) -> Iterator[Table]:
     """Yield first the tables by grid, then the lists with all figures."""
-    edges, directions = (groups(part, rings) for rings in (part.evaluation.rings, part.evaluation.ring_directions))
+    edges, directions = (groups(part, rings) for rings in (part.rings, part.ring_directions))
     for by_edge, found in ((True, edges), (False, directions)):
         for circumstances, rows in found:
             what = format_text("grid by ring") if by_edge else format_text("grid by direction")
@@ -100,7 +99,7 @@ def figures(part: Picture) -> Iterator[Table]:
             yield Table(f"{heading(name_of(part), by_edge=by_edge)}: {circumstances}", [*columns], cells)
 
 
-def groups(part: Picture, rings: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+def groups(part: CampaignView, rings: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """Return the rings by their circumstances: first inside a node, those with a core per rank before others."""
     keys = [case.key for case in part.cases]
     shown = rings.filter(pl.col("case").is_in(keys), pl.col("candidate").is_in(list(part.candidates)))
@@ -155,7 +154,7 @@ def heading(name: str, *, by_edge: bool) -> str:
     return format_text("{name} by direction and grid", name=name)
 
 
-def setting(part: Picture, rows: pl.DataFrame, *, between: bool, short: bool) -> str:
+def setting(part: CampaignView, rows: pl.DataFrame, *, between: bool, short: bool) -> str:
     """Return what a heading owes its reader: where, how started, and whether cores were short."""
     where = format_text("between nodes") if between else format_text("inside a node")
     places = ", ".join(rows["placement"].unique(maintain_order=True))
@@ -184,23 +183,21 @@ def row(one: dict[str, Any], *, by_edge: bool) -> list[Cell]:
     ]
 
 
-def costs(part: Picture) -> Iterator[Table]:
+def costs(part: CampaignView) -> Iterator[Table]:
     """Yield the table of what one more hop costs, where there are lengths to compare."""
     keys = {case.key for case in part.cases}
     by_key = {case.key: case for case in part.cases}
-    found = [
-        one for one in part.evaluation.hop_costs if keys.issuperset(one.cases) and one.candidate in part.candidates
-    ]
+    found = [one for one in part.hop_costs if keys.issuperset(one.cases) and one.candidate in part.candidates]
     if found:
         rows = [cost_row(one, by_key[one.cases[0]], part) for one in found]
         rests = tuple(key for one in found for key in one.cases)
         yield Table(format_text("{name}: what one more hop costs", name=name_of(part)), [*COSTS], rows, rests)
 
 
-def places(part: Picture) -> Iterator[Table]:
+def places(part: CampaignView) -> Iterator[Table]:
     """Yield what libraries made of the ranks' places, where they were free to give them others."""
     asked = [case.key for case in part.cases if case.options.get("reorder") == "yes"]
-    shown = part.evaluation.cases.filter(
+    shown = part.case_rows.filter(
         pl.col("case").is_in(asked), pl.col("candidate").is_in(list(part.candidates)), pl.col("status") == "ok"
     )
     counted = shown.group_by("case", "candidate", "grid", "order", maintain_order=True).len()
@@ -223,7 +220,7 @@ def given(order: str) -> str:
     return format_text("ranks {order}", order=order.replace(",", ", ")) if order else format_text("each rank its own")
 
 
-def cost_row(one: HopCost, case: Case, part: Picture) -> list[Cell]:
+def cost_row(one: HopCost, case: Case, part: CampaignView) -> list[Cell]:
     """Return the row of one line of cases."""
     usual = {option.name: option.usual for option in part.operation(case).options}
     where = format_text("between nodes") if one.between_nodes else format_text("inside a node")
@@ -240,7 +237,7 @@ def cost_row(one: HopCost, case: Case, part: Picture) -> list[Cell]:
     ]
 
 
-def shapes(part: Picture) -> Iterator[Table]:
+def shapes(part: CampaignView) -> Iterator[Table]:
     """Yield the table of modes, tails and standard deviations of the slowest ring of each round."""
     rows = [cells for case in part.cases for name in part.candidates if (cells := shape_row(part, case, name))]
     if rows:
@@ -250,12 +247,12 @@ def shapes(part: Picture) -> Iterator[Table]:
         yield Table(caption, [*SHAPES], rows)
 
 
-def shape_row(part: Picture, case: Case, name: str) -> list[Cell]:
+def shape_row(part: CampaignView, case: Case, name: str) -> list[Cell]:
     """Return what shape the samples of a case have; nothing where a candidate has none."""
-    times = part.evaluation.times(case.key, name)
+    times = part.sample_times(case.key, name)
     if not len(times):
         return []
-    modes, tail = part.evaluation.modes.get((case.key, name), []), part.evaluation.tail(case.key, name)
+    modes, tail = part.modes.get((case.key, name), []), part.tail(case.key, name)
     spread = standard_deviation(times, tail)
     return [
         Cell(name),
@@ -266,19 +263,18 @@ def shape_row(part: Picture, case: Case, name: str) -> list[Cell]:
     ]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case, candidate and edge rank with all that is known, for programs."""
-    evaluation = whole.evaluation
-    if evaluation.rings.is_empty():
+    if view.rings.is_empty():
         return pl.DataFrame()
-    shown = evaluation.rings.filter(
-        pl.col("case").is_in([case.key for case in whole.cases]), pl.col("candidate").is_in(list(whole.candidates))
+    shown = view.rings.filter(
+        pl.col("case").is_in([case.key for case in view.cases]), pl.col("candidate").is_in(list(view.candidates))
     )
-    found = {(one.candidate, case): one for one in reversed(evaluation.hop_costs) for case in one.cases}
+    found = {(one.candidate, case): one for one in reversed(view.hop_costs) for case in one.cases}
     rows = []
     for one in shown.iter_rows(named=True):
         cost = found.get((one["candidate"], one["case"]))
-        modes = evaluation.ring_modes.get((one["case"], one["candidate"], str(one["edge"])), [])
+        modes = view.ring_modes.get((one["case"], one["candidate"], str(one["edge"])), [])
         rows.append(
             {
                 **one,

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from rankbench import plots
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
 from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, begun, figure, winner
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import measures, naming, scales
+from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankbench.model import Case
-    from rankbench.plots import Picture
     from rankbench.statistics.scaling import Site
     from rankbench.verdict.scales import Standing
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "How it scales with nodes and ranks"
 SHORT = "Scaling"
@@ -41,14 +41,14 @@ MEANING = (
 )
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return a table for each operation, of its middle size; of every one where only some sizes were chosen."""
-    sizes_of = {naming.line_key(case): set[int]() for case in whole.campaign.cases}
-    for case in whole.campaign.cases:
+    sizes_of = {naming.line_key(case): set[int]() for case in view.campaign.cases}
+    for case in view.campaign.cases:
         sizes_of[naming.line_key(case)].add(case.size_bytes)
     return [
-        scaling_table(whole, cases)
-        for sizes in operations(whole)
+        scaling_table(view, cases)
+        for sizes in operations(view)
         for cases in (sizes if len(sizes) < len(sizes_of[line_of(sizes)]) else [middle(sizes)])
     ]
 
@@ -58,28 +58,28 @@ def line_of(sizes: list[dict[Site, Case]]) -> str:
     return naming.line_key(next(iter(sizes[0].values())))
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     return [
-        *(Hint(plot=name) for name in PLOTS if name == "scaling_ranks" or whole.evaluation.over_nodes),
-        *(sizes_of_charts(whole, sizes) for sizes in operations(whole)),
+        *(Hint(plot=name) for name in PLOTS if name == "scaling_ranks" or view.over_nodes),
+        *(sizes_of_charts(view, sizes) for sizes in operations(view)),
         Hint(Markup(f"{MEANING} {OTHER_SIZES}")),  # noqa: S704 - constants above
     ]
 
 
-def sizes_of_charts(whole: Picture, sizes: list[dict[Site, Case]]) -> Sizes:
+def sizes_of_charts(view: CampaignView, sizes: list[dict[Site, Case]]) -> Sizes:
     """Return the charts of an operation by size, and which of them is shown first."""
     cases = [next(iter(one.values())) for one in sizes]
-    keys = {whole.size(case): plots.SCOPES["scale"](case) for case in cases}
-    shown = plots.SCOPES["scale"](next(iter(middle(sizes).values())))
-    return Sizes(naming.line(cases[0], whole.operation(cases[0])), keys, shown, PLOTS)
+    keys = {view.size_text(case): SCOPES["scale"](case) for case in cases}
+    shown = SCOPES["scale"](next(iter(middle(sizes).values())))
+    return Sizes(naming.line(cases[0], view.operation(cases[0])), keys, shown, PLOTS)
 
 
-def operations(whole: Picture) -> list[list[dict[Site, Case]]]:
+def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     """Return the chosen cases that scale, by what they have in common but size and placement, by size."""
-    chosen = {case.key for case in whole.cases}
+    chosen = {case.key for case in view.cases}
     found: dict[str, list[dict[Site, Case]]] = {}
-    for cases in whole.evaluation.scaled.values():
+    for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
             found.setdefault(naming.line_key(placeless(next(iter(cases.values())))), []).append(cases)
     return [sorted(sizes, key=lambda one: next(iter(one.values())).size_bytes) for sizes in found.values()]
@@ -90,52 +90,52 @@ def middle(sizes: list[dict[Site, Case]]) -> dict[Site, Case]:
     return sizes[(len(sizes) - 1) // 2]
 
 
-def scaling_table(whole: Picture, cases: dict[Site, Case]) -> Table:
+def scaling_table(view: CampaignView, cases: dict[Site, Case]) -> Table:
     """Return the table of one case."""
     first = next(iter(cases.values()))
-    name, what = whole.name(first) + begun(whole, first), whole.measure(first).heading
+    name, what = view.case_name(first) + begun(view, first), view.measure(first).heading
     caption = format_text("{case}: {what} by nodes and ranks on each", case=name, what=what)
     ordered = sorted(cases, key=lambda place: (place.ranks_per_node, place.nodes))
-    fared = {(one.site, one.candidate): one for one in scales.standings(whole.evaluation, cases, whole.candidates)}
-    rows = [row(whole, place, cases[place], fared) for place in ordered]
+    fared = {(one.site, one.candidate): one for one in scales.standings(view, cases, view.candidates)}
+    rows = [row(view, place, cases[place], fared) for place in ordered]
     return Table(
         caption,
         [
             format_text("nodes x ranks"),
             format_text("ranks"),
-            *whole.candidates,
+            *view.candidates,
             format_text("fastest (×: next slower)"),
         ],
         rows,
     )
 
 
-def row(whole: Picture, place: Site, case: Case, fared: dict[tuple[Site, str], Standing]) -> list[Cell]:
+def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str], Standing]) -> list[Cell]:
     """Return how all candidates fared at one place."""
-    verdict = whole.evaluation.verdict_of[case.key]
+    verdict = view.verdict_of[case.key]
     cells = []
-    for name in whole.candidates:
+    for name in view.candidates:
         standing = fared.get((place, name))
-        cell = figure(whole, verdict, name, standing.summary if standing else None)
+        cell = figure(view, verdict, name, standing.summary if standing else None)
         if standing and not standing.counts:
             cell = Cell(render(standing.word), render(standing.fate))
         elif standing and standing.fate:
             cell = dataclasses.replace(cell, text=f"{cell.text}, {render(standing.fate)}")
         cells.append(cell)
-    name = scales.place_name(place, whole.campaign)
+    name = scales.place_name(place, view.campaign)
     return [Cell(name, case=case.key), Cell(str(place.ranks)), *cells, Cell(winner(verdict))]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per chosen case that scales and candidate with all that is known, for programs."""
-    return pl.DataFrame(list(frame_rows(whole)), infer_schema_length=None)
+    return pl.DataFrame(list(frame_rows(view)), infer_schema_length=None)
 
 
-def frame_rows(whole: Picture) -> Iterable[dict[str, object]]:
+def frame_rows(view: CampaignView) -> Iterable[dict[str, object]]:
     """Yield the rows."""
-    for cases in (cases for sizes in operations(whole) for cases in sizes):
-        for one in scales.standings(whole.evaluation, cases, whole.candidates):
-            moved = whole.evaluation.moved.get(one.case.key, ())
+    for cases in (cases for sizes in operations(view) for cases in sizes):
+        for one in scales.standings(view, cases, view.candidates):
+            moved = view.moved.get(one.case.key, ())
             per_node = measures.per_node(one.case, one.site.nodes, *moved)
             yield {
                 "operation": one.case.operation,
@@ -144,11 +144,11 @@ def frame_rows(whole: Picture) -> Iterable[dict[str, object]]:
                 "nodes": one.site.nodes,
                 "ranks_per_node": one.site.ranks_per_node,
                 "ranks": one.site.ranks,
-                "oversubscribed": oversubscribed(one.site, whole.campaign),
+                "oversubscribed": oversubscribed(one.site, view.campaign),
                 **summary_row(one.summary),
                 "bandwidth_per_node_MB_per_s": per_node.value(one.summary.typical_ns)
                 if per_node and one.counts
                 else None,
                 "what_happened": render(one.fate),
-                "fastest": one.candidate in whole.evaluation.verdict_of[one.case.key].winners,
+                "fastest": one.candidate in view.verdict_of[one.case.key].winners,
             }

@@ -14,7 +14,7 @@ from rankbench.verdict.starts import discarded, read_out
 
 if TYPE_CHECKING:
     from rankbench.model import Case, Comparison, Summary
-    from rankbench.plots import Picture
+    from rankbench.verdict.view import CampaignView
 
 
 TITLE = "What each start does to the same case"
@@ -26,29 +26,29 @@ DETAILS = True
 ABSENT = "none of these cases was made with several starts; a plan names them by starts"
 
 
-def tables(whole: Picture) -> list[Table]:
+def tables(view: CampaignView) -> list[Table]:
     """Return a table for each line that has several starts: cases and candidates downwards, starts to the right."""
-    summaries = {(one.case, one.candidate): one for one in whole.verdict.summaries}
-    lines = [part for _, part in whole.parts("line") if whole.own_start(part.cases[0])]
-    return [start_table(part, summaries) for part in lines if len(whole.evaluation.alike(part.cases[0])) > 1]
+    summaries = {(one.case, one.candidate): one for one in view.verdict.summaries}
+    lines = [part for _, part in view.parts("line") if view.has_usual_start(part.cases[0])]
+    return [start_table(part, summaries) for part in lines if len(view.start_variants(part.cases[0])) > 1]
 
 
-def sentences(whole: Picture) -> list[str]:
+def sentences(view: CampaignView) -> list[str]:
     """Return what the starts do, in words; only of a whole campaign, as they sum up all of its cases."""
-    if len(whole.cases) < len(whole.campaign.cases):
+    if len(view.cases) < len(view.campaign.cases):
         return []
-    found = read_out(whole.campaign, whole.evaluation.starts, whole.verdict.summaries)
+    found = read_out(view.campaign, view.start_effects, view.verdict.summaries)
     return [render(one.text) for one in found]
 
 
-def body(whole: Picture) -> list[Block]:
+def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
-    names = {name for effect in whole.evaluation.starts for name in (effect.ratio.base, effect.ratio.other)}
+    names = {name for effect in view.start_effects for name in (effect.ratio.base, effect.ratio.other)}
     return [
-        *map(Paragraph, sentences(whole)),
-        Terms([(start.name, start.help) for start in whole.campaign.starts if start.name in names]),
+        *map(Paragraph, sentences(view)),
+        Terms([(start.name, start.help) for start in view.campaign.starts if start.name in names]),
         Hint(plot="starts"),
-        Charts("starts", smallest_cases(whole), paired=True),
+        Charts("starts", smallest_cases(view), paired=True),
         Hint(
             format_text(
                 "Ratios are paired within blocks. ~: cannot be told from the usual start. Below each: the time, how "
@@ -59,29 +59,29 @@ def body(whole: Picture) -> list[Block]:
     ]
 
 
-def frame(whole: Picture) -> pl.DataFrame:
+def frame(view: CampaignView) -> pl.DataFrame:
     """Return one row per case with another start than the usual one, and candidate: the ratio of the two times."""
-    chosen = {case.key for case in whole.cases}
+    chosen = {case.key for case in view.cases}
     return pl.DataFrame(
         [
             {"case": one.case, "candidate": one.candidate, "usual": one.usual, "base": one.ratio.base}
             | {"other": one.ratio.other, "ratio": one.ratio.ratio, "low": one.ratio.low, "high": one.ratio.high}
             | {"different": one.ratio.different, "blocks": one.ratio.blocks}
-            for one in whole.evaluation.starts
-            if one.case in chosen and one.candidate in whole.candidates
+            for one in view.start_effects
+            if one.case in chosen and one.candidate in view.candidates
         ],
         infer_schema_length=None,
     )
 
 
-def start_table(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Table:
+def start_table(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
     """Return the table of one line with the usual start."""
-    starts = list(dict.fromkeys(one.start for case in part.cases for one in part.evaluation.alike(case)))
+    starts = list(dict.fromkeys(one.start for case in part.cases for one in part.start_variants(case)))
     columns = [format_text("message size"), format_text("candidate"), *starts]
     rows = []
     for case in part.cases:
-        alike = {one.start: one for one in part.evaluation.alike(case)}
-        size = Cell(part.size(case), case=case.key)
+        alike = {one.start: one for one in part.start_variants(case)}
+        size = Cell(part.size_text(case), case=case.key)
         for name in part.candidates:
             found = (cell(part, alike.get(start), name, summaries) for start in starts)
             rows.append([size, Cell(name), *found])
@@ -91,7 +91,7 @@ def start_table(part: Picture, summaries: dict[tuple[str, str], Summary]) -> Tab
     return Table(caption, columns, rows)
 
 
-def cell(part: Picture, case: Case | None, candidate: str, summaries: dict[tuple[str, str], Summary]) -> Cell:
+def cell(part: CampaignView, case: Case | None, candidate: str, summaries: dict[tuple[str, str], Summary]) -> Cell:
     """Return the time with one start and its ratio to that with the usual one, and how ranks began."""
     summary = summaries.get((case.key, candidate)) if case else None
     if case is None or summary is None or not (summary.launches or summary.doubt):
@@ -106,9 +106,9 @@ def cell(part: Picture, case: Case | None, candidate: str, summaries: dict[tuple
     return Cell(told, f"{time}; {began(summary)}", best=ratio.different)
 
 
-def effects(part: Picture) -> dict[tuple[str, str], Comparison]:
+def effects(part: CampaignView) -> dict[tuple[str, str], Comparison]:
     """Return what starts do by case and candidate; the first of several."""
-    return {(one.case, one.candidate): one.ratio for one in reversed(part.evaluation.starts)}
+    return {(one.case, one.candidate): one.ratio for one in reversed(part.start_effects)}
 
 
 def began(summary: Summary) -> str:

@@ -1,1 +1,1 @@
-"""Findings, one file per kind. A module has `TITLE` and `find(evidence) -> Iterable[Finding]`; nothing lists them."""
+"""Findings, one file per kind. A module has `TITLE` and `find(view) -> Iterable[Finding]`; nothing lists them."""

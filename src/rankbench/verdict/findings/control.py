@@ -16,16 +16,16 @@ from rankbench.statistics.placements import turned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "A/A control"
 TOLERATED = 0.05
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if more than 5 % of the cases call the two different."""
-    wrong = [one for one in evidence.control if one.different]
-    if len(wrong) <= TOLERATED * len(evidence.control):
+    wrong = [one for one in view.control if one.different]
+    if len(wrong) <= TOLERATED * len(view.control):
         return
     largest = max((one if one.ratio > 1 else turned(one) for one in wrong), key=lambda one: one.ratio)
     yield Finding(
@@ -36,7 +36,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             "{largest:ratio} ({low:ratio} to {high:ratio}). Differences of that size between libraries may be noise.",
             name=wrong[0].base,
             n=len(wrong),
-            all=len(evidence.control),
+            all=len(view.control),
             largest=largest.ratio,
             low=largest.low,
             high=largest.high,

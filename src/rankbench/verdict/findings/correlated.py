@@ -15,14 +15,14 @@ from rankbench.model import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Correlated launches"
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning where ratios of successive blocks are positively correlated."""
-    found = evidence.correlation
+    found = view.correlation
     if found is None or not found.positive:
         return
     yield Finding(

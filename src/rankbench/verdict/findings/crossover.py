@@ -18,26 +18,26 @@ from rankbench.verdict.spans import runs_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.spans import Run
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Crossovers"
 MOST_CHANGES = 3
 """Changes given with their ratios; where there are more, winners alternate."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield the lines along which the fastest changes, with the winners of their cases."""
-    for line in lines(evidence, 2):
+    for line in lines(view, 2):
         runs = runs_of(line.ranked)
-        if changes := list(changes_of(evidence, runs)):
-            yield _finding(evidence, runs, changes, undecided_sizes(line.ranked, runs))
+        if changes := list(changes_of(view, runs)):
+            yield _finding(view, runs, changes, undecided_sizes(line.ranked, runs))
 
 
-def _finding(evidence: Evidence, runs: Sequence[Run], changes: list[Change], undecided: list[Text]) -> Finding:
-    title = evidence.title(runs[0].cases[0][1].case)
+def _finding(view: CampaignView, runs: Sequence[Run], changes: list[Change], undecided: list[Text]) -> Finding:
+    title = view.title(runs[0].cases[0][1].case)
     fastest = say("In {title}, {winners:;}.", title=title, winners=[*size_clauses(runs), *undecided])
-    described = [_description(evidence, change) for change in changes[:MOST_CHANGES]]
+    described = [_description(view, change) for change in changes[:MOST_CHANGES]]
     more = [say("It changes {n:count time} in all.", n=len(changes))] if len(changes) > MOST_CHANGES else []
     ends = [one.case.key for run in runs for _, one in (run.cases[0], run.cases[-1])]
     return Finding(
@@ -51,8 +51,8 @@ def _finding(evidence: Evidence, runs: Sequence[Run], changes: list[Change], und
     )
 
 
-def _description(evidence: Evidence, change: Change) -> Text:
-    sizes = [evidence.case[one.case].size_bytes for one in change]
+def _description(view: CampaignView, change: Change) -> Text:
+    sizes = [view.case_of[one.case].size_bytes for one in change]
     sides = [
         say(
             "at {size:size} {other} takes {ratio:ratio} the time of {base} ({low:ratio} to {high:ratio})",

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.campaign.endings import signal_of
 from rankbench.language import Text, say
 from rankbench.model import Finding, LaunchStatus
-from rankbench.verdict.evidence import some
+from rankbench.verdict.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.model import Launch
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "What failed"
 
@@ -36,12 +36,12 @@ class Saying(NamedTuple):
     advice: Text
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding per candidate and kind of failure."""
-    for name in evidence.names:
+    for name in view.candidates:
         for status in KINDS:
-            if cases := _befallen(evidence, name, status):
-                said = _saying(status, name, _where(evidence, name, cases), _signals(evidence, name))
+            if cases := _befallen(view, name, status):
+                said = _saying(status, name, _where(view, name, cases), _signals(view, name))
                 yield Finding(
                     kind="failures",
                     title=said.title,
@@ -50,7 +50,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
                     cases=cases,
                     severity="note" if status == "lacking" else "failure",
                 )
-        yield from _not_started(evidence, name)
+        yield from _not_started(view, name)
 
 
 def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
@@ -102,50 +102,50 @@ def _saying(status: str, name: str, where: Text, signals: list[str]) -> Saying:
     }[status]
 
 
-def _befallen(evidence: Evidence, name: str, status: str) -> list[str]:
+def _befallen(view: CampaignView, name: str, status: str) -> list[str]:
     """Return the cases that ended so, without those refused with their whole launch, or for late rounds only."""
     told = status in {"refused", "not-as-asked"}
-    whole = {one.placement for one in _refused(evidence, name)} if told else set()
+    whole = {one.placement for one in _refused(view, name)} if told else set()
     return [
         key
-        for key, case in evidence.case.items()
-        if (one := evidence.summary.get((key, name)))
+        for key, case in view.case_of.items()
+        if (one := view.summary_of.get((key, name)))
         and one.failures.get(status, 0) > one.all_late * (status == "refused")
         and case.placement not in whole
     ]
 
 
-def _where(evidence: Evidence, name: str, cases: list[str]) -> Text:
+def _where(view: CampaignView, name: str, cases: list[str]) -> Text:
     """Return which cases, those that have figures of other launches apart."""
-    partly = [key for key in cases if (one := evidence.summary[key, name]).launches or one.left_out]
+    partly = [key for key in cases if (one := view.summary_of[key, name]).launches or one.left_out]
     always = [key for key in cases if key not in partly]
-    some_launches = say("some launches of {cases}", cases=_counted(evidence, partly))
+    some_launches = say("some launches of {cases}", cases=_counted(view, partly))
     if not always:
         return some_launches
-    where = _counted(evidence, always)
+    where = _counted(view, always)
     return say("{where} and in {some}", where=where, some=some_launches) if partly else where
 
 
-def _counted(evidence: Evidence, cases: list[str]) -> Text:
-    titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
+def _counted(view: CampaignView, cases: list[str]) -> Text:
+    titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, MOST_TITLES))
 
 
-def _signals(evidence: Evidence, name: str) -> list[str]:
+def _signals(view: CampaignView, name: str) -> list[str]:
     """Return which signals ended the launches of a candidate that crashed."""
-    crashed = [one for one in evidence.launches if one.candidate == name and one.status is LaunchStatus.CRASHED]
+    crashed = [one for one in view.launches if one.candidate == name and one.status is LaunchStatus.CRASHED]
     return sorted({signal_of(one.exit_code, one.log, one.facts.ranks if one.facts else 0) for one in crashed} - {""})
 
 
-def _refused(evidence: Evidence, name: str) -> list[Launch]:
+def _refused(view: CampaignView, name: str) -> list[Launch]:
     """Return the launches that would not start, or that ended before they said anything."""
-    mine = [one for one in evidence.launches if one.candidate == name and one.status is not LaunchStatus.OK]
+    mine = [one for one in view.launches if one.candidate == name and one.status is not LaunchStatus.OK]
     return [one for one in mine if one.status is LaunchStatus.REFUSED or not one.facts]
 
 
-def _not_started(evidence: Evidence, name: str) -> Iterator[Finding]:
-    tried = sum(one.candidate == name for one in evidence.launches)
-    for reason, count in Counter(one.reason for one in _refused(evidence, name)).items():
+def _not_started(view: CampaignView, name: str) -> Iterator[Finding]:
+    tried = sum(one.candidate == name for one in view.launches)
+    for reason, count in Counter(one.reason for one in _refused(view, name)).items():
         yield Finding(
             kind="failures",
             title=say("{name} did not always start" if count < tried else "{name} took no part", name=name),

@@ -16,15 +16,15 @@ from rankbench.model import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Too few rounds"
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding on launches with too few rounds, and one on those without any."""
-    yield from _all_late(evidence)
-    found = [one for one in evidence.summaries if one.few]
+    yield from _all_late(view)
+    found = [one for one in view.summaries if one.few]
     if not found:
         return
     worst = max(found, key=lambda one: one.few)
@@ -36,7 +36,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             "{name} in {case}: {most} of {all}.",
             n=sum(one.few for one in found),
             name=worst.candidate,
-            case=evidence.full_title(evidence.case[worst.case]),
+            case=view.full_title(view.case_of[worst.case]),
             most=worst.few,
             all=worst.launches + worst.left_out,
         ),
@@ -46,8 +46,8 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _all_late(evidence: Evidence) -> Iterator[Finding]:
-    late = {name: [key for key in evidence.case if _is_late(evidence, key, name)] for name in evidence.names}
+def _all_late(view: CampaignView) -> Iterator[Finding]:
+    late = {name: [key for key in view.case_of if _is_late(view, key, name)] for name in view.candidates}
     if not any(late.values()):
         return
     yield Finding(
@@ -59,11 +59,11 @@ def _all_late(evidence: Evidence) -> Iterator[Finding]:
             candidates=[say("{name} in {n:count case}", name=name, n=len(keys)) for name, keys in late.items() if keys],
         ),
         advice=say('Use a quieter hour or fewer ranks per node, or start = "barrier", which needs no common time.'),
-        cases=[key for key in evidence.case if any(key in keys for keys in late.values())],
+        cases=[key for key in view.case_of if any(key in keys for keys in late.values())],
         severity="note",
     )
 
 
-def _is_late(evidence: Evidence, key: str, name: str) -> bool:
-    summary = evidence.summary.get((key, name))
+def _is_late(view: CampaignView, key: str, name: str) -> bool:
+    summary = view.summary_of.get((key, name))
     return bool(summary and summary.all_late)

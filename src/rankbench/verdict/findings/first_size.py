@@ -21,8 +21,8 @@ from rankbench.verdict.lines import Line, lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "First size"
 FAR = 5.0
@@ -43,33 +43,33 @@ class First(NamedTuple):
     """Those that have the first size."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one note per line whose first size took far too long in some launch."""
-    for line in lines(evidence, 1 + NEXT):
+    for line in lines(view, 1 + NEXT):
         sizes = list(line.verdicts)[: 1 + NEXT]
-        if not sizes[0] and evidence.operation[line.cases[sizes[0]].operation].metric == "bandwidth":
+        if not sizes[0] and view.operations[line.cases[sizes[0]].operation].metric == "bandwidth":
             continue  # Of nothing there is no bandwidth.
-        if line.cases[sizes[0]].suite and sizes[-1] <= SMALL_BYTES and (found := list(firsts(evidence, line, sizes))):
-            yield _finding(evidence, line, sizes, found)
+        if line.cases[sizes[0]].suite and sizes[-1] <= SMALL_BYTES and (found := list(firsts(view, line, sizes))):
+            yield _finding(view, line, sizes, found)
 
 
-def firsts(evidence: Evidence, line: Line, sizes: list[int]) -> Iterator[First]:
+def firsts(view: CampaignView, line: Line, sizes: list[int]) -> Iterator[First]:
     """Yield the launches in which the first size took far longer than each of the next."""
     keys = [line.verdicts[size].case.key for size in sizes]
-    frame = evidence.figures.filter(pl.col("case").is_in(keys)).sort("candidate", "launch")
+    frame = view.judged_figures.filter(pl.col("case").is_in(keys)).sort("candidate", "launch")
     by_candidate = groupby(frame.select("candidate", "launch", "case", "figure_ns").rows(), key=lambda row: row[0])
     for name, rows in by_candidate:
         by_launch = [{key: figure for *_, key, figure in own} for _, own in groupby(rows, key=lambda row: row[1])]
         whole = [one for one in by_launch if one.keys() == set(keys)]
         for one in whole:
-            if name in evidence.names and one[keys[0]] >= FAR * max(one[key] for key in keys[1:]):
+            if name in view.candidates and one[keys[0]] >= FAR * max(one[key] for key in keys[1:]):
                 yield First(line, name, one[keys[0]], one[keys[1]], len(whole))
 
 
-def _told(evidence: Evidence, sizes: list[int], own: list[First]) -> Text:
+def _told(view: CampaignView, sizes: list[int], own: list[First]) -> Text:
     """Say of a candidate's launches how far the worst one is off, in what the benchmark tells."""
     worst = max(own, key=lambda one: one.first_ns / one.next_ns)
-    first, following = (_measure(evidence, worst, size) for size in sizes[:2])
+    first, following = (_measure(view, worst, size) for size in sizes[:2])
     fields = {
         "candidate": worst.candidate,
         "size": sizes[0],
@@ -96,17 +96,17 @@ def _told(evidence: Evidence, sizes: list[int], own: list[First]) -> Text:
     )
 
 
-def _measure(evidence: Evidence, one: First, size: int) -> Measure:
+def _measure(view: CampaignView, one: First, size: int) -> Measure:
     case = one.line.cases[size]
-    summary = evidence.summary[case.key, one.candidate]
-    return measures.measure(case, evidence.operation[case.operation], summary.moved_bytes, summary.moved_messages)
+    summary = view.summary_of[case.key, one.candidate]
+    return measures.measure(case, view.operations[case.operation], summary.moved_bytes, summary.moved_messages)
 
 
-def _finding(evidence: Evidence, line: Line, sizes: list[int], found: list[First]) -> Finding:
-    told = [_told(evidence, sizes, list(own)) for _, own in groupby(found, key=lambda one: one.candidate)]
+def _finding(view: CampaignView, line: Line, sizes: list[int], found: list[First]) -> Finding:
+    told = [_told(view, sizes, list(own)) for _, own in groupby(found, key=lambda one: one.candidate)]
     return Finding(
         kind="first_size",
-        title=say("{title}: the first size counts more than its message", title=evidence.title(line.cases[sizes[0]])),
+        title=say("{title}: the first size counts more than its message", title=view.title(line.cases[sizes[0]])),
         text=sentences(told),
         advice=say(
             "What is set up at the first calls stands in the first size. Leave it out, let the program begin with a "

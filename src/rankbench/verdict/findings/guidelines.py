@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Operation
     from rankbench.statistics.contrasts import Contrast
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Slower than its parts"
 
@@ -113,33 +113,33 @@ class Asked(NamedTuple):
     margin: float
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per candidate and operation that is surely slower than its parts, and per form than blocking."""
-    cases = known(evidence)
-    margin = 1 + evidence.campaign.plan.threshold
-    asked = [*by_rules(evidence, cases, margin), *by_forms(cases, margin)]
+    cases = known(view)
+    margin = 1 + view.campaign.plan.threshold
+    asked = [*by_rules(view, cases, margin), *by_forms(cases, margin)]
     claims = [Claim(one.case.key, tuple(part.key for part in one.parts), one.margin) for one in asked]
-    told = judged(within_launches(evidence.figures, claims), ["claim", "candidate"], evidence.campaign.plan.confidence)
-    own = [one for one in told if one.key[1] in evidence.names]
+    told = judged(within_launches(view.judged_figures, claims), ["claim", "candidate"], view.campaign.plan.confidence)
+    own = [one for one in told if one.key[1] in view.candidates]
     tested: dict[tuple[str, str], list[tuple[Asked, Contrast]]] = {}
     for one in own:
         number, candidate = one.key
         tested.setdefault((candidate, asked[number].about), []).append((asked[number], one))
     for (candidate, about), results in tested.items():
         if any(ratio.sure for _, ratio in results):
-            yield _finding(evidence, candidate, about, results)
+            yield _finding(view, candidate, about, results)
 
 
 # --- which cases may be held against which ----------------------------------------------------------------------------
 
 
-def known(evidence: Evidence) -> dict[str, Case]:
+def known(view: CampaignView) -> dict[str, Case]:
     """Return the cases that rules can be tested by, by what identifies them when datatype and root are left out."""
     found: dict[str, Case] = {}
-    for one in evidence.main:
+    for one in view.main_verdicts:
         case = one.case
-        if case.quantity == "time" and case.key not in evidence.pairs_of_ranks and not evidence.short_of_cores(case):
-            found.setdefault(identity(case, evidence.operation[case.operation]), case)
+        if case.quantity == "time" and case.key not in view.pair_cases and not view.short_of_cores(case):
+            found.setdefault(identity(case, view.operations[case.operation]), case)
     return found
 
 
@@ -163,24 +163,24 @@ def rules() -> list[Rule]:
     return found
 
 
-def by_rules(evidence: Evidence, cases: dict[str, Case], margin: float) -> Iterator[Asked]:
+def by_rules(view: CampaignView, cases: dict[str, Case], margin: float) -> Iterator[Asked]:
     """Yield the rules with each whole that has all its parts."""
     sizes: dict[str, list[int]] = {}
     for case in cases.values():
         sizes.setdefault(case.operation, []).append(case.size_bytes)
     for rule in rules():
         for case in (one for one in cases.values() if one.operation == rule.whole):
-            parts = [part_of(evidence, cases, sizes, case, part) for part in rule.parts]
+            parts = [part_of(view, cases, sizes, case, part) for part in rule.parts]
             if all(parts):
                 call = case.operation if case.form == "blocking" else f"{case.form} {case.operation}"
                 yield Asked(call, rule.told, case, [one for one in parts if one], margin)
 
 
 def part_of(
-    evidence: Evidence, cases: dict[str, Case], sizes: dict[str, list[int]], whole: Case, part: Part
+    view: CampaignView, cases: dict[str, Case], sizes: dict[str, list[int]], whole: Case, part: Part
 ) -> Case | None:
     """Return the case that is a part of another: as large as the rule says, and alike in everything that both have."""
-    operation = evidence.operation.get(part.operation)
+    operation = view.operations.get(part.operation)
     size = size_of(part, whole, sizes)
     if not operation or not size or whole.form not in operation.forms:
         return None
@@ -192,7 +192,7 @@ def part_of(
         start=operation.start if operation.kind == "local" else whole.start,
         options={name: value for name, value in whole.options.items() if name in names},
     )
-    types = datatypes(evidence.operation[whole.operation], operation, whole.datatype)
+    types = datatypes(view.operations[whole.operation], operation, whole.datatype)
     same = (msgspec.structs.replace(alike, datatype=one) for one in types)
     return next((cases[key] for one in same if (key := identity(one, operation)) in cases), None)
 
@@ -225,10 +225,10 @@ def by_forms(cases: dict[str, Case], margin: float) -> Iterator[Asked]:
 # --- what is told -----------------------------------------------------------------------------------------------------
 
 
-def _finding(evidence: Evidence, candidate: str, about: str, results: list[tuple[Asked, Contrast]]) -> Finding:
+def _finding(view: CampaignView, candidate: str, about: str, results: list[tuple[Asked, Contrast]]) -> Finding:
     breaches = [Breach(one.rule, one.case, one.parts, ratio) for one, ratio in results if ratio.sure]
     of_form = about in FORMS
-    told = _of_form(evidence, candidate, about, breaches, len(results)) if of_form else None
+    told = _of_form(view, candidate, about, breaches, len(results)) if of_form else None
     return Finding(
         kind="guidelines",
         title=say(
@@ -238,7 +238,7 @@ def _finding(evidence: Evidence, candidate: str, about: str, results: list[tuple
             name=candidate,
             about=about,
         ),
-        text=told or sentences(_by_rule(evidence, candidate, about, breaches, results)),
+        text=told or sentences(_by_rule(view, candidate, about, breaches, results)),
         advice=say(
             "Until the library mends it, use blocking calls there."
             if of_form
@@ -250,7 +250,7 @@ def _finding(evidence: Evidence, candidate: str, about: str, results: list[tuple
 
 
 def _by_rule(
-    evidence: Evidence,
+    view: CampaignView,
     candidate: str,
     about: str,
     breaches: Sequence[Breach],
@@ -266,25 +266,25 @@ def _by_rule(
             name=candidate,
             about=about,
             rule=rule,
-            worst=_worst(evidence, max(own, key=lambda one: one.ratio.ratio)),
+            worst=_worst(view, max(own, key=lambda one: one.ratio.ratio)),
         )
 
 
-def _worst(evidence: Evidence, one: Breach) -> Text:
+def _worst(view: CampaignView, one: Breach) -> Text:
     return say(
         "at worst {ratio:ratio} as long ({low:ratio} to {high:ratio}; {case})",
         ratio=one.ratio.ratio,
         low=one.ratio.low,
         high=one.ratio.high,
-        case=evidence.full_title(one.case),
+        case=view.full_title(one.case),
     )
 
 
-def _of_form(evidence: Evidence, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> Text:
+def _of_form(view: CampaignView, candidate: str, about: str, breaches: Sequence[Breach], tested: int) -> Text:
     worst: dict[str, Breach] = {}
     for one in sorted(breaches, key=lambda one: -one.ratio.ratio):
         worst.setdefault(one.case.operation, one)
-    told = clauses(_worst(evidence, one) for one in list(worst.values())[:MOST_TOLD])
+    told = clauses(_worst(view, one) for one in list(worst.values())[:MOST_TOLD])
     if len(worst) > MOST_TOLD:
         told = say("{told}, and {n:count more operation}", told=told, n=len(worst) - MOST_TOLD)
     return say(

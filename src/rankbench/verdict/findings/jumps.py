@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
     from rankbench.statistics.shapes import Step
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Jumps along the sizes"
 
@@ -69,16 +69,16 @@ class Jump(NamedTuple):
         return overlap and self.up == other.up
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one note per line in which any candidate jumps or drops."""
-    asked = lines(evidence, 3)
-    names = set(evidence.names)
-    found = [one for one in shapes.curves(evidence.figures, [line.keys for line in asked]) if one.candidate in names]
-    planned = evidence.campaign.plan
+    asked = lines(view, 3)
+    names = set(view.candidates)
+    found = [one for one in shapes.curves(view.judged_figures, [line.keys for line in asked]) if one.candidate in names]
+    planned = view.campaign.plan
     steps = shapes.steps(found, planned.threshold, planned.confidence)
     for number, own in groupby(sorted(steps, key=lambda one: one.line), key=lambda one: one.line):
         measured = {one.candidate for one in found if one.line == number}
-        yield _finding(evidence, asked[number], jumps_of(list(own)), measured)
+        yield _finding(view, asked[number], jumps_of(list(own)), measured)
 
 
 def jumps_of(steps: Sequence[Step]) -> list[Jump]:
@@ -97,9 +97,9 @@ def jumps_of(steps: Sequence[Step]) -> list[Jump]:
     return sorted(jumps, key=lambda one: -one.excess.ratio)
 
 
-def _finding(evidence: Evidence, line: Line, jumps: list[Jump], measured: set[str]) -> Finding:
-    title = evidence.title(next(iter(line.cases.values())))
-    told = [text for together in alike(jumps) for text in _sentences(evidence, line, together, jumps, measured)]
+def _finding(view: CampaignView, line: Line, jumps: list[Jump], measured: set[str]) -> Finding:
+    title = view.title(next(iter(line.cases.values())))
+    told = [text for together in alike(jumps) for text in _sentences(view, line, together, jumps, measured)]
     sizes = sorted({size for one in jumps for size in (one.smaller_bytes, one.larger_bytes)})
     return Finding(
         kind="jumps",
@@ -124,10 +124,10 @@ def alike(jumps: Sequence[Jump]) -> list[list[Jump]]:
 
 
 def _sentences(
-    evidence: Evidence, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
+    view: CampaignView, line: Line, together: list[Jump], jumps: Sequence[Jump], measured: set[str]
 ) -> Iterator[Text]:
     yield ended(listed(_told(one, jumps) for one in together))
-    cache = _cache(evidence, line, together)
+    cache = _cache(view, line, together)
     shared = len(together) > 1
     if shared and len(together) == len(measured):
         told = say("All candidates do so there: it is rather the machine's doing than a library's")
@@ -137,7 +137,7 @@ def _sentences(
     elif shared:
         yield say("Several candidates do so there: it may be the machine's doing.")
     else:
-        hints = list(_limits(evidence, line, together[0]))
+        hints = list(_limits(view, line, together[0]))
         yield say(
             "A switch of protocol or algorithm looks so; {hints:and}."
             if hints
@@ -175,13 +175,13 @@ def _told(one: Jump, jumps: Iterable[Jump]) -> Text:
     return say("{told}, and back above {larger:size}", told=told, larger=one.larger_bytes) if back else told
 
 
-def _cache(evidence: Evidence, line: Line, together: Iterable[Jump]) -> Text:
+def _cache(view: CampaignView, line: Line, together: Iterable[Jump]) -> Text:
     """Return that the last-level cache is full there, where it is known and so."""
-    facts = [launch.facts for launch in evidence.launches if launch.facts]
+    facts = [launch.facts for launch in view.launches if launch.facts]
     held = max((one.last_level_cache_bytes for one in facts), default=0)
     smaller = min(one.smaller_bytes for one in together)
     larger = max(one.larger_bytes for one in together)
-    first, last = (_touched(evidence, line.verdicts[size].case) for size in (smaller, larger))
+    first, last = (_touched(view, line.verdicts[size].case) for size in (smaller, larger))
     if not held or not first / 2 <= held <= 2 * last:
         return NOTHING
     return say(
@@ -193,22 +193,22 @@ def _cache(evidence: Evidence, line: Line, together: Iterable[Jump]) -> Text:
     )
 
 
-def _touched(evidence: Evidence, case: Case) -> int:
+def _touched(view: CampaignView, case: Case) -> int:
     """Return the bytes that the ranks of one node send and receive."""
-    operation = evidence.operation[case.operation]
+    operation = view.operations[case.operation]
     messages = max(operation.messages, 1)
     each = sum(amount.bytes(case.size_bytes, case.ranks, messages) for amount in (operation.send, operation.receive))
-    placement = next(one for one in evidence.campaign.plan.placements if one.name == case.placement)
+    placement = next(one for one in view.campaign.plan.placements if one.name == case.placement)
     return each * placement.ranks_per_node
 
 
-def _limits(evidence: Evidence, line: Line, jump: Jump) -> Iterator[Text]:
+def _limits(view: CampaignView, line: Line, jump: Jump) -> Iterator[Text]:
     """Yield the settings of the library whose limit lies there, of messages from one rank to another."""
     case = line.verdicts[jump.smaller_bytes].case
-    candidate = next(one for one in evidence.campaign.candidates if one.name == jump.candidate)
-    library = next(one for one in evidence.campaign.libraries if one.name == candidate.library)
-    placement = next(one for one in evidence.campaign.plan.placements if one.name == case.placement)
-    if evidence.operation[case.operation].kind != "point-to-point":
+    candidate = next(one for one in view.campaign.candidates if one.name == jump.candidate)
+    library = next(one for one in view.campaign.libraries if one.name == candidate.library)
+    placement = next(one for one in view.campaign.plan.placements if one.name == case.placement)
+    if view.operations[case.operation].kind != "point-to-point":
         return
     for limit in LIMITS:
         told = candidate.settings.get(limit.setting, str(limit.size_bytes))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.model import Case, Operation
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "One rank always last"
 FEWEST_RANKS = 3
@@ -45,36 +45,36 @@ class Last(NamedTuple):
     """Of the samples of these cases in which it is the last."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a finding per placement and rank that is surely the last one in most cases of a candidate."""
-    found = sorted(last(evidence), key=lambda one: (one.placement, one.rank))
+    found = sorted(last(view), key=lambda one: (one.placement, one.rank))
     for _, own in groupby(found, key=lambda one: (one.placement, one.rank)):
-        yield _finding(evidence, list(own))
+        yield _finding(view, list(own))
 
 
-def last(evidence: Evidence) -> Iterator[Last]:
+def last(view: CampaignView) -> Iterator[Last]:
     """Yield the ranks that are the last ones of most cases; what has a root, or runs along the ranks, is not asked."""
     keys = [
         one.case.key
-        for one in evidence.main
-        if symmetric(evidence.operation[one.case.operation]) and not evidence.short_of_cores(one.case)
+        for one in view.main_verdicts
+        if symmetric(view.operations[one.case.operation]) and not view.short_of_cores(one.case)
     ]
-    shares = evidence.last_ranks.filter(pl.col("case").is_in(keys), pl.col("ranks") >= FEWEST_RANKS)
+    shares = view.last_ranks.filter(pl.col("case").is_in(keys), pl.col("ranks") >= FEWEST_RANKS)
     asked = shares.group_by("case", "candidate").len()
     every = {(row["case"], row["candidate"]) for row in asked.iter_rows(named=True)}
     logs = shares.with_columns(log=pl.col("last").log(), margin=pl.lit(math.log(MOST_OF)))
     found: dict[tuple[str, int, str], list[str]] = {}
-    for one in judged(logs, ["case", "candidate", "rank"], evidence.campaign.plan.confidence):
+    for one in judged(logs, ["case", "candidate", "rank"], view.campaign.plan.confidence):
         case, candidate, rank = one.key
-        if one.sure and candidate in evidence.names:
-            found.setdefault((evidence.case[case].placement, rank, candidate), []).append(case)
+        if one.sure and candidate in view.candidates:
+            found.setdefault((view.case_of[case].placement, rank, candidate), []).append(case)
     for (place, rank, candidate), own in found.items():
-        together = [key for key, name in every if name == candidate and evidence.case[key].placement == place]
-        operations = {evidence.case[key].operation for key in own}
+        together = [key for key, name in every if name == candidate and view.case_of[key].placement == place]
+        operations = {view.case_of[key].operation for key in own}
         if len(operations) >= FEWEST_OPERATIONS and len(own) > MOST_OF * len(together):
             mine = shares.filter(pl.col("case").is_in(own), candidate=candidate, rank=rank)
             share = float(mine.select(pl.col("last").mean()).item())
-            yield Last(place, rank, candidate, [evidence.case[key] for key in keys if key in own], len(together), share)
+            yield Last(place, rank, candidate, [view.case_of[key] for key in keys if key in own], len(together), share)
 
 
 def symmetric(operation: Operation) -> bool:
@@ -84,9 +84,9 @@ def symmetric(operation: Operation) -> bool:
     return alike and not (operation.rooted or operation.rings or operation.between_two or along)
 
 
-def _finding(evidence: Evidence, found: Sequence[Last]) -> Finding:
+def _finding(view: CampaignView, found: Sequence[Last]) -> Finding:
     one = found[0]
-    several = len(evidence.campaign.plan.placements) > 1
+    several = len(view.campaign.plan.placements) > 1
     told = [
         say(
             "{share:.0%} of the samples of {n} of {all:count case} of {name}",
@@ -97,14 +97,14 @@ def _finding(evidence: Evidence, found: Sequence[Last]) -> Finding:
         )
         for own in found
     ]
-    measured = {name for name in evidence.names if any(name == launch.candidate for launch in evidence.launches)}
+    measured = {name for name in view.candidates if any(name == launch.candidate for launch in view.launches)}
     everywhere = len(found) == len(measured) > 1
     ends = say(
         "At {placement}, rank {rank} ends last in {told:and}, launch after launch."
         if several
         else "Rank {rank} ends last in {told:and}, launch after launch.",
         placement=one.placement,
-        rank=_rank(evidence, one),
+        rank=_rank(view, one),
         told=told,
     )
     why = say(
@@ -131,11 +131,11 @@ def _finding(evidence: Evidence, found: Sequence[Last]) -> Finding:
     )
 
 
-def _rank(evidence: Evidence, one: Last) -> Text:
+def _rank(view: CampaignView, one: Last) -> Text:
     """Return the rank, with where it sat, if that was the same place in all launches."""
     seats = {
         (fact.host, fact.cpu)
-        for launch in evidence.launches
+        for launch in view.launches
         if launch.placement == one.placement
         for fact in launch.ranks
         if fact.rank == one.rank

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankbench.model import Launch, Placement, Summary
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "What fails from some number of nodes or ranks on"
 
@@ -61,37 +61,37 @@ class Limit(NamedTuple):
     saying: Words
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding for each way in which a candidate fails from some number on."""
-    for name in evidence.names:
+    for name in view.candidates:
         found: defaultdict[Limit, list[tuple[str, list[Fate]]]] = defaultdict(list)
-        for what, fates in _fates(evidence, name).items():
+        for what, fates in _fates(view, name).items():
             if limit := _limit(fates):
                 found[limit].append((what, fates))
         for limit, those in found.items():
-            yield _finding(evidence, name, limit, those)
+            yield _finding(view, name, limit, those)
 
 
-def _fates(evidence: Evidence, name: str) -> dict[str, list[Fate]]:
+def _fates(view: CampaignView, name: str) -> dict[str, list[Fate]]:
     """Return how each operation fared by placement; where nothing started, only the start did, and it failed."""
     fates: defaultdict[str, list[Fate]] = defaultdict(list)
-    for placement in evidence.campaign.plan.placements:
-        launches = [one for one in evidence.launches if (one.candidate, one.placement) == (name, placement.name)]
+    for placement in view.campaign.plan.placements:
+        launches = [one for one in view.launches if (one.candidate, one.placement) == (name, placement.name)]
         if not launches:
             continue
         begun = [one for one in launches if one.facts]
         saying = NOTHING if begun else _how(launches[0])
         fates[START].append(Fate(placement, len(launches), 0 if begun else len(launches), saying))
         if begun:
-            for operation, summaries in _summaries(evidence, name, placement).items():
+            for operation, summaries in _summaries(view, name, placement).items():
                 fates[operation].append(_fate(placement, summaries, launches))
     return fates
 
 
-def _summaries(evidence: Evidence, name: str, placement: Placement) -> dict[str, list[Summary]]:
+def _summaries(view: CampaignView, name: str, placement: Placement) -> dict[str, list[Summary]]:
     found: defaultdict[str, list[Summary]] = defaultdict(list)
-    for key, case in evidence.case.items():
-        if case.placement == placement.name and (one := evidence.summary.get((key, name))):
+    for key, case in view.case_of.items():
+        if case.placement == placement.name and (one := view.summary_of.get((key, name))):
             found[case.operation].append(one)
     return found
 
@@ -151,7 +151,7 @@ def _limit(fates: Sequence[Fate]) -> Limit | None:
     return None
 
 
-def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Finding:
+def _finding(view: CampaignView, name: str, limit: Limit, those: Sequence[tuple[str, list[Fate]]]) -> Finding:
     failing = _worst(those)
     start = limit.always or limit.least
     onward = [one for one in failing if AXES[limit.axis](one.placement) >= start]
@@ -160,7 +160,7 @@ def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[
     how = limit.saying
     if how != _no_start():
         how = say("{ended} in {operations:and}", ended=how, operations=[what for what, _ in those])
-    launch = _witness(evidence, name, {one.placement.name for one in onward})
+    launch = _witness(view, name, {one.placement.name for one in onward})
     return Finding(
         kind="limits",
         title=say("{name} fails {where}", name=name, where=where),
@@ -182,7 +182,7 @@ def _finding(evidence: Evidence, name: str, limit: Limit, those: Sequence[tuple[
         advice=say(
             "Read the log of launch {n}; try the library's newest version or another transport.", n=launch.number
         ),
-        cases=_cases(evidence, name, {one.placement.name for one in failing}, {what for what, _ in those}),
+        cases=_cases(view, name, {one.placement.name for one in failing}, {what for what, _ in those}),
         severity="failure",
     )
 
@@ -230,9 +230,9 @@ def _at(axis: str, numbers: Words, n: int) -> Text:
     }[axis]
 
 
-def _witness(evidence: Evidence, name: str, placements: set[str]) -> Launch:
+def _witness(view: CampaignView, name: str, placements: set[str]) -> Launch:
     """Return the launch whose log tells most: the first that ended badly there, else the first there."""
-    there = [one for one in evidence.launches if one.candidate == name and one.placement in placements]
+    there = [one for one in view.launches if one.candidate == name and one.placement in placements]
     return next((one for one in there if one.status is not LaunchStatus.OK), there[0])
 
 
@@ -244,13 +244,13 @@ def _said(launch: Launch) -> Iterator[Text]:
         yield say("The log of launch {n} says: {line}", n=launch.number, line=line[:LOG_CHARACTERS])
 
 
-def _cases(evidence: Evidence, name: str, placements: set[str], operations: set[str]) -> list[str]:
+def _cases(view: CampaignView, name: str, placements: set[str], operations: set[str]) -> list[str]:
     """Return the cases that have no figure because of it."""
     return [
         key
-        for key, case in evidence.case.items()
+        for key, case in view.case_of.items()
         if case.placement in placements
         and operations & {case.operation, START}
-        and (one := evidence.summary.get((key, name)))
+        and (one := view.summary_of.get((key, name)))
         and one.failures
     ]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case
     from rankbench.statistics.contrasts import Contrast
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Starts that mislead"
 
@@ -40,26 +40,26 @@ class Shift(NamedTuple):
     """The ratio with the other start over that with the usual one."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per start on which no time is agreed, and that changes ratios of candidates."""
     pairs = [
-        (one.case, evidence.usual[one.case.key])
-        for one in evidence.cases
-        if evidence.campaign.scheduled(evidence.usual[one.case.key]) and not evidence.campaign.scheduled(one.case)
+        (one.case, view.usual_of[one.case.key])
+        for one in view.case_verdicts
+        if view.campaign.scheduled(view.usual_of[one.case.key]) and not view.campaign.scheduled(one.case)
     ]
-    found = sorted(shifts(evidence, pairs), key=lambda one: one.case.start)
+    found = sorted(shifts(view, pairs), key=lambda one: one.case.start)
     for start, own in groupby(found, key=lambda one: one.case.start):
-        yield _finding(evidence, start, list(own), sum(case.start == start for case, _ in pairs))
+        yield _finding(view, start, list(own), sum(case.start == start for case, _ in pairs))
 
 
-def shifts(evidence: Evidence, pairs: list[tuple[Case, Case]]) -> Iterator[Shift]:
+def shifts(view: CampaignView, pairs: list[tuple[Case, Case]]) -> Iterator[Shift]:
     """Yield the ratios that a start surely makes larger, by more than the threshold, in either direction.
 
     Each start's effect is taken within the launches of one candidate, and those of two are paired within blocks.
     """
-    planned = evidence.campaign.plan
+    planned = view.campaign.plan
     claims = [Claim(case.key, (usual.key,), 1 + planned.threshold) for case, usual in pairs]
-    own = within_launches(evidence.figures.filter(pl.col("candidate").is_in(evidence.names)), claims)
+    own = within_launches(view.judged_figures.filter(pl.col("candidate").is_in(view.candidates)), claims)
     both = own.join(own, on=["claim", "block"], suffix="_other").filter(
         pl.col("candidate") != pl.col("candidate_other")
     )
@@ -71,18 +71,18 @@ def shifts(evidence: Evidence, pairs: list[tuple[Case, Case]]) -> Iterator[Shift
             yield Shift(case, usual, base, other, one)
 
 
-def turned_round(evidence: Evidence, one: Shift) -> bool:
+def turned_round(view: CampaignView, one: Shift) -> bool:
     """Return whether the one that is told to be slower is told to be faster with the other start."""
-    slower = evidence.pairs.slower
+    slower = view.comparisons.slower
     return slower(one.usual.key, one.other, one.base) and slower(one.case.key, one.base, one.other)
 
 
-def _finding(evidence: Evidence, start: str, found: list[Shift], asked: int) -> Finding:
+def _finding(view: CampaignView, start: str, found: list[Shift], asked: int) -> Finding:
     usual = found[0].usual.start
-    worst = max(found, key=lambda one: (turned_round(evidence, one), one.shift.ratio))
+    worst = max(found, key=lambda one: (turned_round(view, one), one.shift.ratio))
     changed = list(dict.fromkeys(one.case.key for one in found))
-    winners = {one.case.key for one in found if turned_round(evidence, one)}
-    ratios = [math.nan if ratio is None else ratio for ratio in _ratios(evidence, worst)]
+    winners = {one.case.key for one in found if turned_round(view, one)}
+    ratios = [math.nan if ratio is None else ratio for ratio in _ratios(view, worst)]
     another = say(
         "In {n} of {all:count case} the ratio of two candidates is surely another with start {start} than with "
         "{usual}, in {turned} of them so far that the other one seems faster."
@@ -98,7 +98,7 @@ def _finding(evidence: Evidence, start: str, found: list[Shift], asked: int) -> 
     most = say(
         "Most so in {case}: {other} takes {one:ratio} the time of {base} with {usual} and {two:ratio} with {start} "
         "({shift:ratio} between the two, {low:ratio} to {high:ratio}).",
-        case=evidence.full_title(worst.usual),
+        case=view.full_title(worst.usual),
         other=worst.other,
         one=ratios[0],
         base=worst.base,
@@ -124,5 +124,5 @@ def _finding(evidence: Evidence, start: str, found: list[Shift], asked: int) -> 
     )
 
 
-def _ratios(evidence: Evidence, one: Shift) -> list[float | None]:
-    return [evidence.pairs.ratio(case.key, one.base, one.other) for case in (one.usual, one.case)]
+def _ratios(view: CampaignView, one: Shift) -> list[float | None]:
+    return [view.comparisons.ratio(case.key, one.base, one.other) for case in (one.usual, one.case)]

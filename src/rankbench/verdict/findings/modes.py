@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.statistics.modes import Repeated
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Second modes"
 COINCIDES = 0.5
@@ -31,33 +31,33 @@ TOLD = 3
 """Cases that are told word for word."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a note per candidate some of whose cases have a further mode that repeats over launches.
 
     Modes that occur at one level of the reference, near or far, are the machine's: of these there is one note.
     """
     with_level: dict[str, list[str]] = {}
-    for name in evidence.names:
+    for name in view.candidates:
         found = {
             case: repeated
-            for case in evidence.case
-            if (repeated := [one for one in evidence.modes.get((case, name), [])[1:] if one.repeats])
+            for case in view.case_of
+            if (repeated := [one for one in view.modes.get((case, name), [])[1:] if one.repeats])
         }
-        for case in [case for case in found if _follows_level(evidence, case, name)]:
+        for case in [case for case in found if _follows_level(view, case, name)]:
             with_level.setdefault(case, []).append(name)
             del found[case]
         if found:
-            yield _finding(evidence, name, found)
+            yield _finding(view, name, found)
     if with_level:
-        yield _of_the_machine(evidence, with_level)
+        yield _of_the_machine(view, with_level)
 
 
-def _follows_level(evidence: Evidence, case: str, name: str) -> bool:
+def _follows_level(view: CampaignView, case: str, name: str) -> bool:
     """Return whether the slower of two modes mostly occurs while cores are far, visit by visit."""
-    if case not in evidence.levels:
+    if case not in view.levels:
         return False
-    at, modes = evidence.levels[case], evidence.modes[case, name]
-    figures = evidence.figures.filter(pl.col("case") == case, pl.col("candidate") == name)
+    at, modes = view.levels[case], view.modes[case, name]
+    figures = view.judged_figures.filter(pl.col("case") == case, pl.col("candidate") == name)
     visits = figures.select("visit_ns", "visit_hop_ns").explode("visit_ns", "visit_hop_ns")
     near, far = pl.col("visit_hop_ns").is_between(1e-9, at.nearest_ns), pl.col("visit_hop_ns") >= at.farthest_ns
     between = math.sqrt(modes[0].mode.location_ns * modes[1].mode.location_ns)
@@ -68,8 +68,8 @@ def _follows_level(evidence: Evidence, case: str, name: str) -> bool:
     return float(np.corrcoef(slow.to_numpy(), distant.to_numpy())[0, 1]) > COINCIDES
 
 
-def _of_the_machine(evidence: Evidence, found: dict[str, list[str]]) -> Finding:
-    names = [name for name in evidence.names if any(name in each for each in found.values())]
+def _of_the_machine(view: CampaignView, found: dict[str, list[str]]) -> Finding:
+    names = [name for name in view.candidates if any(name in each for each in found.values())]
     return Finding(
         kind="modes",
         title=say("Times have two modes because cores are near or far"),
@@ -85,15 +85,13 @@ def _of_the_machine(evidence: Evidence, found: dict[str, list[str]]) -> Finding:
     )
 
 
-def _finding(evidence: Evidence, name: str, found: dict[str, list[Repeated]]) -> Finding:
+def _finding(view: CampaignView, name: str, found: dict[str, list[Repeated]]) -> Finding:
     heaviest = sorted(found, key=lambda case: -max(one.mode.share for one in found[case]))
     most = say(
         "In {n:count case} the samples of {name} have more than one mode, launch after launch.", n=len(found), name=name
     )
     told = [
-        say(
-            "{case}: {modes:;}.", case=evidence.full_title(evidence.case[case]), modes=[one.text for one in found[case]]
-        )
+        say("{case}: {modes:;}.", case=view.full_title(view.case_of[case]), modes=[one.text for one in found[case]])
         for case in heaviest[:TOLD]
     ]
     more = [say("And {n:count case} more.", n=len(found) - TOLD)] if len(found) > TOLD else []

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.model import Candidate, Comparison
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Settings without effect"
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a note per two candidates of one library whose every interval lies within the threshold."""
-    own = [one for one in evidence.campaign.candidates if not one.control_of]
+    own = [one for one in view.campaign.candidates if not one.control_of]
     for one, two in combinations(own, 2):
         if one.library == two.library and one.settings != two.settings:
-            compared = _compared(evidence, one, two)
-            if compared and all(_within(found, evidence.campaign.plan.threshold) for found in compared):
-                yield _finding(evidence, one, two, compared)
+            compared = _compared(view, one, two)
+            if compared and all(_within(found, view.campaign.plan.threshold) for found in compared):
+                yield _finding(view, one, two, compared)
 
 
-def _compared(evidence: Evidence, one: Candidate, two: Candidate) -> list[Comparison]:
-    found = (evidence.comparison.get((verdict.case.key, one.name, two.name)) for verdict in evidence.main)
+def _compared(view: CampaignView, one: Candidate, two: Candidate) -> list[Comparison]:
+    found = (view.comparisons.of(verdict.case.key, one.name, two.name) for verdict in view.main_verdicts)
     return [comparison for comparison in found if comparison]
 
 
@@ -43,7 +43,7 @@ def _within(found: Comparison, threshold: float) -> bool:
     return found.blocks >= FEWEST_BLOCKS and 1 / (1 + threshold) <= found.low and found.high <= 1 + threshold
 
 
-def _finding(evidence: Evidence, one: Candidate, two: Candidate, compared: list[Comparison]) -> Finding:
+def _finding(view: CampaignView, one: Candidate, two: Candidate, compared: list[Comparison]) -> Finding:
     widest = max(compared, key=lambda found: max(found.high, 1 / found.low))
     names = sorted(one.settings.items() ^ two.settings.items())
     settings = listed(dict.fromkeys(name for name, _ in names))
@@ -57,10 +57,10 @@ def _finding(evidence: Evidence, one: Candidate, two: Candidate, compared: list[
             two=two.name,
             settings=settings,
             n=len(compared),
-            threshold=evidence.campaign.plan.threshold,
+            threshold=view.campaign.plan.threshold,
             low=widest.low,
             high=widest.high,
-            case=evidence.full_title(evidence.case[widest.case]),
+            case=view.full_title(view.case_of[widest.case]),
         ),
         advice=say(
             "Leave it out, or see whether the library takes it at all: its name, and the transport or the algorithm "

@@ -15,7 +15,7 @@ from rankbench.model import Finding, Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Noise between launches"
 WIDE = 1.25
@@ -23,9 +23,9 @@ WIDE = 1.25
 SHARE = 0.2
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if the intervals of many cases are wide."""
-    known = [one for one in evidence.summaries if one.launches > 1]
+    known = [one for one in view.summaries if one.launches > 1]
     wide = [one for one in known if _width(one) > WIDE]
     if not wide or len(wide) < SHARE * len(known):
         return
@@ -41,7 +41,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             wide=WIDE,
             worst=_width(worst),
             name=worst.candidate,
-            case=evidence.full_title(evidence.case[worst.case]),
+            case=view.full_title(view.case_of[worst.case]),
         ),
         advice=say(
             "Run more blocks, stop other work, bind ranks to cores; on virtual machines, choose a quieter hour."

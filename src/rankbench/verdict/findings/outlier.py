@@ -11,30 +11,32 @@ from typing import TYPE_CHECKING
 
 from rankbench.language import say
 from rankbench.model import CaseVerdict, Comparison, Finding
-from rankbench.verdict.evidence import Evidence, sized
+from rankbench.verdict.wording import sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Far behind"
 FAR = 3.0
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield, per operation and candidate, the sizes at which its time is surely three times that of any other."""
-    for title, verdicts in evidence.lines():
-        for name in evidence.names:
-            gaps = [(one, _gap(evidence, one, name)) for one in verdicts]
+    for title, verdicts in view.lines():
+        for name in view.candidates:
+            gaps = [(one, _gap(view, one, name)) for one in verdicts]
             behind = [(one, gap) for one, gap in gaps if gap and gap.low >= FAR]
             if behind:
                 yield _finding(title, name, behind)
 
 
-def _gap(evidence: Evidence, verdict: CaseVerdict, name: str) -> Comparison | None:
+def _gap(view: CampaignView, verdict: CaseVerdict, name: str) -> Comparison | None:
     """Return the comparison with the second slowest candidate, if this one is the slowest and no winner."""
     if len(verdict.ranking) < 2 or verdict.ranking[-1] != name or name in verdict.winners:
         return None
-    return evidence.comparison.get((verdict.case.key, verdict.ranking[-2], name))
+    return view.comparisons.of(verdict.case.key, verdict.ranking[-2], name)
 
 
 def _finding(title: str, name: str, behind: list[tuple[CaseVerdict, Comparison]]) -> Finding:

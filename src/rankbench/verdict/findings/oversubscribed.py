@@ -16,19 +16,19 @@ from rankbench.model import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "More ranks than cores"
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one warning per number of ranks on a machine that is more than it has cores."""
-    cores = evidence.campaign.machine.cores
+    cores = view.campaign.machine.cores
     many: dict[int, list[str]] = {}
-    for placement in evidence.campaign.plan.placements:
+    for placement in view.campaign.plan.placements:
         shape = placement.ranks_per_node, placement.nodes
-        if evidence.campaign.oversubscribed(*shape):
-            many.setdefault(evidence.campaign.ranks_per_machine(*shape), []).append(placement.name)
+        if view.campaign.oversubscribed(*shape):
+            many.setdefault(view.campaign.ranks_per_machine(*shape), []).append(placement.name)
     for ranks, names in many.items():
         yield Finding(
             kind="oversubscribed",
@@ -41,6 +41,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
                 n=cores,
             ),
             advice=say("Compare libraries with at most {n:count rank} here, or on a machine with more cores.", n=cores),
-            cases=[one.case.key for one in evidence.cases if one.case.placement in names],
+            cases=[one.case.key for one in view.case_verdicts if one.case.placement in names],
             severity="warning",
         )

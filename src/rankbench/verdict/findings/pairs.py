@@ -18,35 +18,33 @@ from rankbench.verdict import maps, measures, naming
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.maps import Map
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Pairs of ranks"
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield, per operation, what each level takes, and per candidate the pairs that do not fit."""
-    made = maps.maps(evidence.campaign, evidence.launches, evidence.figures, evidence.operation)
+    made = maps.maps(view.campaign, view.launches, view.judged_figures, view.operations)
     for _, together in groupby(made, key=lambda one: naming.line_key(one.case)):
         same = list(together)
         if levelled := [one for one in same if len(one.levels) > 1]:
-            yield _levels(evidence, levelled)
-        for name in evidence.names:
+            yield _levels(view, levelled)
+        for name in view.candidates:
             if odd := [one for one in same if one.candidate == name and one.odd]:
-                yield _odd(evidence, name, odd)
+                yield _odd(view, name, odd)
 
 
-def _levels(evidence: Evidence, same: Sequence[Map]) -> Finding:
+def _levels(view: CampaignView, same: Sequence[Map]) -> Finding:
     said = [
-        say(
-            "{name}: {levels}.", name=f"{one.candidate}{_size(one)}", levels=maps.by_level(one, _measure(evidence, one))
-        )
+        say("{name}: {levels}.", name=f"{one.candidate}{_size(one)}", levels=maps.by_level(one, _measure(view, one)))
         for one in same
     ]
     return Finding(
         kind="pairs",
-        title=say("{title}: what it takes by what two ranks share", title=_title(evidence, same[0])),
+        title=say("{title}: what it takes by what two ranks share", title=_title(view, same[0])),
         text=sentences([*said, _agreement(same)]),
         advice=say("Place ranks that talk much with each other where they share most."),
         cases=_examples(same[0]),
@@ -69,12 +67,12 @@ def _agreement(same: Sequence[Map]) -> Text:
     )
 
 
-def _odd(evidence: Evidence, name: str, found: Sequence[Map]) -> Finding:
+def _odd(view: CampaignView, name: str, found: Sequence[Map]) -> Finding:
     said = [
         say(
             "{case}: {misfit}.",
-            case=naming.full(one.case, evidence.operation[one.case.operation]),
-            misfit=maps.misfit(one, misfit, _measure(evidence, one)),
+            case=naming.full(one.case, view.operations[one.case.operation]),
+            misfit=maps.misfit(one, misfit, _measure(view, one)),
         )
         for one in found
         for misfit in one.fit.misfits
@@ -82,7 +80,7 @@ def _odd(evidence: Evidence, name: str, found: Sequence[Map]) -> Finding:
     return Finding(
         kind="pairs",
         title=say(
-            "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_title(evidence, found[0])
+            "{name}, {title}: pairs of ranks that are not like the others", name=name, title=_title(view, found[0])
         ),
         text=sentences(said),
         advice=say("See what else runs on these CPUs, and whether the next campaign finds the same pairs."),
@@ -99,16 +97,16 @@ def _examples(one: Map) -> list[str]:
     return [found[level.level] for level in one.levels]
 
 
-def _title(evidence: Evidence, one: Map) -> str:
-    return evidence.title(one.case)
+def _title(view: CampaignView, one: Map) -> str:
+    return view.title(one.case)
 
 
 def _size(one: Map) -> str:
     return f", {format_size(one.case.size_bytes)}" if one.case.size_bytes else ""
 
 
-def _measure(evidence: Evidence, one: Map) -> Measure:
+def _measure(view: CampaignView, one: Map) -> Measure:
     case = next(iter(one.cases.values()))
-    known = evidence.summary.get((case.key, one.candidate))
+    known = view.summary_of.get((case.key, one.candidate))
     moved = (known.moved_bytes, known.moved_messages) if known else ()
-    return measures.measure(case, evidence.operation[case.operation], *moved)
+    return measures.measure(case, view.operations[case.operation], *moved)

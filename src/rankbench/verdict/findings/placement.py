@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Comparison, Launch, Operation, Summary
     from rankbench.statistics.placements import Jump
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Placements"
 FOLLOWS = (0.5, 1.5)
@@ -49,7 +49,7 @@ MEGA = 1e6
 class Line:
     """One operation of one candidate at two placements, in all sizes that both have."""
 
-    evidence: Evidence
+    view: CampaignView
     candidate: str
     near: str
     far: str
@@ -65,7 +65,7 @@ class Line:
     @cached_property
     def operation(self) -> Operation:
         """Return the operation."""
-        return self.evidence.operation[self.cases[min(self.cases)][self.near].operation]
+        return self.view.operations[self.cases[min(self.cases)][self.near].operation]
 
     @cached_property
     def ranks(self) -> list[int]:
@@ -79,11 +79,11 @@ class Line:
 
     def launches(self, placement: str) -> list[Launch]:
         """Return the candidate's launches at a placement."""
-        return launches_of(self.evidence, self.candidate, placement)
+        return launches_of(self.view, self.candidate, placement)
 
     def summary(self, size_bytes: int, placement: str) -> Summary:
         """Return what was measured in one size at one placement."""
-        return self.evidence.summary[self.cases[size_bytes][placement].key, self.candidate]
+        return self.view.summary_of[self.cases[size_bytes][placement].key, self.candidate]
 
     def measure(self, size_bytes: int) -> Measure:
         """Return how figures of one size are told."""
@@ -95,49 +95,49 @@ class Line:
     def exchange(self) -> Comparison | None:
         """Return how long a cache line takes at the far placement against the near one, where both were measured."""
         launches = [*self.launches(self.near), *self.launches(self.far)]
-        machine, threshold = self.evidence.campaign.machine, self.evidence.campaign.plan.threshold
+        machine, threshold = self.view.campaign.machine, self.view.campaign.plan.threshold
         found = placements.exchange_effects(launches, self.ranks, machine, threshold)
         return next((one for one in found if (one.base, one.other) == (self.near, self.far)), None)
 
     @cached_property
     def exchanges_ns(self) -> list[float]:
         """Return what a cache line takes at the near and at the far placement, as a rule."""
-        machine, ranks = self.evidence.campaign.machine, self.ranks
+        machine, ranks = self.view.campaign.machine, self.ranks
         return [
             float(np.nanmedian([placements.exchange_ns(one, ranks, machine) for one in self.launches(place)]))
             for place in (self.near, self.far)
         ]
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one finding per candidate and operation that was measured at several places."""
-    same = placements.same_cases(evidence.campaign)
+    same = placements.same_cases(view.campaign)
     lines: dict[str, dict[int, str]] = {}
     for key, cases in same.items():
-        if all(takes_part(evidence, case) for case in cases.values()):
+        if all(takes_part(view, case) for case in cases.values()):
             one = placements.placeless(next(iter(cases.values())))
             lines.setdefault(naming.line_key(one), {})[one.size_bytes] = key
     if not lines:
         return
-    effects = placements.placement_effects(evidence.figures, evidence.campaign)
+    effects = placements.placement_effects(view.judged_figures, view.campaign)
     ratios = {(one.candidate, one.line, one.ratio.base, one.ratio.other): one.ratio for one in effects}
     for keys in lines.values():
         by_size = {size: same[keys[size]] for size in sorted(keys)}
-        for name in evidence.names:
-            found = [line for line in compared(evidence, name, by_size, keys, ratios) if line.ratios]
+        for name in view.candidates:
+            found = [line for line in compared(view, name, by_size, keys, ratios) if line.ratios]
             if found:
                 yield finding(found)
 
 
-def takes_part(evidence: Evidence, case: Case) -> bool:
+def takes_part(view: CampaignView, case: Case) -> bool:
     """Return whether a case is a time with its usual start, and part neither of a map nor of a scale."""
-    usual = evidence.usual[case.key] == case
-    apart = case.key in evidence.pairs_of_ranks or case.key in evidence.over_nodes
+    usual = view.usual_of[case.key] == case
+    apart = case.key in view.pair_cases or case.key in view.over_nodes
     return usual and case.quantity == "time" and not apart
 
 
 def compared(
-    evidence: Evidence,
+    view: CampaignView,
     candidate: str,
     cases: Mapping[int, dict[str, Case]],
     keys: Mapping[int, str],
@@ -147,20 +147,18 @@ def compared(
     if not cases:
         return
     first = next(iter(cases.values()))
-    names = [
-        one.name for one in evidence.campaign.plan.placements if any(one.name in found for found in cases.values())
-    ]
-    ranks = partners(next(iter(first.values())), evidence.operation[next(iter(first.values())).operation])
+    names = [one.name for one in view.campaign.plan.placements if any(one.name in found for found in cases.values())]
+    ranks = partners(next(iter(first.values())), view.operations[next(iter(first.values())).operation])
     shared = {
-        name: placements.shared_kinds(launches_of(evidence, candidate, name), ranks, evidence.campaign.machine)
+        name: placements.shared_kinds(launches_of(view, candidate, name), ranks, view.campaign.machine)
         for name in names
     }
-    jumps = {name: placements.jumps(evidence.figures, sizes_at(cases, name), candidate) for name in names}
+    jumps = {name: placements.jumps(view.judged_figures, sizes_at(cases, name), candidate) for name in names}
     near = max(names, key=lambda name: len(shared[name] or ()))
     for far in (name for name in names if name != near):
         both = {size: one for size, one in cases.items() if {near, far} <= one.keys()}
         found = {size: ratio for size in both if (ratio := directed(ratios, candidate, keys[size], near, far))}
-        yield Line(evidence, candidate, near, far, {size: both[size] for size in found}, found, shared, jumps)
+        yield Line(view, candidate, near, far, {size: both[size] for size in found}, found, shared, jumps)
 
 
 def sizes_at(cases: Mapping[int, dict[str, Case]], placement: str) -> dict[int, str]:
@@ -183,9 +181,9 @@ def partners(case: Case, operation: Operation) -> list[int]:
     return list(naming.ends(case, operation)) if operation.between_two else list(range(case.ranks))
 
 
-def launches_of(evidence: Evidence, candidate: str, placement: str) -> list[Launch]:
+def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
     """Return a candidate's launches at a placement that got as far as to say where ranks were."""
-    return [one for one in evidence.launches if (one.candidate, one.placement) == (candidate, placement) and one.ranks]
+    return [one for one in view.launches if (one.candidate, one.placement) == (candidate, placement) and one.ranks]
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import CaseVerdict, Comparison, Level
     from rankbench.statistics.references import Levels
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Near and far cores"
 CHANGED = 1.1
@@ -32,28 +32,28 @@ MANY = 0.2
 """Share of the comparisons that change, from which on the finding is a warning."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield per placement what holds at each level, and a warning for two candidates that lead at one each."""
-    keys = {one.case.key for one in evidence.times} & set(evidence.levels)
-    leveled = [one for one in evidence.comparisons if one.case in keys and one.levels]
-    placement = {key: case.placement for key, case in evidence.case.items()}
+    keys = {one.case.key for one in view.timed_verdicts} & set(view.levels)
+    leveled = [one for one in view.comparisons if one.case in keys and one.levels]
+    placement = {key: case.placement for key, case in view.case_of.items()}
     for _, group in groupby(sorted(leveled, key=lambda one: placement[one.case]), lambda one: placement[one.case]):
         own = list(group)
-        yield _by_level(evidence, own)
-        yield from _reversals(evidence, own)
+        yield _by_level(view, own)
+        yield from _reversals(view, own)
 
 
 # --- what holds at each level -----------------------------------------------------------------------------------------
 
 
-def _by_level(evidence: Evidence, own: Sequence[Comparison]) -> Finding:
+def _by_level(view: CampaignView, own: Sequence[Comparison]) -> Finding:
     keys = dict.fromkeys(one.case for one in own)
-    verdicts = [one for one in evidence.times if one.case.key in keys]
+    verdicts = [one for one in view.timed_verdicts if one.case.key in keys]
     both = [one for one in own if sum(level.enough for level in one.levels) > 1]
     changed = [one for one in both if _changes(*one.levels)]
     share = len(changed) / max(len(both), 1)
     levels = [_at_level(name, own, verdicts) for name in ("near", "far")]
-    text = [_took(evidence.levels[own[0].case]), *(one for one in levels if one)]
+    text = [_took(view.levels[own[0].case]), *(one for one in levels if one)]
     if both:
         text.append(
             say(
@@ -113,7 +113,7 @@ def _at_level(name: str, own: Sequence[Comparison], verdicts: Sequence[CaseVerdi
 # --- reversals --------------------------------------------------------------------------------------------------------
 
 
-def _reversals(evidence: Evidence, own: Sequence[Comparison]) -> Iterator[Finding]:
+def _reversals(view: CampaignView, own: Sequence[Comparison]) -> Iterator[Finding]:
     found: dict[tuple[str, str], list[Comparison]] = {}
     for one in own:
         if one.reverses:
@@ -121,14 +121,14 @@ def _reversals(evidence: Evidence, own: Sequence[Comparison]) -> Iterator[Findin
             leads = (one.base, one.other) if near.ratio > 1 else (one.other, one.base)
             found.setdefault(leads, []).append(one)
     for (near_name, far_name), reversed_ in found.items():
-        yield _reversal(evidence, near_name, far_name, reversed_)
+        yield _reversal(view, near_name, far_name, reversed_)
 
 
-def _reversal(evidence: Evidence, near: str, far: str, found: Sequence[Comparison]) -> Finding:
+def _reversal(view: CampaignView, near: str, far: str, found: Sequence[Comparison]) -> Finding:
     cases = [
         say(
             "{case} ({near:ratio} near, {far:ratio} far)",
-            case=evidence.full_title(evidence.case[one.case]),
+            case=view.full_title(view.case_of[one.case]),
             near=_margin(one.levels[0]),
             far=_margin(one.levels[1]),
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, CaseVerdict, Comparison
     from rankbench.statistics.scaling import Growth, Site
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling"
 STEEP = 1.5
@@ -49,21 +49,21 @@ class Change(NamedTuple):
         return min(max(one.margin for _, one in run.cases) for run in (self.runs[0], self.runs[-1]))
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a finding per operation whose winner changes, and one per candidate and operation that slows down most."""
-    judged = {one.case.key: one for one in evidence.times}
+    judged = {one.case.key: one for one in view.timed_verdicts}
     lines = {
         line: {place: judged[case.key] for place, case in cases.items() if case.key in judged}
-        for line, cases in scaling.scaled(evidence.campaign).items()
+        for line, cases in scaling.scaled(view.campaign).items()
     }
-    for title, changes in by_operation(evidence, lines).items():
+    for title, changes in by_operation(view, lines).items():
         yield change_told(title, sorted(changes, key=lambda one: -one.margin))
-    yield from steep(evidence, {line: cases for line, cases in lines.items() if cases})
+    yield from steep(view, {line: cases for line, cases in lines.items() if cases})
 
 
-def name_of(evidence: Evidence, case: Case) -> str:
+def name_of(view: CampaignView, case: Case) -> str:
     """Return how the cases of an operation are called that differ in size and placement only."""
-    return naming.line(case, evidence.operation[case.operation])
+    return naming.line(case, view.operations[case.operation])
 
 
 def number(count: int, noun: str) -> Text:
@@ -74,29 +74,29 @@ def number(count: int, noun: str) -> Text:
 # --- who is fastest ---------------------------------------------------------------------------------------------------
 
 
-def by_operation(evidence: Evidence, lines: Mapping[str, Cases]) -> dict[str, list[Change]]:
+def by_operation(view: CampaignView, lines: Mapping[str, Cases]) -> dict[str, list[Change]]:
     """Return the changes of winners by operation."""
     found: dict[str, list[Change]] = {}
     for cases in lines.values():
-        for change in changes(evidence, cases):
-            found.setdefault(name_of(evidence, change.case), []).append(change)
+        for change in changes(view, cases):
+            found.setdefault(name_of(view, change.case), []).append(change)
     return found
 
 
-def changes(evidence: Evidence, cases: Cases) -> Iterator[Change]:
+def changes(view: CampaignView, cases: Cases) -> Iterator[Change]:
     """Yield the changes of one case along the nodes, and along the ranks per node."""
     for grows, stays, noun in ((0, 1, "node"), (1, 0, "rank per node")):
         ordered = sorted(cases, key=lambda place: (place[stays], place[grows]))
         for fixed, places in itertools.groupby(ordered, key=lambda place: place[stays]):
-            runs = runs_of([(place[grows], cases[place]) for place in places if comparable(evidence, place)])
-            if next(changes_of(evidence, runs), None):
+            runs = runs_of([(place[grows], cases[place]) for place in places if comparable(view, place)])
+            if next(changes_of(view, runs), None):
                 stays_at = number(fixed, "rank per node" if noun == "node" else "node")
                 yield Change(runs[0].cases[0][1].case, stays_at, runs, noun)
 
 
-def comparable(evidence: Evidence, place: Site) -> bool:
+def comparable(view: CampaignView, place: Site) -> bool:
     """Return whether there are several ranks with a core each."""
-    return place.ranks > 1 and not scaling.oversubscribed(place, evidence.campaign)
+    return place.ranks > 1 and not scaling.oversubscribed(place, view.campaign)
 
 
 def change_told(title: str, found: list[Change]) -> Finding:
@@ -148,15 +148,15 @@ def span(first: int, last: int, noun: str) -> Text:
 # --- who slows down ---------------------------------------------------------------------------------------------------
 
 
-def steep(evidence: Evidence, lines: Mapping[str, Cases]) -> Iterator[Finding]:
+def steep(view: CampaignView, lines: Mapping[str, Cases]) -> Iterator[Finding]:
     """Yield candidates whose time grows with the nodes, and surely more than that of most others."""
     cases = {line: {place: one.case for place, one in found.items()} for line, found in lines.items()}
     found: dict[tuple[str, str], list[tuple[Growth, list[Comparison]]]] = {}
-    for growth in scaling.growths(evidence.figures, evidence.campaign, cases):
+    for growth in scaling.growths(view.judged_figures, view.campaign, cases):
         for name, factor in growth.factor.items():
             beyond = [ratio for one in growth.ratios if (ratio := of(one, name)) and certain(ratio)]
             if factor > STEEP and 2 * len(beyond) > len(growth.factor) - 1 > 0:
-                title = name_of(evidence, cases[growth.step.line][growth.step.more])
+                title = name_of(view, cases[growth.step.line][growth.step.more])
                 found.setdefault((name, title), []).append((growth, beyond))
     for (name, title), told in found.items():
         worst = max(told, key=lambda one: min(ratio.ratio for ratio in one[1]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankbench.statistics.contrasts import Contrast
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Slower for less"
 FURTHEST = 2
@@ -37,41 +37,41 @@ class Reversal(NamedTuple):
     ratio: Contrast
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield one warning per line in which a candidate takes surely longer for less."""
-    found = sorted(reversals(evidence), key=lambda one: one.line.key)
+    found = sorted(reversals(view), key=lambda one: one.line.key)
     for _, own in groupby(found, key=lambda one: one.line.key):
-        yield _finding(evidence, list(own))
+        yield _finding(view, list(own))
 
 
-def reversals(evidence: Evidence) -> Iterator[Reversal]:
+def reversals(view: CampaignView) -> Iterator[Reversal]:
     """Yield, for each size of a candidate that surely takes longer than a larger one, the worst such pair."""
     asked = [
         (line, smaller, larger)
-        for line in lines(evidence, 2)
+        for line in lines(view, 2)
         for number, smaller in enumerate(line.verdicts)
         for larger in list(line.verdicts)[number + 1 : number + 1 + FURTHEST]
     ]
-    margin = 1 + evidence.campaign.plan.threshold
+    margin = 1 + view.campaign.plan.threshold
     claims = [
         Claim(line.verdicts[smaller].case.key, (line.verdicts[larger].case.key,), margin)
         for line, smaller, larger in asked
     ]
-    logs = within_launches(evidence.figures, claims)
+    logs = within_launches(view.judged_figures, claims)
     worst: dict[tuple[str, str, int], Reversal] = {}
-    for one in judged(logs, ["claim", "candidate"], evidence.campaign.plan.confidence):
+    for one in judged(logs, ["claim", "candidate"], view.campaign.plan.confidence):
         number, candidate = one.key
         line, smaller, larger = asked[number]
         key = line.key, candidate, smaller
-        if one.sure and candidate in evidence.names and (key not in worst or worst[key].ratio.ratio < one.ratio):
+        if one.sure and candidate in view.candidates and (key not in worst or worst[key].ratio.ratio < one.ratio):
             worst[key] = Reversal(line, candidate, smaller, larger, one)
     yield from worst.values()
 
 
-def _finding(evidence: Evidence, found: list[Reversal]) -> Finding:
+def _finding(view: CampaignView, found: list[Reversal]) -> Finding:
     line = found[0].line
-    title = evidence.title(next(iter(line.cases.values())))
-    by_name = {name: [one for one in found if one.candidate == name] for name in evidence.names}
+    title = view.title(next(iter(line.cases.values())))
+    by_name = {name: [one for one in found if one.candidate == name] for name in view.candidates}
     told = [_told(name, own) for name, own in by_name.items() if own]
     sizes = sorted({size for one in found for size in (one.smaller_bytes, one.larger_bytes)})
     return Finding(

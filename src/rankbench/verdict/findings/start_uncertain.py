@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING
 from rankbench.language import Text, say
 from rankbench.model import Finding, Summary
 from rankbench.statistics.estimators import START_BOUND
-from rankbench.verdict.evidence import some
+from rankbench.verdict.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Uncertain starts"
 TITLES_SHOWN = 3
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield what is not known of starts as a warning, and what is known, and thus part of the time, as a note."""
-    own = [one for one in evidence.summaries if one.candidate in evidence.names]
+    own = [one for one in view.summaries if one.candidate in view.candidates]
     if unknown := [one for one in own if one.doubt and one.uncertain]:
-        yield _unknown(evidence, unknown)
-    main = {one.case.key for one in evidence.main if evidence.campaign.scheduled(one.case)}
+        yield _unknown(view, unknown)
+    main = {one.case.key for one in view.main_verdicts if view.campaign.scheduled(one.case)}
     if apart := [one for one in own if one.case in main and one.skew_ns > START_BOUND * one.typical_ns > 0]:
-        yield _apart(evidence, apart)
+        yield _apart(view, apart)
 
 
-def _unknown(evidence: Evidence, found: list[Summary]) -> Finding:
+def _unknown(view: CampaignView, found: list[Summary]) -> Finding:
     worst = max(found, key=_error_share)
     return Finding(
         kind="start_uncertain",
@@ -41,22 +41,22 @@ def _unknown(evidence: Evidence, found: list[Summary]) -> Finding:
         text=say(
             "In {where} ranks' clocks likely differ by more than {bound:.0%} of the time of a call; worst is {name} in "
             "{case}: {doubt}. These figures are shown, and take part in no comparison.",
-            where=_where(evidence, found),
+            where=_where(view, found),
             bound=START_BOUND,
             name=worst.candidate,
-            case=evidence.full_title(evidence.case[worst.case]),
+            case=view.full_title(view.case_of[worst.case]),
             doubt=worst.doubt,
         ),
         advice=say(
             'Measure larger messages there, or use a start that needs no common clock (start = "barrier"); '
             "`rankbench clock` shows how well clocks agree here."
         ),
-        cases=_cases(evidence, found),
+        cases=_cases(view, found),
         severity="warning",
     )
 
 
-def _apart(evidence: Evidence, found: list[Summary]) -> Finding:
+def _apart(view: CampaignView, found: list[Summary]) -> Finding:
     worst = max(found, key=lambda one: one.skew_ns / one.typical_ns)
     return Finding(
         kind="start_uncertain",
@@ -64,15 +64,15 @@ def _apart(evidence: Evidence, found: list[Summary]) -> Finding:
         text=say(
             "In {where} the last rank began later than the first by more than {bound:.0%} of the time, at most by "
             "{skew:time} of {typical:time} ({name}, {case}). This is measured, and part of the time.",
-            where=_where(evidence, found),
+            where=_where(view, found),
             bound=START_BOUND,
             skew=worst.skew_ns,
             typical=worst.typical_ns,
             name=worst.candidate,
-            case=evidence.full_title(evidence.case[worst.case]),
+            case=view.full_title(view.case_of[worst.case]),
         ),
         advice=say("Nothing is wrong; but a difference of that size between calls so short may be one of starts."),
-        cases=_cases(evidence, found),
+        cases=_cases(view, found),
         severity="note",
     )
 
@@ -81,12 +81,12 @@ def _error_share(summary: Summary) -> float:
     return summary.error_ns / summary.typical_ns if summary.typical_ns > 0 else float("inf")
 
 
-def _cases(evidence: Evidence, found: list[Summary]) -> list[str]:
+def _cases(view: CampaignView, found: list[Summary]) -> list[str]:
     keys = {one.case for one in found}
-    return [key for key in evidence.case if key in keys]
+    return [key for key in view.case_of if key in keys]
 
 
-def _where(evidence: Evidence, found: list[Summary]) -> Text:
-    cases = _cases(evidence, found)
-    titles = list(dict.fromkeys(evidence.title(evidence.case[key]) for key in cases))
+def _where(view: CampaignView, found: list[Summary]) -> Text:
+    cases = _cases(view, found)
+    titles = list(dict.fromkeys(view.title(view.case_of[key]) for key in cases))
     return say("{n:count case} ({titles:and})", n=len(cases), titles=some(titles, TITLES_SHOWN))

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from rankbench.model import Launch
     from rankbench.statistics.states import Met
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
 STOLEN = 0.02
 """Share of the CPU time of a launch's ranks above which what the hypervisor took is told."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield at most one finding of each kind."""
-    met = states.met(evidence.launches)
-    yield from _unlike(met, at_levels=bool(evidence.levels))
-    yield from _restless(evidence)
-    yield from _fails_beside(evidence)
-    yield from _favoured(evidence, met)
-    yield from _stolen(evidence)
+    met = states.met(view.launches)
+    yield from _unlike(met, at_levels=bool(view.levels))
+    yield from _restless(view)
+    yield from _fails_beside(view)
+    yield from _favoured(view, met)
+    yield from _stolen(view)
     yield from _unknown(met)
 
 
@@ -69,7 +69,7 @@ def _compared(*, at_levels: bool) -> Text:
     )
 
 
-def _favoured(evidence: Evidence, met: Sequence[Met]) -> Iterator[Finding]:
+def _favoured(view: CampaignView, met: Sequence[Met]) -> Iterator[Finding]:
     """Tell of candidates that met unlike machines before they began, which a random order makes unlikely."""
     rows = [
         ("state", one.launch.candidate, one.launch.block, one.launch.number, states.mean(one.before))
@@ -79,7 +79,7 @@ def _favoured(evidence: Evidence, met: Sequence[Met]) -> Iterator[Finding]:
     schema = {"case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64}
     figures = pl.DataFrame(rows, schema, orient="row")
     figures = figures.group_by("case", "candidate", "block").agg(pl.col("figure_ns").mean(), pl.col("launch").first())
-    for one in compare(figures, list(combinations(evidence.names, 2)), states.ALIKE - 1):
+    for one in compare(figures, list(combinations(view.candidates, 2)), states.ALIKE - 1):
         if one.different:
             near, far = (one.base, one.other) if one.ratio > 1 else (one.other, one.base)
             yield Finding(
@@ -113,9 +113,9 @@ def _levels(groups: Sequence[Sequence[Met]], changing: int) -> Text:
     )
 
 
-def _stolen(evidence: Evidence) -> Iterator[Finding]:
-    shares = {launch.number: _share(launch) for launch in evidence.launches}
-    robbed = [launch for launch in evidence.launches if shares[launch.number] > STOLEN]
+def _stolen(view: CampaignView) -> Iterator[Finding]:
+    shares = {launch.number: _share(launch) for launch in view.launches}
+    robbed = [launch for launch in view.launches if shares[launch.number] > STOLEN]
     if not robbed:
         return
     worst = max(robbed, key=lambda launch: shares[launch.number])
@@ -138,14 +138,14 @@ def _stolen(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _restless(evidence: Evidence) -> Iterator[Finding]:
+def _restless(view: CampaignView) -> Iterator[Finding]:
     """Tell of candidates whose processes did not rest while other launches had their turn."""
     sets: dict[tuple[int, str, tuple[str, ...]], list[Launch]] = {}
-    for launch in evidence.launches:
+    for launch in view.launches:
         if launch.together > 1:
             sets.setdefault((launch.block, launch.placement, tuple(launch.beside)), []).append(launch)
     disturbed = [
-        (least_restful({one.candidate: one.rest_share for one in own}, evidence.campaign.plan.threshold), own)
+        (least_restful({one.candidate: one.rest_share for one in own}, view.campaign.plan.threshold), own)
         for own in sets.values()
     ]
     for name in dict.fromkeys(name for name, _ in disturbed if name):
@@ -168,9 +168,9 @@ def _restless(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _fails_beside(evidence: Evidence) -> Iterator[Finding]:
+def _fails_beside(view: CampaignView) -> Iterator[Finding]:
     """Report candidates that measured nothing beside others, and were launched alone."""
-    launches = [launch for launch in evidence.launches if launch.alone]
+    launches = [launch for launch in view.launches if launch.alone]
     for name, placement in dict.fromkeys((launch.candidate, launch.placement) for launch in launches):
         first = next(launch for launch in launches if (launch.candidate, launch.placement) == (name, placement))
         yield Finding(
@@ -178,7 +178,7 @@ def _fails_beside(evidence: Evidence) -> Iterator[Finding]:
             title=say("One candidate was measured alone"),
             text=say(
                 "{name} was measured alone from block {block} on, because {why}.",
-                name=name if len(evidence.campaign.plan.placements) == 1 else f"{name} on {placement}",
+                name=name if len(view.campaign.plan.placements) == 1 else f"{name} on {placement}",
                 block=first.block,
                 why=first.alone,
             ),

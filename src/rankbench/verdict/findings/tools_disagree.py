@@ -18,8 +18,8 @@ from rankbench.verdict import reconciling
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.evidence import Evidence
     from rankbench.verdict.reconciling import Pair
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Tools that contradict the core"
 
@@ -43,20 +43,20 @@ class Contradiction(NamedTuple):
         return min(self.core, 1 / self.tool)
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per tool that names another candidate faster than the core does, each by its own comparison."""
-    ordered = sorted(reconciling.pairs(evidence.campaign), key=lambda one: one.theirs.suite)
+    ordered = sorted(reconciling.pairs(view.campaign), key=lambda one: one.theirs.suite)
     for suite, own in itertools.groupby(ordered, key=lambda one: one.theirs.suite):
         asked = list(own)
-        found = [one for pair in asked for one in contradictions(evidence, pair)]
+        found = [one for pair in asked for one in contradictions(view, pair)]
         if found:
-            yield _finding(evidence, suite, found, len(asked))
+            yield _finding(view, suite, found, len(asked))
 
 
-def contradictions(evidence: Evidence, pair: Pair) -> Iterator[Contradiction]:
+def contradictions(view: CampaignView, pair: Pair) -> Iterator[Contradiction]:
     """Yield the candidates that both tell apart, and the other way round."""
-    pairs = evidence.pairs
-    for base, other in itertools.permutations(evidence.names, 2):
+    pairs = view.comparisons
+    for base, other in itertools.permutations(view.candidates, 2):
         if pairs.slower(pair.own.key, base, other) and pairs.slower(pair.theirs.key, other, base):
             core, tool = (pairs.ratio(case.key, base, other) or math.nan for case in (pair.own, pair.theirs))
             yield Contradiction(pair, base, other, core, tool)
@@ -68,7 +68,7 @@ _UNLIKE = say(
 )
 
 
-def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: int) -> Finding:
+def _finding(view: CampaignView, suite: str, found: list[Contradiction], asked: int) -> Finding:
     worst = max(found, key=lambda one: one.surest)
     kinds = (worst.pair.theirs.datatype, worst.pair.own.datatype)
     numbers = []
@@ -92,7 +92,7 @@ def _finding(evidence: Evidence, suite: str, found: list[Contradiction], asked: 
             n=len({one.pair.own.key for one in found}),
             all=asked,
             tool=suite,
-            case=evidence.full_title(worst.pair.own),
+            case=view.full_title(worst.pair.own),
             other=worst.other,
             base=worst.base,
             core=worst.core,

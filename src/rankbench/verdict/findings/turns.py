@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankbench.statistics.turns import Effect
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Order of turns"
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning where an effect is surely above the practical threshold."""
-    beside = {launch.number: launch.beside for launch in evidence.launches if launch.beside}
-    plan = evidence.campaign.plan
-    effects = turn_effects(evidence.figures, beside, plan.confidence) if beside else []
+    beside = {launch.number: launch.beside for launch in view.launches if launch.beside}
+    plan = view.campaign.plan
+    effects = turn_effects(view.judged_figures, beside, plan.confidence) if beside else []
     found = [one for one in effects if one.exceeds(plan.threshold)]
     if not found:
         return

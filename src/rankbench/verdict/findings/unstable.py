@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankbench.statistics.shapes import Curve, Numbers
-    from rankbench.verdict.evidence import Evidence
+    from rankbench.verdict.view import CampaignView
 
 TITLE = "Unstable launches"
 FAR = 3.0
@@ -45,27 +45,27 @@ class Unstable(NamedTuple):
     """Its scatter over that of the other that scatters most."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning per candidate that is unstable in any line."""
-    found = unstable(evidence)
-    for name in evidence.names:
+    found = unstable(view)
+    for name in view.candidates:
         if own := [one for one in found if one.candidate == name]:
-            yield _finding(evidence, name, own)
+            yield _finding(view, name, own)
 
 
-def unstable(evidence: Evidence) -> list[Unstable]:
+def unstable(view: CampaignView) -> list[Unstable]:
     """Return, per line, the candidates that surely scatter more than each of the others, and far more."""
-    asked = lines(evidence, 1)
+    asked = lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
     keys = [{size: one.case.key for size, one in line.verdicts.items()} for line in asked]
-    for curve in curves(evidence.figures, keys):
-        if curve.candidate in evidence.names and len(curve.blocks) > 2:
+    for curve in curves(view.judged_figures, keys):
+        if curve.candidate in view.candidates and len(curve.blocks) > 2:
             by_line.setdefault(curve.line, {})[curve.candidate] = deviations(curve)
     return [
         Unstable(
             asked[number], name, scatter(own[name]), max(scatter(own[other]) for other in own if other != name), least
         )
-        for (number, name), least in sure(by_line, evidence.campaign.plan.confidence).items()
+        for (number, name), least in sure(by_line, view.campaign.plan.confidence).items()
         if least.ratio >= FAR and scatter((own := by_line[number])[name]) >= LEAST
     ]
 
@@ -115,10 +115,10 @@ def sure(
     return {key: min(own, key=lambda one: one.ratio) for key, own in found.items() if all(one.sure for one in own)}
 
 
-def _finding(evidence: Evidence, name: str, found: list[Unstable]) -> Finding:
+def _finding(view: CampaignView, name: str, found: list[Unstable]) -> Finding:
     worst = sorted(found, key=lambda one: -one.scatter)
     widest = [
-        max(one.line.verdicts.values(), key=lambda verdict: _width(evidence, verdict.case.key, name)) for one in worst
+        max(one.line.verdicts.values(), key=lambda verdict: _width(view, verdict.case.key, name)) for one in worst
     ]
     return Finding(
         kind="unstable",
@@ -126,7 +126,7 @@ def _finding(evidence: Evidence, name: str, found: list[Unstable]) -> Finding:
         text=say(
             "In the same blocks, launches of {name} scatter far more than those of any other candidate in {lines:and}.",
             name=name,
-            lines=[_told(evidence, one) for one in worst],
+            lines=[_told(view, one) for one in worst],
         ),
         advice=say(
             "Something is decided anew in each launch of this library: memory, connections, threads. Look at the "
@@ -138,11 +138,11 @@ def _finding(evidence: Evidence, name: str, found: list[Unstable]) -> Finding:
     )
 
 
-def _told(evidence: Evidence, one: Unstable) -> Text:
+def _told(view: CampaignView, one: Unstable) -> Text:
     return say(
         "{title} (typically {own:.1%} off the middle, the others {others:.1%} at most: {ratio:ratio}, {low:ratio} to "
         "{high:ratio})",
-        title=evidence.title(next(iter(one.line.cases.values()))),
+        title=view.title(next(iter(one.line.cases.values()))),
         own=math.expm1(one.scatter),
         others=math.expm1(one.others),
         ratio=one.nearest.ratio,
@@ -151,6 +151,6 @@ def _told(evidence: Evidence, one: Unstable) -> Text:
     )
 
 
-def _width(evidence: Evidence, case: str, name: str) -> float:
-    one = evidence.summary.get((case, name))
+def _width(view: CampaignView, case: str, name: str) -> float:
+    one = view.summary_of.get((case, name))
     return one.high_ns / one.low_ns if one and one.launches else 0.0

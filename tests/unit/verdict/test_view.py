@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import msgspec
 from fakes import campaigns
-from fakes.verdicts import LINE
+from fakes.verdicts import LINE, view_of
 
 from rankbench.model import Case, CaseVerdict, Memory
-from rankbench.verdict.evidence import Evidence
 
 COLD = [msgspec.structs.replace(case, memory=Memory(cache="cold")) for case in LINE]
 BARRIER = [msgspec.structs.replace(case, start="barrier") for case in LINE]
@@ -14,8 +13,8 @@ BARRIER = [msgspec.structs.replace(case, start="barrier") for case in LINE]
 def lines(cases: list[Case]) -> dict[str, list[int]]:
     """Return the sizes of each line by its title."""
     verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
-    evidence = Evidence(campaigns.campaign(cases=cases), verdicts, [], [], [], [])
-    return {title: [one.case.size_bytes for one in line] for title, line in evidence.lines()}
+    view = view_of(campaigns.campaign(cases=cases), verdicts)
+    return {title: [one.case.size_bytes for one in line] for title, line in view.lines()}
 
 
 def test_cases_that_differ_in_size_only_are_a_line() -> None:

@@ -1,0 +1,508 @@
+"""The view of a campaign: all that was measured and what it says, with the lookups that its readers share. Pure.
+
+Findings, plots, tables, reports and exports read the same view. It holds no words: those are made where they are shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import numpy as np
+import polars as pl
+
+from rankbench.model import ALL_RANKS
+from rankbench.quantities import format_size
+from rankbench.statistics import references
+from rankbench.statistics.correlation import between_launches
+from rankbench.statistics.first_calls import first_calls
+from rankbench.statistics.placements import placeless
+from rankbench.statistics.ranks import single_ranks
+from rankbench.statistics.rings import hop_costs, ring_modes, rings
+from rankbench.statistics.scaling import over_nodes, scaled
+from rankbench.statistics.starts import start_effects, usual_starts
+from rankbench.statistics.tails import fit_tail
+from rankbench.verdict import maps, measures, naming
+from rankbench.verdict.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from rankbench.model import Campaign, Case, CaseVerdict, Comparison, Launch, Operation, Placement, Summary, Verdict
+    from rankbench.model.verdicts import Outcome
+    from rankbench.statistics.correlation import LagOne
+    from rankbench.statistics.modes import Repeated
+    from rankbench.statistics.references import Levels
+    from rankbench.statistics.rings import HopCost
+    from rankbench.statistics.scaling import Site
+    from rankbench.statistics.starts import StartEffect
+    from rankbench.statistics.tails import Tail
+    from rankbench.verdict.maps import Map
+    from rankbench.verdict.measures import Measure
+
+T = TypeVar("T")
+Row = dict[str, Any]
+
+NO_FIGURES = pl.DataFrame(
+    schema={
+        "case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "figure_ns": pl.Float64,
+        "uncertain": pl.Boolean, "few": pl.Boolean,
+    }
+)  # fmt: skip
+"""Of no launch."""
+NO_LAST_RANKS = pl.DataFrame(
+    schema={
+        "case": pl.String, "candidate": pl.String, "block": pl.Int32, "launch": pl.Int32, "ranks": pl.Int32,
+        "rank": pl.Int32, "last": pl.Float64,
+    }
+)  # fmt: skip
+"""Of no launch, as `statistics.ranks.last_ranks` has it."""
+SCOPES: dict[str, Callable[[Case], str]] = {
+    "campaign": lambda _case: "campaign",
+    "placement": lambda case: case.placement,
+    "line": naming.line_key,
+    "places": lambda case: naming.line_key(placeless(case)),
+    "scale": lambda case: placeless(case).key,
+    "matrix": lambda case: naming.endless(case).key,
+    "case": lambda case: case.key,
+    "near": lambda case: case.key,
+}
+"""How cases are put together: by what those of one part have in common."""
+CLOSE = ("case", "near")
+"""Scopes whose parts are single cases."""
+
+
+class lookup(Generic[T]):  # noqa: N801 - used as a decorator, as functools.cached_property is
+    """A property that is computed when first read, once for a view and all its parts.
+
+    It must not depend on which cases a view shows.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute, self._name = compute, compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, view: None, owner: type) -> lookup[T]: ...
+
+    @overload
+    def __get__(self, view: CampaignView, owner: type) -> T: ...
+
+    def __get__(self, view: CampaignView | None, owner: type) -> T | lookup[T]:
+        """Return the value for a view, computed if it was not read before."""
+        if view is None:
+            return self
+        known = view._lookups
+        if self._name not in known:
+            known[self._name] = self._compute(view)
+        value: T = known[self._name]
+        return value
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class CampaignView:
+    """A campaign with all that was measured and what it says.
+
+    `cases` are the cases that it shows, all or those of a part; everything else always covers the whole campaign.
+    """
+
+    campaign: Campaign
+    launches: list[Launch]
+    verdict: Verdict
+    """While findings are searched, only its cases, summaries and comparisons are there."""
+    figures: pl.DataFrame = dataclasses.field(default_factory=NO_FIGURES.clone)
+    """The figure of every launch, those included that are not judged."""
+    samples: pl.LazyFrame = dataclasses.field(default_factory=pl.LazyFrame)
+    rank_samples: pl.LazyFrame = dataclasses.field(default_factory=pl.LazyFrame)
+    """What single ranks saw, where the plan kept it."""
+    case_rows: pl.DataFrame = dataclasses.field(default_factory=pl.DataFrame)
+    """The store's cases, one row per case and launch."""
+    modes: Mapping[tuple[str, ...], list[Repeated]] = dataclasses.field(default_factory=dict)
+    """The humps of each case's samples, by case and candidate, the main one first."""
+    last_ranks: pl.DataFrame = dataclasses.field(default_factory=NO_LAST_RANKS.clone)
+    """Which rank ended last how often, per case and launch."""
+    shown: list[Case] | None = None
+    """The cases of a part; None: all."""
+    only: Collection[str] | None = None
+    """Keys of the cases for which plots of single cases are drawn; None: all."""
+    near: Collection[str] | None = None
+    """The same of plots whose scope is `near`."""
+    _lookups: dict[str, Any] = dataclasses.field(default_factory=dict, init=False, repr=False)
+    _known: dict[str, Any] = dataclasses.field(default_factory=dict, init=False, repr=False)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases to show."""
+        return self.campaign.cases if self.shown is None else self.shown
+
+    def showing(self, cases: list[Case]) -> CampaignView:
+        """Return the view of the same campaign that shows these cases."""
+        part = self._of_the_same(shown=cases)
+        object.__setattr__(part, "_known", self._known)
+        return part
+
+    def drawing(self, only: Collection[str] | None, near: Collection[str] | None) -> CampaignView:
+        """Return the view for charts of single cases of these keys only."""
+        return self._of_the_same(only=only, near=near)
+
+    def with_verdict(self, verdict: Verdict) -> CampaignView:
+        """Return the view with a verdict over the same summaries and comparisons."""
+        return self._of_the_same(verdict=verdict)
+
+    def _of_the_same(self, **changes: Any) -> CampaignView:
+        view = dataclasses.replace(self, **changes)
+        object.__setattr__(view, "_lookups", self._lookups)
+        return view
+
+    def without_pairs(self) -> CampaignView:
+        """Return the view without the cases that are shown as a matrix."""
+        return self.showing([case for case in self.cases if self.key(case) not in self.pair_cases])
+
+    def parts(self, scope: str) -> Iterator[tuple[str, CampaignView]]:
+        """Divide the view by a scope, in the order of the cases."""
+        parts: dict[str, list[Case]] = {}
+        for case in self.cases:
+            key = self.key(case) if scope in CLOSE else SCOPES[scope](case)
+            parts.setdefault(key, []).append(case)
+        for name, cases in parts.items():
+            yield name, self.showing(cases)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what has this name, made when first asked for; parts have it in common."""
+        if name not in self._known:
+            self._known[name] = make()
+        value: T = self._known[name]
+        return value
+
+    # --- candidates, operations, cases -------------------------------------------------------------------------------
+
+    @lookup
+    def candidates(self) -> tuple[str, ...]:
+        """The candidates without A/A twins, in the plan's order."""
+        return tuple(candidate.name for candidate in self.campaign.candidates if not candidate.control_of)
+
+    @lookup
+    def operations(self) -> dict[str, Operation]:
+        """Operations by name."""
+        return {operation.name: operation for operation in self.campaign.operations}
+
+    def operation(self, case: Case) -> Operation:
+        """Return the operation of a case."""
+        return self.operations[case.operation]
+
+    @lookup
+    def _placements(self) -> dict[str, Placement]:
+        return {placement.name: placement for placement in self.campaign.plan.placements}
+
+    @lookup
+    def case_of(self) -> dict[str, Case]:
+        """Cases by key."""
+        return {case.key: case for case in self.campaign.cases}
+
+    @lookup
+    def _keys(self) -> dict[int, tuple[Case, str]]:
+        return {}
+
+    def key(self, case: Case) -> str:
+        """Return a case's key, put together once: charts ask for it a hundred times."""
+        keys = self._keys
+        if id(case) not in keys:
+            keys[id(case)] = case, case.key
+        return keys[id(case)][1]
+
+    @lookup
+    def usual_of(self) -> dict[str, Case]:
+        """By the key of every case, the one that is like it but has the usual start."""
+        return usual_starts(self.campaign)
+
+    def has_usual_start(self, case: Case) -> bool:
+        """Return whether a case has the usual start, or is measured with one start only."""
+        usual = self.usual_of[self.key(case)]
+        return usual is case or usual == case
+
+    def start_variants(self, case: Case) -> list[Case]:
+        """Return the cases that differ from a case in their start only, itself among them, the usual start first."""
+        return self._by_usual[self.usual_of[case.key].key]
+
+    @lookup
+    def _by_usual(self) -> dict[str, list[Case]]:
+        variants: dict[str, list[Case]] = {}
+        for case in sorted(self.campaign.cases, key=lambda case: case != self.usual_of[case.key]):
+            variants.setdefault(self.usual_of[case.key].key, []).append(case)
+        return variants
+
+    @lookup
+    def pair_cases(self) -> set[str]:
+        """Keys of the cases that were made between several pairs of ranks, and are shown as a matrix."""
+        return naming.between_pairs(self.campaign.cases)
+
+    @lookup
+    def scaled(self) -> dict[str, dict[Site, Case]]:
+        """Cases at several numbers of nodes or ranks, by what they have in common."""
+        return scaled(self.campaign)
+
+    @lookup
+    def over_nodes(self) -> set[str]:
+        """Keys of the cases that were made at several numbers of nodes, whose placements are shown as a scale."""
+        return over_nodes(self.campaign)
+
+    def short_of_cores(self, case: Case) -> bool:
+        """Return whether ranks of a node, or their threads, are more than its cores, as far as these are known."""
+        placement, threads = self._placements[case.placement], int(case.options.get("threads", 1))
+        return self.campaign.oversubscribed(placement.ranks_per_node * threads, placement.nodes)
+
+    # --- verdicts, summaries, comparisons ----------------------------------------------------------------------------
+
+    @property
+    def case_verdicts(self) -> list[CaseVerdict]:
+        """The verdict of every case."""
+        return self.verdict.cases
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """The summaries of all cases and candidates, A/A twins included."""
+        return self.verdict.summaries
+
+    @property
+    def control(self) -> list[Comparison]:
+        """The comparisons of candidates with their A/A twins."""
+        return self.verdict.control
+
+    @lookup
+    def comparisons(self) -> Comparisons:
+        """The comparisons of candidates, without those of the A/A control."""
+        return Comparisons(self.verdict.comparisons)
+
+    @lookup
+    def comparisons_of(self) -> dict[str, list[Comparison]]:
+        """Comparisons by case."""
+        by_case: dict[str, list[Comparison]] = {}
+        for comparison in self.verdict.comparisons:
+            by_case.setdefault(comparison.case, []).append(comparison)
+        return by_case
+
+    @lookup
+    def verdict_of(self) -> dict[str, CaseVerdict]:
+        """Verdicts by case."""
+        return {verdict.case.key: verdict for verdict in self.verdict.cases}
+
+    @lookup
+    def summary_of(self) -> dict[tuple[str, str], Summary]:
+        """Summaries by case and candidate."""
+        return {(summary.case, summary.candidate): summary for summary in self.verdict.summaries}
+
+    @lookup
+    def summaries_of(self) -> dict[str, list[tuple[int, Summary]]]:
+        """Summaries by case, each with its place among all."""
+        by_case: dict[str, list[tuple[int, Summary]]] = {}
+        for place, summary in enumerate(self.verdict.summaries):
+            by_case.setdefault(summary.case, []).append((place, summary))
+        return by_case
+
+    @lookup
+    def main_verdicts(self) -> list[CaseVerdict]:
+        """The verdicts that an answer rests on: each with its usual start only."""
+        return [verdict for verdict in self.verdict.cases if self.usual_of[verdict.case.key] == verdict.case]
+
+    @lookup
+    def timed_verdicts(self) -> list[CaseVerdict]:
+        """The main verdicts whose figures are times."""
+        return [verdict for verdict in self.main_verdicts if verdict.case.quantity != "memory"]
+
+    def shown_verdicts(self) -> list[CaseVerdict]:
+        """Return the verdicts of the cases to show."""
+        return [self.verdict_of[self.key(case)] for case in self.cases]
+
+    def shown_summaries(self) -> Iterator[tuple[Case, Summary]]:
+        """Yield each case to show with the summary of each candidate that has figures."""
+        placed = [(*pair, case) for case in self.cases for pair in self.summaries_of.get(self.key(case), ())]
+        for _, summary, case in sorted(placed, key=lambda row: row[0]):
+            if summary.candidate in self.candidates and summary.launches:
+                yield case, summary
+
+    def ratio(self, case: str, base: str, other: str) -> float:
+        """Return the time of `other` over that of `base`: paired, or of typical values where no block has both."""
+        paired = 1.0 if base == other else self.comparisons.ratio(case, base, other)
+        return paired or self.summary_of[case, other].typical_ns / self.summary_of[case, base].typical_ns
+
+    def outcome(self, keys: Iterable[str]) -> Outcome | None:
+        """Return the outcome that cases share, if there is one."""
+        wanted = set(keys)
+        shared = {verdict.outcome for verdict in self.verdict.cases if verdict.case.key in wanted}
+        return shared.pop() if len(shared) == 1 else None
+
+    # --- figures and samples -----------------------------------------------------------------------------------------
+
+    @lookup
+    def judged_figures(self) -> pl.DataFrame:
+        """The figures of launches that can be judged."""
+        return judgeable(self.figures)
+
+    def figures_of_launches(self, case: Case) -> list[Row]:
+        """Return the figure of every launch of a case; the same list whenever it is asked for."""
+        return self.once("figures", self._figures_by_case).get(self.key(case), [])
+
+    def _figures_by_case(self) -> dict[str, list[Row]]:
+        figures = self.figures.filter(pl.col("candidate").is_in(list(self.candidates)))
+        return by_case(figures.select("case", "candidate", "launch", pl.col("figure_ns").round_sig_figs(4)))
+
+    @lookup
+    def correlation(self) -> LagOne | None:
+        """How far ratios of successive blocks resemble each other, of the pairs that the question is about."""
+        asked = [pair for pair in self.comparisons if self.campaign.baseline in {"", pair.base}]
+        pairs = list(dict.fromkeys((pair.base, pair.other) for pair in asked))
+        return between_launches(self.judged_figures, pairs, self.levels)
+
+    @lookup
+    def levels(self) -> dict[str, Levels]:
+        """The two levels of the reference, by the key of each case that has them."""
+        return references.by_case(self.judged_figures, self.campaign)
+
+    @lookup
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """Bytes and messages of one sample by case, of all ranks together; candidates move the same."""
+        moving = (summary for summary in self.verdict.summaries if summary.moved_messages)
+        return {summary.case: (summary.moved_bytes, summary.moved_messages) for summary in moving}
+
+    @lookup
+    def maps(self) -> list[Map]:
+        """What every candidate takes between all pairs of ranks, those of one operation and size after each other."""
+        return maps.maps(self.campaign, self.launches, self.judged_figures, self.operations)
+
+    @lookup
+    def start_effects(self) -> list[StartEffect]:
+        """What each start does to the same case."""
+        return start_effects(self.judged_figures, self.campaign)
+
+    @lookup
+    def single_ranks(self) -> pl.DataFrame:
+        """How single ranks fared; those that measure a ring each are shown with the rings."""
+        operations = {operation.name for operation in self.campaign.operations if operation.rings}
+        rings = [case.key for case in self.campaign.cases if case.operation in operations]
+        return single_ranks(self.samples, self.rank_samples.filter(~pl.col("case").is_in(rings)))
+
+    @lookup
+    def first_calls(self) -> pl.DataFrame:
+        """What the first call of each operation in a launch took, and the second; nothing of what happens once only."""
+        names = [operation.name for operation in self.campaign.operations if operation.once]
+        memory = [case.key for case in self.campaign.cases if case.quantity == "memory" or case.operation in names]
+        calls = first_calls(self.case_rows)
+        return calls if calls.is_empty() else calls.filter(~pl.col("case").is_in(memory))
+
+    @lookup
+    def rings(self) -> pl.DataFrame:
+        """What each ring took."""
+        return rings(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
+
+    @lookup
+    def ring_directions(self) -> pl.DataFrame:
+        """The same of all rings of a case together, whose edge rank is that of no ring."""
+        together = self.rank_samples.with_columns(series=pl.lit(ALL_RANKS, pl.Int32))
+        return rings(self.campaign, together, self.case_rows, self.campaign.plan.confidence)
+
+    @lookup
+    def hop_costs(self) -> list[HopCost]:
+        """What one more hop costs."""
+        return hop_costs(self.campaign, self.rank_samples, self.case_rows, self.campaign.plan.confidence)
+
+    @lookup
+    def ring_modes(self) -> dict[tuple[str, ...], list[Repeated]]:
+        """The humps of each ring by case, candidate and edge rank."""
+        return ring_modes(self.rank_samples, self.case_rows)
+
+    def sample_times(self, case: str, candidate: str) -> np.ndarray:
+        """Return the samples that count of one case and candidate, without reading those of other cases."""
+        if case not in self._times:
+            self._times.clear()  # Readers go from case to case, and all of them would fill the memory.
+            own = self.samples.filter(~pl.col("discarded"), pl.col("case") == case).select("candidate", "time_ns")
+            parts = own.collect().partition_by("candidate", as_dict=True, include_key=False, maintain_order=True)
+            self._times[case] = {str(name): part["time_ns"].to_numpy() for (name,), part in parts.items()}
+        return self._times[case].get(candidate, np.empty(0))
+
+    @lookup
+    def _times(self) -> dict[str, dict[str, np.ndarray]]:
+        return {}
+
+    def tail(self, case: str, candidate: str) -> Tail | None:
+        """Return the right tail of a case's samples as fitted, none where they are too few."""
+        if (case, candidate) not in self._tails:
+            self._tails[case, candidate] = fit_tail(self.sample_times(case, candidate))
+        return self._tails[case, candidate]
+
+    @lookup
+    def _tails(self) -> dict[tuple[str, str], Tail | None]:
+        return {}
+
+    # --- names of cases ----------------------------------------------------------------------------------------------
+
+    def measure(self, case: Case) -> Measure:
+        """Return what the figures of a case are."""
+        return measures.measure(case, self.operation(case), *self.moved.get(self.key(case), ()))
+
+    def case_name(self, case: Case) -> str:
+        """Name a case: `put 8 B, epoch=fence`."""
+        return naming.full(case, self.operation(case))
+
+    def line_name(self) -> str:
+        """Name the cases to show, which differ in size only."""
+        return naming.line(self.cases[0], self.operation(self.cases[0]))
+
+    def size_text(self, case: Case) -> str:
+        """Return a case's message size."""
+        return naming.size(case, self.operation(case))
+
+    def lines(self) -> Iterator[tuple[str, list[CaseVerdict]]]:
+        """Yield the times that differ in size only, by size, with a title such as `allreduce persistent`.
+
+        All pairs of ranks are one line, in which a size is there more than once.
+        """
+        keys = {verdict.case.key: line_key(self._merged(verdict.case)) for verdict in self.timed_verdicts}
+        ordered = sorted(self.timed_verdicts, key=lambda verdict: (keys[verdict.case.key], verdict.case.size_bytes))
+        for _, group in groupby(ordered, key=lambda verdict: keys[verdict.case.key]):
+            verdicts = list(group)
+            title = self.title(self._merged(verdicts[0].case))
+            pairs = verdicts[0].case.key in self.pair_cases
+            yield f"{title} between pairs of ranks" if pairs else title, verdicts
+
+    def _merged(self, case: Case) -> Case:
+        return naming.endless(case) if case.key in self.pair_cases else case
+
+    def title(self, case: Case) -> str:
+        """Name a case without its size: only what sets it apart from the campaign's other cases."""
+        alike = [other for other in self.campaign.cases if other.operation == case.operation]
+        title = f"{case.operation} {case.form}" if len({other.form for other in alike}) > 1 else case.operation
+        if len(self.campaign.plan.placements) > 1:
+            title = f"{title} at {case.placement}"
+        if len({other.start for other in alike}) > 1:
+            title = f"{title} with start {case.start}"
+        unusual = ", ".join(self._unusual(case))
+        return f"{title} ({unusual})" if unusual else title
+
+    def _unusual(self, case: Case) -> list[str]:
+        words = naming.unusual(case, self.operation(case))
+        return ["overall time" if word == "quantity=overlap" else word for word in words]
+
+    def full_title(self, case: Case) -> str:
+        """Name a case with its size."""
+        return f"{self.title(case)}, {format_size(case.size_bytes)}" if case.size_bytes else self.title(case)
+
+
+def line_key(case: Case) -> tuple[str, str]:
+    """Return what cases have in common that differ in size only; those of one placement follow each other."""
+    return case.placement, naming.line_key(case)
+
+
+def judgeable(figures: pl.DataFrame) -> pl.DataFrame:
+    """Return the figures of launches whose start is certain enough, and of which enough rounds count."""
+    return figures.filter(~pl.col("uncertain"), ~pl.col("few"))
+
+
+def by_case(frame: pl.DataFrame) -> dict[str, list[Row]]:
+    """Divide the rows of a frame by their column `case`, in one sweep."""
+    rows: dict[str, list[Row]] = {}
+    for row in frame.iter_rows(named=True):
+        rows.setdefault(row.pop("case"), []).append(row)
+    return rows
