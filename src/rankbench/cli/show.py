@@ -20,7 +20,6 @@ from rankbench.model import RankbenchError
 from rankbench.plan import notation, stop_rules
 from rankbench.quantities import format_memory, format_size
 from rankbench.report import tables
-from rankbench.report.text import markdown_table
 from rankbench.store import is_running
 from rankbench.units import suggestion
 from rankbench.verdict import naming
@@ -109,6 +108,8 @@ def show(
     if printed == "json":
         print_json(record(picked))
     elif printed == "markdown":
+        from rankbench.report.text import markdown_table
+
         kinds = chosen_kinds or tables.kinds().values()
         found = (one for kind in kinds for one in tables.made_for("text", kind, picked) if one.rows)
         print("\n\n".join(map(markdown_table, found)))  # noqa: T201 - for other documents
