@@ -75,7 +75,7 @@ def tell(opened: Store, asked: Profile, form: str) -> None:
             f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
         )
     if form == "json":
-        print_json({"placements": [record(one, mix.sentences(evidence, one)) for one in found], "notes": notes(asked)})
+        print_json({"placements": [record(one, mix.sentences(view, one)) for one in found], "notes": notes(asked)})
         return
     for one in found:
         console.print(
