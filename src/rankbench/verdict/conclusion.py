@@ -11,6 +11,7 @@ from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import LEVEL, distributions
 from rankbench.verdict import mix
 from rankbench.verdict.evidence import Evidence, sized
+from rankbench.verdict.extremes import Extremes, selected, spelt
 from rankbench.verdict.interim import penalty
 from rankbench.verdict.overall import answer, overall
 from rankbench.verdict.short_answer import at_worst, distance, short_answer
@@ -172,16 +173,16 @@ def _distances(evidence: Evidence, best: str, judged: list[CaseVerdict]) -> Iter
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
-    paid, rivals = penalty(evidence), max(len(evidence.names) - 1, 1)
+    paid, rivals, extremes = penalty(evidence), max(len(evidence.names) - 1, 1), Extremes(evidence)
     for name in evidence.names:
         keys = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
         if name == best or not keys:
             continue
         ratio = overall(evidence, best, name, keys, paid, rivals)
         told: list[Words] = [distance(name, ratio, evidence.campaign.plan.threshold)]
-        worst = max(keys, key=lambda key: evidence.ratio(key, best, name))
+        worst = extremes.largest(keys, best, name)
         if certain := evidence.pairs.slower(worst, best, name):
-            told.append(say("at worst {worst}", worst=at_worst(evidence, worst, best, name)))
+            told.append(say("at worst {worst}", worst=at_worst(evidence, worst, best, name, len(keys))))
         if len(keys) < len(judged):
             told.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
         text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=told)
@@ -223,22 +224,24 @@ def _exceptions(evidence: Evidence, best: str, judged: set[str]) -> Iterator[Cla
             name for name in evidence.names if name in verdict.winners and evidence.pairs.slower(key, name, best)
         )
 
-    runs = []
+    extremes, among = Extremes(evidence), len(judged) * (len(evidence.names) - 1)
+    runs: list[tuple[list[CaseVerdict], str, tuple[str, ...], str]] = []
     for title, verdicts in evidence.lines():
         for winners, group in groupby((one for one in verdicts if one.case.key in judged), key=ahead):
             if winners:
-                runs.append((list(group), title, winners))
-    runs.sort(key=lambda run: -max(_behind(evidence, one, best) for one in run[0]))
-    for verdicts, title, winners in runs[:MOST_EXCEPTIONS]:
-        margin = math.exp(max(_behind(evidence, one, best) for one in verdicts))
+                cases = list(group)
+                runs.append((cases, title, winners, extremes.largest(_keys(cases), winners[0], best)))
+    runs.sort(key=lambda run: -extremes.log(run[3], run[2][0], best))
+    for verdicts, title, winners, worst in runs[:MOST_EXCEPTIONS]:
+        margin = selected(evidence, evidence.comparison[worst, winners[0], best], among)
         text = say(
-            "{winners:and} {n:of is|are} faster in {where}, by up to {margin:ratio}."
+            "{winners:and} {n:of is|are} faster in {where}, by up to {margin}."
             if len(verdicts) > 1
-            else "{winners:and} {n:of is|are} faster in {where}, by {margin:ratio}.",
+            else "{winners:and} {n:of is|are} faster in {where}, by {margin}.",
             winners=winners,
             n=len(winners),
             where=sized(title, [one.case for one in verdicts]),
-            margin=margin,
+            margin=spelt(margin),
         )
         yield Claim(text=text, cases=_keys(verdicts), outcome=evidence.outcome(_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:
