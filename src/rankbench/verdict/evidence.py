@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -48,12 +49,15 @@ class Pairs:
         self._comparisons = comparisons
         self._levels: dict[str, set[str]] = {}
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
+        self._intervals: dict[tuple[str, str, str], tuple[float, float]] = {}
         self._alike: set[tuple[str, frozenset[str]]] = set()
         for one in comparisons:
             if one.levels:
                 self._levels.setdefault(one.case, set()).update(level.name for level in one.levels if level.enough)
             self._ratios[one.case, one.base, one.other] = one.ratio, one.different
             self._ratios[one.case, one.other, one.base] = 1 / one.ratio, one.different
+            self._intervals[one.case, one.base, one.other] = one.low, one.high
+            self._intervals[one.case, one.other, one.base] = 1 / one.high, 1 / one.low if one.low else math.inf
             if one.alike:
                 self._alike.add((one.case, frozenset((one.base, one.other))))
 
@@ -68,6 +72,11 @@ class Pairs:
     def ratio(self, case: str, base: str, other: str) -> float | None:
         """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
         return self._ratios.get((case, base, other), (None, False))[0]
+
+    def interval(self, case: str, base: str, other: str) -> tuple[float, float, float] | None:
+        """Return the ratio with both ends of its interval, where they share a block."""
+        ratio = self.ratio(case, base, other)
+        return (ratio, *self._intervals[case, base, other]) if ratio else None
 
     def different(self, case: str, base: str, other: str) -> bool:
         """Return whether the two can be told apart."""
