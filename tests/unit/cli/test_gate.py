@@ -18,6 +18,7 @@ from rankbench.model import CaseStatus, RankbenchError
 from rankbench.report.junit import clean, junit
 from rankbench.verdict import gating
 from rankbench.verdict.gating import Check
+from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -268,6 +269,16 @@ def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkey
     levels_met(monkeypatch, [0.2, 0.8])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"])
+
+
+@pytest.mark.parametrize(("shares", "told"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
+def test_other_shares_of_far_visits_are_a_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], told: bool
+) -> None:
+    stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
+    levels_met(monkeypatch, shares)
+    remarks = [one for one in hold(*stores).told.remarks if one.kind == "shares"]
+    assert [(one.text.fields["then"], one.text.fields["now"]) for one in remarks] == ([(0.2, 0.8)] if told else [])
 
 
 @pytest.mark.parametrize(
