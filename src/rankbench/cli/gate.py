@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+import msgspec
 import typer
 from rich.text import Text
 
@@ -19,8 +20,8 @@ from rankbench.cli.run import is_finished, shown, stopping
 from rankbench.cli.run import tell as note
 from rankbench.cli.show import asked as understood
 from rankbench.cli.status import current
-from rankbench.language import render
-from rankbench.model import RankbenchError
+from rankbench.language import as_data, render
+from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
 from rankbench.report.then_and_now import circumstances
@@ -34,12 +35,12 @@ from rankbench.verdict.nightly import nightly
 from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankbench.model import Campaign, Library, Stop
     from rankbench.store import Store
     from rankbench.verdict.circumstances import Match
-    from rankbench.verdict.gating import Check
+    from rankbench.verdict.gating import Check, Outcome
 
 ORDER = 52
 REGRESSION = 1
@@ -66,6 +67,17 @@ class Report(NamedTuple):
     """What a reader must know."""
     better: str = ""
     """The command that checks the same more surely, for where a check failed."""
+
+
+class Gate(Record, frozen=True):
+    """The same for programs."""
+
+    campaign: str
+    against: str
+    counts: Mapping[Outcome, int]
+    """Checks by outcome."""
+    remarks: list[str]
+    checks: list[Check]
 
 
 class Remeasuring(NamedTuple):
@@ -127,6 +139,7 @@ def gate(
     blocks: Annotated[int, typer.Option(min=0, help="Of --remeasure: how many blocks, with --budget at most.")] = 0,
     prefix: Prefixes = None,
     modules: Modules = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: every check with its numbers.")] = False,  # noqa: FBT002
     strict: Annotated[bool, typer.Option("--strict", help="What cannot be told is a failure, too.")] = False,  # noqa: FBT002
 ) -> None:
     """Check for CI that nothing became slower or stopped working: exit code 0 if so, 1 if not, 2 for what is no gate.
@@ -162,9 +175,12 @@ def gate(
         found = earlier(new, history, last, reference, worth)
     else:
         found = candidates(new, candidate, against_candidate, worth)
-    tell(found)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(as_data(record(found)))).decode())  # noqa: T201 - for programs
+    else:
+        tell(found)
     if junit:
-        write(junit, found)
+        write(junit, found, quiet=json)
     numbers = gating.counts(found.checks)
     if numbers["failed"] and found.better:
         note(f"Measure both again, side by side, to take the day out: {found.better}")
@@ -283,6 +299,11 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
     return Report(evaluation.campaign, two, checks, said)
 
 
+def record(found: Report) -> Gate:
+    """Return what is printed as JSON."""
+    return Gate(found.campaign.name, found.against, gating.counts(found.checks), found.said, found.checks)
+
+
 def tell(found: Report) -> None:
     """Print what failed and what cannot be told, with what to do, and at last the numbers."""
     for line in (*found.said, relations(found)):
@@ -310,11 +331,12 @@ def totals(found: Report) -> str:
     )
 
 
-def write(path: Path, found: Report) -> None:
+def write(path: Path, found: Report, *, quiet: bool) -> None:
     """Write the checks as JUnit XML."""
     text = spelt(found.checks, f"{found.campaign.name} against {found.against}", found.campaign.created, found.said)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --junit FILE") from None
-    console.print(f"wrote {path}", markup=False, soft_wrap=True)
+    if not quiet:
+        console.print(f"wrote {path}", markup=False, soft_wrap=True)
