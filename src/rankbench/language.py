@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Text(msgspec.Struct, frozen=True):
     """A template and its fields: numbers in the units of their names, strings, texts, and lists of these.
 
     It has no `str`, so that no sentence is rendered by chance while numbers are judged.
@@ -95,24 +95,11 @@ def format_text(template: str, **fields: object) -> str:
 
 
 def as_data(record: object) -> Any:
-    """Return a record as JSON has it: texts as strings, and beside one that is called `text` its template and fields.
+    """Return a record as JSON has it: each text an object of `template`, `fields` and `text`.
 
-    Texts within fields are objects of `template`, `fields` and `text`.
+    A text that is called `text` is a string, with its template and fields beside it.
     """
-    return _strings(msgspec.to_builtins(record))
-
-
-def _strings(value: Any) -> Any:
-    if _is_text(value):
-        return render(_text(value))
-    if isinstance(value, dict):
-        found: dict[str, Any] = {}
-        for name, part in value.items():
-            found[name] = _strings(part)
-            if name == "text" and _is_text(part):
-                found |= {"template": part["template"], "fields": _objects(part["fields"])}
-        return found
-    return [_strings(part) for part in value] if isinstance(value, list | tuple) else value
+    return _objects(msgspec.to_builtins(record))
 
 
 def _is_text(value: Any) -> bool:
@@ -127,12 +114,14 @@ def _text(value: Any) -> Any:
 
 
 def _objects(value: Any) -> Any:
-    """Return fields whose texts have their words, too."""
+    """Return what was made of records, whose texts have their words, too."""
     if _is_text(value):
-        return {"template": value["template"], "fields": _objects(value["fields"]), "text": render(_text(value))}
+        fields = {name: _objects(part) for name, part in value["fields"].items()}
+        return {"template": value["template"], "fields": fields, "text": render(_text(value))}
     if isinstance(value, dict):
-        return {name: _objects(part) for name, part in value.items()}
-    return [_objects(part) for part in value] if isinstance(value, list) else value
+        found = {name: _objects(part) for name, part in value.items()}
+        return {**found, **found["text"]} if _is_text(value.get("text")) else found
+    return [_objects(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _several(template: str, **fields: list[Words]) -> Text:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rankbench.language import NOTHING, Text, as_data, capital, clauses, ended, listed, render, say, sentences
-from rankbench.model import CaseStatus, Claim
+from rankbench.model import CaseStatus, Claim, Finding
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,15 @@ def test_data_have_the_words_beside_template_and_fields() -> None:
             "outcome": "faster",
         }
     ]
+
+
+def test_a_title_is_an_object_and_a_field_called_text_stays_one() -> None:
+    inner = say("{n:count case}", n=2)
+    finding = Finding(
+        kind="x", title=inner, text=say("{text}, all", text=inner), advice=NOTHING, cases=[], severity="note"
+    )
+    told = as_data(finding)
+    cases = {"template": "{n:count case}", "fields": {"n": 2}, "text": "2 cases"}
+    assert told["title"] == cases
+    assert (told["text"], told["template"], told["fields"]) == ("2 cases, all", "{text}, all", {"text": cases})
+    assert told["advice"] == {"template": "", "fields": {}, "text": ""}

@@ -21,7 +21,7 @@ from rankbench.cli.run import tell as note
 from rankbench.cli.show import asked as understood
 from rankbench.cli.status import current
 from rankbench.language import render
-from rankbench.model import RankbenchError
+from rankbench.model import RankbenchError, Record
 from rankbench.plan import notation
 from rankbench.report.junit import junit as spelt
 from rankbench.report.then_and_now import circumstances
@@ -35,12 +35,12 @@ from rankbench.verdict.then_and_now import hold
 from rankbench.verdict.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankbench.model import Campaign, Library, Stop
     from rankbench.store import Store
     from rankbench.verdict.circumstances import Match
-    from rankbench.verdict.gating import Check
+    from rankbench.verdict.gating import Check, Outcome
 
 ORDER = 52
 GROUP = "Check"
@@ -74,6 +74,17 @@ class Report(NamedTuple):
     """What a reader must know."""
     better: str = ""
     """The command that checks the same more surely, for where a check failed."""
+
+
+class Gate(Record, frozen=True):
+    """The same for programs."""
+
+    campaign: str
+    against: str
+    counts: Mapping[Outcome, int]
+    """Checks by outcome."""
+    remarks: list[str]
+    checks: list[Check]
 
 
 class Remeasuring(NamedTuple):
@@ -177,7 +188,7 @@ def gate(
         found = candidates(new, candidate, against_candidate, worth)
     print_json(record(found)) if form == "json" else tell(found)
     if junit:
-        write(junit, found)
+        write(junit, found, quiet=form == "json")
     numbers = gating.counts(found.checks)
     if numbers["failed"] and found.better and form == "table":
         note(f"Measure both again, side by side, to take the day out: {found.better}")
@@ -296,6 +307,11 @@ def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Rep
     return Report(view.campaign, two, checks, said)
 
 
+def record(found: Report) -> Gate:
+    """Return what is printed as JSON."""
+    return Gate(found.campaign.name, found.against, gating.counts(found.checks), found.said, found.checks)
+
+
 def tell(found: Report) -> None:
     """Print what failed and what cannot be told, with what to do, and at last the numbers."""
     for line in (*found.said, relations(found)):
@@ -306,17 +322,6 @@ def tell(found: Report) -> None:
             told = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
             console.print(Text.assemble((told, colour), f" {render(check.advice)}".rstrip()))
     console.print(Text(totals(found), "bold"))
-
-
-def record(found: Report) -> dict[str, object]:
-    """Return what is printed as JSON."""
-    return {
-        "campaign": found.campaign.name,
-        "against": found.against,
-        **dict(gating.counts(found.checks).items()),
-        "checks": found.checks,
-        "notes": found.said,
-    }
 
 
 def relations(found: Report) -> str:
@@ -334,11 +339,12 @@ def totals(found: Report) -> str:
     )
 
 
-def write(path: Path, found: Report) -> None:
+def write(path: Path, found: Report, *, quiet: bool) -> None:
     """Write the checks as JUnit XML."""
     text = spelt(found.checks, f"{found.campaign.name} against {found.against}", found.campaign.created, found.said)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --junit FILE") from None
-    console.print(f"wrote {path}", markup=False, soft_wrap=True)
+    if not quiet:
+        console.print(f"wrote {path}", markup=False, soft_wrap=True)

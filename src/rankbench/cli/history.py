@@ -92,11 +92,24 @@ def record(told: History) -> dict[str, object]:
     changes = [
         {"case": one.case, "candidate": one.candidate, **msgspec.to_builtins(turn)} for one, turn in told.changes
     ]
+    machine = [
+        {
+            "campaign": one.at,
+            "since": told.pasts[one.at].date,
+            "name": told.pasts[one.at].name,
+            "ratio": one.ratio,
+            "low": one.low,
+            "high": one.high,
+            "p_adjusted": one.p_adjusted,
+        }
+        for one in told.machine
+    ]
     return {
         "campaigns": made,
         "estimator": told.estimator,
         "threshold": told.threshold,
         "changes": changes,
+        "machine": machine,
         "series": told.series,
     }
 

@@ -282,7 +282,7 @@ def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Tabl
     table.add_column(tables.fastest_heading(part))
     for verdict in part.shown_verdicts():
         found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
-        table.add_row(Text(part.size_text(verdict.case)), *found, Text(tables.winner(verdict)))
+        table.add_row(Text(part.size_text(verdict.case)), *found, Text(tables.winner(verdict, margin_spread(verdict))))
     return table
 
 
@@ -334,10 +334,22 @@ def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str
         return ""
     ends = (high, low) if per_second and low > 0 else (low, high)
     below, above = (typical_ns / end if per_second and low > 0 else end / typical_ns for end in ends)
+    return around(below, above, 50 * (high - low) / typical_ns)
+
+
+def margin_spread(verdict: CaseVerdict) -> str:
+    """Return the interval of the ratio to the next slower candidate relative to it, ` ±1.2%`, where there is one."""
+    if not verdict.margin_high:
+        return ""
+    below, above = verdict.margin_low / verdict.margin, verdict.margin_high / verdict.margin
+    return around(below, above, 50 * (above - below))
+
+
+def around(below: float, above: float, percent: float) -> str:
+    """Return the ends of an interval, relative to the value within, or half of its width, in percent."""
     if max(1 - below, above - 1) > WIDE:
         more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
         return f" -{max(0.0, 100 * (1 - below)):.0f}/+{more}%"
-    percent = 50 * (high - low) / typical_ns
     return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
 
 

@@ -29,6 +29,7 @@ FIELDS = {
     "description": "Of the template: numbers, strings, lists of them; texts are objects of template, fields, text",
     "type": "object",
 }
+WORDED = {"template": {"type": "string"}, "fields": FIELDS, "text": {"type": "string"}}
 
 
 class Figure(Record, frozen=True):
@@ -57,7 +58,7 @@ class Figure(Record, frozen=True):
 class Export(Record, frozen=True):
     """A campaign handed over. `docs/reference/formats.md` tells what the keys mean."""
 
-    export: Literal[1]
+    export: Literal[2]
     """Version of this layout."""
     campaign: Campaign
     verdict: Verdict
@@ -78,7 +79,7 @@ def export(view: CampaignView) -> Export:
     """Return the record of the document."""
     rows = view.figures.select(Figure.__struct_fields__).to_dicts()
     return Export(
-        export=1,
+        export=2,
         campaign=view.campaign,
         verdict=view.verdict,
         values=list(values(view)),
@@ -94,23 +95,24 @@ def schema() -> str:
 
 def worded(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with texts as `language.as_data` writes them."""
-    definitions = {name: one for name, one in schema["$defs"].items() if name != "Text"}
+    definitions = {**schema["$defs"], "Text": {"title": "Text", "type": "object", "properties": WORDED}}
+    definitions["Text"]["required"] = list(WORDED)
     for one in definitions.values():
         own = one.get("properties", {})
         if own.get("text") == TEXT:
-            one["properties"] = {**own, "text": {"type": "string"}, "template": {"type": "string"}, "fields": FIELDS}
+            one["properties"] = {**own, **WORDED}
             one["required"] = [*one["required"], "template", "fields"]
-    return {**schema, "$defs": strings(definitions)}
+    return {**schema, "$defs": empty(definitions)}
 
 
-def strings(schema: Any) -> Any:
-    """Return a schema in which texts are strings, whose defaults are empty."""
+def empty(schema: Any) -> Any:
+    """Return a schema whose defaults of texts have their words, too: none."""
     if isinstance(schema, dict):
-        if TEXT in (schema, *schema.get("anyOf", ())):
-            return {"type": "string"}
-        texts = {name: strings(one) for name, one in schema.items()}
-        return {**texts, "default": ""} if schema.get("default") == msgspec.to_builtins(NOTHING) else texts
-    return [strings(one) for one in schema] if isinstance(schema, list) else schema
+        texts = {name: empty(one) for name, one in schema.items()}
+        return (
+            {**texts, "default": as_data(NOTHING)} if schema.get("default") == msgspec.to_builtins(NOTHING) else texts
+        )
+    return [empty(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def said(schema: Any) -> Any:

@@ -193,6 +193,10 @@ class CaseVerdict(Record, frozen=True):
     """What is known at each of these levels: `faster`, `equivalent` or `undecided`."""
     margin: float = 1.0
     """Time of the nearest candidate that is no winner over the fastest, paired within blocks; 1.0 if there is none."""
+    margin_low: float = 0.0
+    margin_high: float = 0.0
+    """Interval of the smallest true ratio of a candidate that is no winner to the fastest, whichever it is; both 0
+    where there is none."""
     failures: dict[str, Words] = {}
     """Why a candidate has no figure, by candidate."""
 

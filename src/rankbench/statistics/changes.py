@@ -6,7 +6,8 @@ segmentation; Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). Fo
 means over its scatter is Student's if nothing changed; that it was chosen among many is paid for by their number, which
 bounds the chance of a false alarm from above (Bonferroni, as Worsley, JASA 74, 1979, has it for one change). p-values
 of all series are then adjusted (Benjamini and Hochberg, 1995). What is found divides its series, and each part is
-searched again.
+searched again. What is left as a change is a difference of neighbouring levels that is significantly above the
+practical threshold (`decision`), not only above 0.
 
 Machines have odd days, and two of them may follow each other: Student's test takes that for a level. So the same
 values, shuffled, must seldom show a stretch that differs as much (a permutation test; Good, 2005): hardly more often
@@ -110,15 +111,14 @@ def _steps(
     cuts = sorted(_divided(one.logs, _expected(one), bar, correlation))
     while cuts:
         cuts = _settled(one.logs, cuts)
-        levels = _Parts.of(one, cuts, correlation)
+        levels = _Parts.of(one, cuts, correlation, threshold)
         weakest = int(np.argmax(levels.p_values))
-        small = np.abs(levels.differences) <= math.log1p(threshold)
         places = len(one.logs) - 2 * SHORTEST + 1
-        if places * levels.p_values[weakest] <= bar and not small.any():
+        if places * levels.p_values[weakest] <= bar:
             half = half_width(levels.errors, levels.degrees, 1 - confidence)
             ends = np.exp([levels.differences, levels.differences - half, levels.differences + half]).T.tolist()
             return [Step(at, ratio, low, high, p_adjusted) for at, (ratio, low, high) in zip(cuts, ends, strict=True)]
-        cuts.pop(int(np.argmin(np.abs(levels.differences))) if small.any() else weakest)
+        cuts.pop(weakest)
     return []
 
 
@@ -256,9 +256,10 @@ class _Parts(NamedTuple):
     errors: Logs
     degrees: int
     p_values: Logs
+    """That a difference is within the practical threshold (`decision.p_beyond`)."""
 
     @classmethod
-    def of(cls, one: Levels, cuts: Sequence[int], correlation: float) -> _Parts:
+    def of(cls, one: Levels, cuts: Sequence[int], correlation: float, threshold: float) -> _Parts:
         """Return what each cut divides."""
         parts = np.split(one.logs, cuts)
         within = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
@@ -267,4 +268,4 @@ class _Parts(NamedTuple):
         differences = np.diff([part.mean() for part in parts])
         shares = [1 / len(left) + 1 / len(right) for left, right in itertools.pairwise(parts)]
         errors = np.sqrt(variance * np.array(shares) * _inflation(correlation))
-        return cls(differences, errors, degrees, p_beyond(differences, errors, degrees, 0.0))
+        return cls(differences, errors, degrees, p_beyond(differences, errors, degrees, math.log1p(threshold)))

@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from rankbench.statistics import FEWEST_BLOCKS, LEVEL, compare, states
-from rankbench.statistics.decision import half_width
+from rankbench.statistics import FEWEST_BLOCKS, FINEST_SPREAD, LEVEL, compare, states
+from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.places import HOST, seat
 from rankbench.statistics.shapes import JUMP, excesses
 
@@ -186,8 +186,8 @@ def one_host(kinds: set[str] | None) -> bool:
 def jumps(figures: pl.DataFrame, cases: Mapping[int, str], candidate: str) -> list[Jump]:
     """Return the jumps of one candidate along the sizes, of which `cases` gives the keys.
 
-    A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by a quarter of the time or more, and
-    by more than its scatter over blocks (Student's interval, widened for the number of steps: Bonferroni).
+    A step is a jump if it leaves what a smooth curve allows (`shapes.excesses`) by significantly more than a quarter of
+    the time (`decision`, over blocks, for all steps at once: Bonferroni).
     """
     sizes = sorted(size for size in cases if size)
     keys = [cases[size] for size in sizes]
@@ -209,7 +209,8 @@ def _jumps(sizes: Sequence[int], logs: NDArray[np.float64]) -> Iterator[Jump]:
 
 
 def _beyond(excess: NDArray[np.float64], tries: int) -> bool:
-    """Return whether a logarithm is beyond that of a jump, and its interval over blocks above nothing."""
-    mean = float(excess.mean())
-    error = float(excess.std(ddof=1)) / math.sqrt(len(excess))
-    return mean > math.log(JUMP) and mean > float(half_width(error, len(excess) - 1, (1 - LEVEL) / tries))
+    """Return whether a logarithm is certainly beyond that of a jump, one of so many tests."""
+    spread = max(float(excess.std(ddof=1)), FINEST_SPREAD)
+    one = Estimate(float(excess.mean()), spread / math.sqrt(len(excess)), len(excess) - 1)
+    (found,) = decide([one], JUMP - 1, LEVEL, family="bonferroni", tests=tries, one_sided=True)
+    return found.different

@@ -44,6 +44,10 @@ class Unpaired(NamedTuple):
     p_value: float
     p_adjusted: float
     different: bool
+    error: float = 0.0
+    """Standard error of the ratio's logarithm."""
+    degrees: float = 0.0
+    """Degrees of freedom of that error; 0 where a side has one launch only."""
 
 
 def compare_unpaired(
@@ -76,8 +80,9 @@ def compare_unpaired(
         return []
     counts = np.stack([table["count"].to_numpy(), table["count_now"].to_numpy()])
     enough = counts.min(axis=0) >= FEWEST_LAUNCHES
-    decisions = decide(_welch(table, counts), threshold, confidence, family="fdr", enough=enough)
-    return [_unpaired(row, one) for row, one in zip(table.iter_rows(named=True), decisions, strict=True)]
+    estimates = _welch(table, counts)
+    decisions = decide(estimates, threshold, confidence, family="fdr", enough=enough)
+    return [_unpaired(*row) for row in zip(table.iter_rows(named=True), estimates, decisions, strict=True)]
 
 
 def _sides(figures: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -105,7 +110,7 @@ def _welch(table: pl.DataFrame, counts: NDArray[np.int64]) -> list[Estimate]:
     return list(map(Estimate, mean, np.sqrt(errors.sum(axis=0)), known))
 
 
-def _unpaired(row: dict[str, Any], found: Decision) -> Unpaired:
+def _unpaired(row: dict[str, Any], estimate: Estimate, found: Decision) -> Unpaired:
     return Unpaired(
         case=row["case"],
         base=row["base"],
@@ -118,4 +123,6 @@ def _unpaired(row: dict[str, Any], found: Decision) -> Unpaired:
         p_value=found.p_value,
         p_adjusted=found.p_adjusted,
         different=found.different,
+        error=float(estimate.error),
+        degrees=float(estimate.degrees),
     )

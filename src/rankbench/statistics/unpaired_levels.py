@@ -70,6 +70,15 @@ def compare_at_levels(
     ]
 
 
+def far_share(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> float:
+    """Return the share of visits at the far level among those at either level, not a number where there is none."""
+    visits = (
+        _split(figures.filter(pl.col("case").is_in(list(levels))), levels).group_by("level").agg(pl.col("visits").sum())
+    )
+    counts = dict(visits.iter_rows())
+    return counts.get("far", 0) / sum(counts.values()) if counts else math.nan
+
+
 def _split(figures: pl.DataFrame, levels: Mapping[str, Levels]) -> pl.DataFrame:
     """Return a row for each launch and level that it met: the median of its visits, and their number."""
     nearest, farthest = (
@@ -112,7 +121,7 @@ def _combined(whole: Unpaired, parts: Mapping[Key, Unpaired], visits: Mapping[Ke
     keys = {name: (f"{whole.case}{SEPARATOR}{name}", whole.base, whole.other) for name in NAMES}
     known = {name: parts[key]._replace(case=whole.case) for name, key in keys.items() if key in parts}
     if not known:
-        unknown = whole._replace(low=0.0, high=math.inf, p_value=1.0, p_adjusted=1.0, different=False)
+        unknown = whole._replace(low=0.0, high=math.inf, p_value=1.0, p_adjusted=1.0, different=False, degrees=0.0)
         return AtLevels(unknown, {})
     total = sum(visits[keys[name]] for name in known)
     shares = {name: visits[keys[name]] / total for name in known}
@@ -128,6 +137,8 @@ def _combined(whole: Unpaired, parts: Mapping[Key, Unpaired], visits: Mapping[Ke
             p_value=min(one.p_value for one in known.values()),
             p_adjusted=min(one.p_adjusted for one in known.values()),
             different=len({one.ratio > 1 for one in known.values() if one.different}) == 1,
+            error=sum(shares[name] * one.error for name, one in known.items()),
+            degrees=min(one.degrees for one in known.values()),
         ),
         known,
     )

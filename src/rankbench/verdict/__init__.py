@@ -6,6 +6,7 @@ command that needs it.
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,7 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
     names.sort(key=lambda name: name not in first)
     winners = [name for name in names if name in first]
     beaten = [name for name in names if name not in first]
+    margin, low, high = _margin([known for name in beaten if (known := pairs.interval(case.key, names[0], name))])
     outcomes = {level: _outcome(case.key, front, levels[level]) for level, front in fronts.items()}
     return CaseVerdict(
         case=case,
@@ -94,11 +96,25 @@ def judge_case(case: Case, summaries: Sequence[Summary], pairs: Comparisons) -> 
         outcome=_joint(fronts, outcomes) if fronts else _outcome(case.key, winners, pairs),
         winners_by_level={level: [name for name in names if name in front] for level, front in fronts.items()},
         outcome_by_level=outcomes,
-        margin=min(
-            (margin for name in beaten if (margin := pairs.ratio(case.key, names[0], name) or 1.0) > 1), default=1.0
-        ),
+        margin=margin,
+        margin_low=low,
+        margin_high=high,
         failures={one.candidate: _reason(one) for one in summaries if one.candidate not in names},
     )
+
+
+def _margin(ratios: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """Return the smallest ratio above 1 with the interval of the smallest true one, whichever of them that is.
+
+    No ratio is below the least of all low ends. The smallest true one is that of an interval that overlaps the interval
+    of the smallest measured one, and so is at most the largest of their high ends.
+    """
+    slower = [one for one in ratios if one[0] > 1]
+    if not slower:
+        return 1.0, 0.0, 0.0
+    nearest, _, end = min(slower)
+    low, high = min(low for _, low, _ in slower), max(high for _, low, high in slower if low <= end)
+    return (nearest, low, high) if math.isfinite(high) else (nearest, 0.0, 0.0)
 
 
 def _front(case: str, names: Sequence[str], pairs: Comparisons) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,15 @@ class Comparisons:
         self._comparisons = list(comparisons)
         self._levels: dict[str, set[str]] = {}
         self._ratios: dict[tuple[str, str, str], tuple[float, bool]] = {}
+        self._intervals: dict[tuple[str, str, str], tuple[float, float]] = {}
         self._alike: set[tuple[str, frozenset[str]]] = set()
         for comparison in self._comparisons:
             case, base, other = comparison.case, comparison.base, comparison.other
             if comparison.levels:
                 self._levels.setdefault(case, set()).update(level.name for level in comparison.levels if level.enough)
+            self._intervals[case, base, other] = comparison.low, comparison.high
+            low, high = 1 / comparison.high, 1 / comparison.low if comparison.low else math.inf
+            self._intervals[case, other, base] = low, high
             self._ratios[case, base, other] = comparison.ratio, comparison.different
             self._ratios[case, other, base] = 1 / comparison.ratio, comparison.different
             if comparison.alike:
@@ -65,6 +70,11 @@ class Comparisons:
     def ratio(self, case: str, base: str, other: str) -> float | None:
         """Return the time of `other` over that of `base`, paired within blocks, where they share a block."""
         return self._ratios.get((case, base, other), (None, False))[0]
+
+    def interval(self, case: str, base: str, other: str) -> tuple[float, float, float] | None:
+        """Return the ratio with both ends of its interval, where they share a block."""
+        ratio = self.ratio(case, base, other)
+        return (ratio, *self._intervals[case, base, other]) if ratio else None
 
     def different(self, case: str, base: str, other: str) -> bool:
         """Return whether the two can be distinguished."""

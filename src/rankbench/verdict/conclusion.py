@@ -10,9 +10,11 @@ from rankbench.language import Text, Words, ended, listed, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Claim
 from rankbench.statistics import LEVEL, distributions
 from rankbench.verdict import mix
+from rankbench.verdict.extremes import Extremes, selected, spelt
 from rankbench.verdict.interim import penalty
 from rankbench.verdict.overall import answer, overall
 from rankbench.verdict.short_answer import at_worst, distance, short_answer
+from rankbench.verdict.view import CampaignView
 from rankbench.verdict.wording import sized
 
 if TYPE_CHECKING:
@@ -173,16 +175,16 @@ def _distances(view: CampaignView, best: str, judged: list[CaseVerdict]) -> Iter
 
     The worst case is named only if it is certain that the candidate is slower there: the largest ratio may be chance.
     """
-    paid, rivals = penalty(view), max(len(view.candidates) - 1, 1)
+    paid, rivals, extremes = penalty(view), max(len(view.candidates) - 1, 1), Extremes(view)
     for name in view.candidates:
         keys = [one.case.key for one in judged if {name, best} <= set(one.ranking)]
         if name == best or not keys:
             continue
         ratio = overall(view, best, name, keys, paid, rivals)
         told: list[Words] = [distance(name, ratio, view.campaign.plan.threshold)]
-        worst = max(keys, key=lambda key: view.ratio(key, best, name))
+        worst = extremes.largest(keys, best, name)
         if certain := view.comparisons.slower(worst, best, name):
-            told.append(say("at worst {worst}", worst=at_worst(view, worst, best, name)))
+            told.append(say("at worst {worst}", worst=at_worst(view, worst, best, name, len(keys))))
         if len(keys) < len(judged):
             told.append(say("it has no figure in {n} more", n=len(judged) - len(keys)))
         text = say("Against {base} over {n:count case}: {told:;}.", base=best, n=len(keys), told=told)
@@ -224,22 +226,24 @@ def _exceptions(view: CampaignView, best: str, judged: set[str]) -> Iterator[Cla
             name for name in view.candidates if name in verdict.winners and view.comparisons.slower(key, name, best)
         )
 
-    runs = []
+    extremes, among = Extremes(view), len(judged) * (len(view.candidates) - 1)
+    runs: list[tuple[list[CaseVerdict], str, tuple[str, ...], str]] = []
     for title, verdicts in view.lines():
         for winners, group in groupby((one for one in verdicts if one.case.key in judged), key=ahead):
             if winners:
-                runs.append((list(group), title, winners))
-    runs.sort(key=lambda run: -max(_behind(view, one, best) for one in run[0]))
-    for verdicts, title, winners in runs[:MOST_EXCEPTIONS]:
-        margin = math.exp(max(_behind(view, one, best) for one in verdicts))
+                cases = list(group)
+                runs.append((cases, title, winners, extremes.largest(_keys(cases), winners[0], best)))
+    runs.sort(key=lambda run: -extremes.log(run[3], run[2][0], best))
+    for verdicts, title, winners, worst in runs[:MOST_EXCEPTIONS]:
+        margin = selected(view, view.comparisons[worst, winners[0], best], among)
         text = say(
-            "{winners:and} {n:of is|are} faster in {where}, by up to {margin:ratio}."
+            "{winners:and} {n:of is|are} faster in {where}, by up to {margin}."
             if len(verdicts) > 1
-            else "{winners:and} {n:of is|are} faster in {where}, by {margin:ratio}.",
+            else "{winners:and} {n:of is|are} faster in {where}, by {margin}.",
             winners=winners,
             n=len(winners),
             where=sized(title, [one.case for one in verdicts]),
-            margin=margin,
+            margin=spelt(margin),
         )
         yield Claim(text=text, cases=_keys(verdicts), outcome=view.outcome(_keys(verdicts)))
     if len(runs) > MOST_EXCEPTIONS:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankbench.statistics.decision import decide
-from rankbench.verdict.overall import decisions, estimate, logs, mean_log, weights
+from rankbench.verdict.overall import Overall, decisions, estimate, logs, mean_log, weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,8 @@ class Part(NamedTuple):
     size_bytes: int
     """The largest below the cut, or the smallest above it."""
     fastest: str
-    ratios: dict[str, float]
-    """Of those that are surely slower there over all its cases."""
+    ratios: dict[str, Overall]
+    """Of those that are surely slower there over all its cases; intervals pay for the choice of the cut."""
     cases: list[str]
 
 
@@ -91,5 +91,5 @@ def _part(
     estimates = [estimate(view, fastest, name, part) for name in others]
     confidence = view.campaign.plan.confidence
     found = decide(estimates, 0.0, confidence, penalty=paid, family="bonferroni", tests=tests)
-    slower = {name: one.ratio for name, one in zip(others, found, strict=True) if one.beyond and one.ratio > 1}
+    slower = {name: Overall.of(one) for name, one in zip(others, found, strict=True) if one.beyond and one.ratio > 1}
     return Part(size, fastest, slower, keys) if len(slower) == len(others) else None

@@ -49,6 +49,13 @@ class Check(Record, frozen=True):
     """For how long it was timed."""
     relation: Relation = ""
     """Within a campaign that of its tables."""
+    ratio: float | None = None
+    """Of times, new over old; nothing where a case has no two times, or one ratio at each level of the reference."""
+    low: float | None = None
+    high: float | None = None
+    """Its interval; `high` is nothing where launches are too few for one."""
+    p_adjusted: float | None = None
+    """Of the hypothesis that the ratio is within the threshold, adjusted over all checks."""
 
 
 class Ruling(NamedTuple):
@@ -58,6 +65,8 @@ class Ruling(NamedTuple):
     text: Text
     advice: Text = NOTHING
     relation: Relation = ""
+    ratio: Ratio | None = None
+    """What it rests on, if that is one ratio."""
 
 
 class Ratio(NamedTuple):
@@ -147,7 +156,7 @@ def _ruling(old: Summary, new: Summary | None, change: Change | None, told: Then
             ratio=ratio.text,
         )
         both = say("Measure both libraries in one campaign, and gate by --candidate and --against-candidate.")
-        return Ruling("skipped", why, both)
+        return Ruling("skipped", why, both, ratio=ratio)
     return ruled
 
 
@@ -177,7 +186,7 @@ def within(view: CampaignView, new: str, old: str) -> list[Check]:
                 old=old,
             )
             ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
-            ruling = ruling._replace(relation=relation(comparison))
+            ruling = ruling._replace(relation=relation(comparison), ratio=None if comparison.reverses else ratio)
         if ruling:
             checks.append(check(view, case, new, ruling, mine))
     if not checks:
@@ -256,6 +265,7 @@ def summary_of(view: CampaignView, case: Case, name: str) -> Summary | None:
 def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
     """Return the check that a ruling makes of a case and candidate."""
     timed = summary and summary.launches and case.quantity != "memory"
+    ratio = ruling.ratio
     return Check(
         case=case.key,
         title=title(view, case),
@@ -264,6 +274,10 @@ def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Su
         text=ruling.text,
         advice=ruling.advice,
         relation=ruling.relation,
+        ratio=ratio.ratio if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio and math.isfinite(ratio.high) else None,
+        p_adjusted=ratio.p_adjusted if ratio else None,
         measured_s=summary.samples * summary.mean_ns / 1e9 if summary and timed else 0.0,
     )
 
@@ -327,7 +341,7 @@ def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ru
         return Ruling("skipped", depends, say("Find out which of these is usual where your programs run."), "depends")
     for outcome in ("failed", "skipped"):
         if found := next((one for one in rulings if one.outcome == outcome), None):
-            return found
+            return found._replace(ratio=None)
     if not rulings:
         apart = say(
             "too few launches of both campaigns met the same level: cores were near in one and far in the other"
@@ -346,7 +360,7 @@ def rule(ratio: Ratio, threshold: float, found: Text, advice: Text = NOTHING) ->
     if ratio.enough and above(ratio.p_adjusted, ratio.low, threshold):
         return _failed(ratio, threshold, found)
     if ratio.high <= 1 + threshold:
-        return Ruling("passed", found, relation=_not_slower(ratio, threshold))
+        return Ruling("passed", found, relation=_not_slower(ratio, threshold), ratio=ratio)
     return _left_open(ratio, threshold, advice)
 
 
@@ -362,7 +376,7 @@ def _failed(ratio: Ratio, threshold: float, found: Text) -> Ruling:
         threshold=threshold * 100,
     )
     advice = say("If that is meant, gate against a newer campaign or raise --threshold.")
-    return Ruling("failed", text, advice, "slower")
+    return Ruling("failed", text, advice, "slower", ratio)
 
 
 def _left_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
@@ -372,7 +386,7 @@ def _left_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling
         ratio=ratio.text,
         threshold=threshold * 100,
     )
-    return Ruling("skipped", text, advice or more(), "undecided")
+    return Ruling("skipped", text, advice or more(), "undecided", ratio)
 
 
 def _not_slower(ratio: Ratio, threshold: float) -> Relation:

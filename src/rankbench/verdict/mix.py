@@ -5,8 +5,9 @@ time is interpolated on logarithmic axes; below the smallest it is that of the s
 the size. The best candidate has the smallest sum of times that agree with the ratios paired within blocks; the others
 are compared with it by the ratios of these sums, for all rivals at once (Bonferroni). The error of such a ratio is the
 sum of those of its calls, weighted by their shares of the time: as if all erred together, since figures of one launch
-do. So the interval is rather too wide than too narrow. A size that was not measured adds what the ratio changes
-between its neighbours. Where more than a tenth of the time is extrapolated far, no candidate is recommended.
+do. So the interval is rather too wide than too narrow. The ratio at a size between two is that of the whole line, drawn
+together (`statistics.shrinkage`). A size that was not measured adds what the ratio changes between its neighbours.
+Where more than a tenth of the time is extrapolated far, no candidate is recommended.
 
 It is an estimate of communication that nothing disturbs: an application's waiting for each other is not in it.
 """
@@ -23,6 +24,7 @@ from rankbench.language import NOTHING, Text, ended, listed, say
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate, decide
 from rankbench.verdict import naming
+from rankbench.verdict.extremes import along_sizes
 from rankbench.verdict.interim import penalty
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class Part(NamedTuple):
     """By how much a size beyond the largest that was measured takes longer."""
     neighbour: Case | None = None
     """The measured size next to the one that is extrapolated from."""
+    line: Sequence[Case] = ()
+    """All cases that differ from these in size only, where a size between two is interpolated."""
 
     @property
     def stretch(self) -> float:
@@ -142,7 +146,7 @@ def part(call: Calls, cases: Sequence[Case]) -> Part:
     if low is high or not low.size_bytes:
         return Part(call, [(low if low is high else high, 1.0)])
     weight = math.log(call.size_bytes / low.size_bytes) / math.log(high.size_bytes / low.size_bytes)
-    return Part(call, [(low, 1 - weight), (high, weight)])
+    return Part(call, [(low, 1 - weight), (high, weight)], line=cases)
 
 
 def summed(view: CampaignView, placement: str, parts: list[Part], missing: list[Calls]) -> Mix:
@@ -170,11 +174,16 @@ def time_ns(view: CampaignView, one: Part, candidate: str) -> float | None:
     """Return what a part takes with a candidate, all its calls together; nothing where a case of it has no figure."""
     log = 0.0
     for case, weight in one.cases:
-        summary = view.summary_of.get((case.key, candidate))
-        if summary is None or not summary.launches or not summary.typical_ns > 0:
+        if not has_figure(view, case, candidate):
             return None
-        log += weight * math.log(summary.typical_ns)
+        log += weight * math.log(view.summary_of[case.key, candidate].typical_ns)
     return one.calls.calls * one.scale * math.exp(log)
+
+
+def has_figure(view: CampaignView, case: Case, candidate: str) -> bool:
+    """Return whether a candidate has a typical time of a case."""
+    summary = view.summary_of.get((case.key, candidate))
+    return bool(summary and summary.launches and summary.typical_ns > 0)
 
 
 def agreeing(view: CampaignView, parts: Sequence[Part], times: dict[str, list[float]]) -> dict[str, list[float]]:
@@ -247,7 +256,10 @@ def estimate(
 
 
 def log_ratio(view: CampaignView, one: Part, base: str, other: str) -> float:
-    """Return the logarithm of the ratio of a part."""
+    """Return the logarithm of the ratio of a part; between two sizes drawn towards those of the whole line."""
+    if len(one.cases) > 1 and base != other:
+        line = [case for case in one.line if all(has_figure(view, case, name) for name in (base, other))]
+        return float(along_sizes(view, line, base, other, [one.calls.size_bytes]).logs[0])
     return sum(weight * math.log(view.ratio(case.key, base, other)) for case, weight in one.cases)
 
 
@@ -314,12 +326,12 @@ def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
     level = [one.candidate for one in others if not one.different]
     behind = [one for one in others if one.different]
     fastest = say(
-        "For these calls at {placement}, {name} is fastest: {time:time} in all"
+        "For these calls at {placement}, {name} is fastest: {total}"
         if several
-        else "For these calls, {name} is fastest: {time:time} in all",
+        else "For these calls, {name} is fastest: {total}",
         placement=mix.placement,
         name=best.candidate,
-        time=best.time_ns,
+        total=total(mix),
     )
     yield (
         say("{fastest}; not distinguishable from {level:and}.", fastest=fastest, level=level)
@@ -338,6 +350,17 @@ def answer(mix: Mix, *, several: bool) -> Iterator[Text]:
             for one in behind
         ]
         yield ended(listed(ratios))
+
+
+def total(mix: Mix) -> Text:
+    """Return the total of the best, and which share of it is extrapolated beyond the measured sizes."""
+    best = mix.standings[0]
+    share = sum(mix.shares[best.candidate, place] for place, one in enumerate(mix.parts) if one.stretch > 1)
+    return say(
+        "{time:time} in all, {share:.1%} of it extrapolated" if share else "{time:time} in all",
+        time=best.time_ns,
+        share=share,
+    )
 
 
 def made_of(mix: Mix) -> Text:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from rankbench.language import Text, Words, ended, say, sentences
 from rankbench.model import Claim
 from rankbench.verdict.cuts import cut
+from rankbench.verdict.extremes import Extremes, selected
 from rankbench.verdict.interim import penalty
 from rankbench.verdict.states import FAR, states
 
@@ -114,15 +116,21 @@ def distance(name: str, ratio: Overall, within: float) -> Text:
 
 def _of_sizes(parts: tuple[Part, Part]) -> Text:
     """Say who is faster below the cut, and who above it."""
-    texts = ("Up to {size:size} {name} is fastest on average ({rivals:,})", "from {size:size} {name} ({rivals:,})")
+    texts = ("Up to {size:size} {name} is fastest on average ({rivals:;})", "from {size:size} {name} ({rivals:;})")
     told = [
         say(
             text,
             size=part.size_bytes,
             name=part.fastest,
             rivals=[
-                say("{name} {ratio:ratio}", name=name, ratio=ratio)
-                for name, ratio in sorted(part.ratios.items(), key=lambda item: item[1])
+                say(
+                    "{name} {ratio:ratio}, {low:bare}–{high:ratio}",
+                    name=name,
+                    ratio=one.mean,
+                    low=one.low,
+                    high=one.high,
+                )
+                for name, one in _sorted(part.ratios)
             ],
         )
         for text, part in zip(texts, parts, strict=True)
@@ -150,33 +158,34 @@ def _worst(view: CampaignView, found: Answer, judged: list[CaseVerdict]) -> Iter
     """Say by how much each candidate at worst is slower than the fastest of a case, where that is certain."""
     names = [name for name in view.candidates if name in found.names]
     compared = [one for one in judged if one.case.key in found.cases]
-    worst = {name: _worst_case(view, compared, name) for name in names}
+    extremes, among = Extremes(view), len(compared) * (len(names) - 1)
+    worst = {name: _worst_case(extremes, view, compared, name) for name in names}
     if not any(worst.values()):
         return
     told = [
         say(
             "{name} {at}",
             name=name,
-            at=at_worst(view, one.case.key, one.ranking[0], name) if one else say("never significantly slower"),
+            at=at_worst(view, one.case.key, one.ranking[0], name, among) if one else say("never significantly slower"),
         )
         for name, one in worst.items()
     ]
-    regret = {name: view.ratio(one.case.key, one.ranking[0], name) if one else 1.0 for name, one in worst.items()}
+    regret = {name: extremes.log(one.case.key, one.ranking[0], name) if one else 0.0 for name, one in worst.items()}
     least = min(names, key=lambda name: regret[name])
     text = say("Largest significant slowdown in a single case: {all:;}.", all=told)
-    if regret[least] * (1 + view.campaign.plan.threshold) < regret[found.best] and not found.open:
+    if regret[least] + math.log1p(view.campaign.plan.threshold) < regret[found.best] and not found.open:
         text = sentences([text, say("{least} has the smallest one.", least=least)])
     yield Claim(text=text, cases=list(dict.fromkeys(one.case.key for one in worst.values() if one)), brief=True)
 
 
-def _worst_case(view: CampaignView, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
+def _worst_case(extremes: Extremes, view: CampaignView, compared: list[CaseVerdict], name: str) -> CaseVerdict | None:
     slower = [one for one in compared if view.comparisons.slower(one.case.key, one.ranking[0], name)]
-    return max(slower, key=lambda one: view.ratio(one.case.key, one.ranking[0], name), default=None)
+    return max(slower, key=lambda one: extremes.log(one.case.key, one.ranking[0], name), default=None)
 
 
-def at_worst(view: CampaignView, key: str, fastest: str, name: str) -> Text:
-    """Return the ratio of a candidate to the fastest of a case with its interval, and the case."""
-    one = view.comparisons[key, fastest, name]
+def at_worst(view: CampaignView, key: str, fastest: str, name: str, among: int) -> Text:
+    """Return the ratio of a candidate to the fastest of a case, selected among so many, with its interval; the case."""
+    one = selected(view, view.comparisons[key, fastest, name], among)
     return say(
         "{ratio:ratio} ({low:ratio} to {high:ratio}: {case})",
         ratio=one.ratio,

@@ -9,10 +9,11 @@ import polars as pl
 
 from rankbench.language import NOTHING, Text, clauses, ended, say
 from rankbench.model import Record
-from rankbench.statistics import FALSE_DISCOVERIES, states
+from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
+from rankbench.statistics.decision import Estimate, decide
 from rankbench.statistics.references import by_case
 from rankbench.statistics.unpaired import FEWEST_LAUNCHES
-from rankbench.statistics.unpaired_levels import compare_at_levels
+from rankbench.statistics.unpaired_levels import compare_at_levels, far_share
 from rankbench.verdict import circumstances, naming
 from rankbench.verdict.circumstances import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
 from rankbench.verdict.conclusion import FEW_LAUNCHES
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 0.01, 999
 """Ends of intervals of ratios that are spelt."""
+APART = 0.1
+"""Difference in the share of far visits from which on it is reported."""
 EXTREMES = 3
 """Largest changes that are named in either direction."""
 
@@ -79,6 +82,10 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
     """Adjusted over all cases and candidates (Benjamini and Hochberg, 1995)."""
     different: bool
     """False is `~`: not distinguishable, or below the practical threshold."""
+    error: float = 0.0
+    """Standard error of the ratio's logarithm."""
+    degrees: float = 0.0
+    """Degrees of freedom of that error; 0 where it is not known."""
     explained: bool = False
     """Whether the raw probes of the machine, without MPI, differ as much between the campaigns."""
     memory: bool = False
@@ -137,7 +144,7 @@ def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, thresho
         probes=probes,
         changes=found,
         remarks=[*_figures(old.campaign.plan, planned), *remarks(then, now, matched, found, probes)],
-        sentences=list(sentences(found, worth)),
+        sentences=list(sentences(found, worth, planned.confidence)),
     )
     return Held(then, now, told)
 
@@ -177,6 +184,8 @@ def changes(
             p_value=row.p_value,
             p_adjusted=row.p_adjusted,
             different=row.different,
+            error=row.error,
+            degrees=row.degrees,
             explained=row.different
             and at is None  # At one level the machine is the same on both sides.
             and cases[row.case].quantity != "memory"
@@ -245,6 +254,7 @@ def remarks(
     yield from _plan(old, new)
     yield from _missing(old, new, matched)
     yield from _state(probes)
+    yield from _shares(old, new, matched)
     yield from _few(found)
     yield _control(old, new)
     yield _uncontrolled(found, probes)
@@ -371,6 +381,30 @@ def _state(probes: Probes) -> Iterator[Remark]:
         )
 
 
+def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
+    """Say that cores were far from each other in other shares of the visits than then."""
+    then, now = old.judged_figures, new.judged_figures
+    levels = _levels(then, now, new.campaign)
+    if not levels:
+        return
+    sides = ((then, [one.old for one in matched]), (now, [one.new for one in matched]))
+    shares = [far_share(side.filter(pl.col("candidate").is_in(names)), levels) for side, names in sides]
+    if abs(shares[0] - shares[1]) > APART:
+        yield Remark(
+            kind="shares",
+            text=say(
+                "Cores were far from each other in {then:.0%} of the visits then and in {now:.0%} now. Typical values "
+                "mix both states in these shares; ratios are means over the states that both campaigns met, with the "
+                "same shares on both sides.",
+                then=shares[0],
+                now=shares[1],
+            ),
+            advice=say(
+                "Read ratios near and far apart (`levels` of --json), or measure both libraries in one campaign."
+            ),
+        )
+
+
 def _few(found: Sequence[Change]) -> Iterator[Remark]:
     least = [min(getattr(one, side) for one in found) if found else 0 for side in ("old_launches", "new_launches")]
     if found and min(least) < FEW_LAUNCHES:
@@ -453,7 +487,7 @@ def spelt(told: Iterable[Difference]) -> Text:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def sentences(found: Sequence[Change], threshold: float) -> Iterator[Text]:
+def sentences(found: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
     """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
     if not found:
         yield say("No case has figures of both.")
@@ -463,9 +497,9 @@ def sentences(found: Sequence[Change], threshold: float) -> Iterator[Text]:
         if own:
             yield _counts(own, threshold, memory=memory)
             yield from _means(own, memory=memory)
-            if above := _extremes(own, lambda one: one.ratio):
+            if above := _extremes(own, lambda one: one.ratio, confidence):
                 yield say("Grew most: {names}." if memory else "Slowed down most: {names}.", names=above)
-            if below := _extremes(own, lambda one: 1 / one.ratio):
+            if below := _extremes(own, lambda one: 1 / one.ratio, confidence):
                 yield say("Shrank most: {names}." if memory else "Sped up most: {names}.", names=below)
 
 
@@ -530,15 +564,25 @@ def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
     )
 
 
-def _extremes(found: Sequence[Change], size: Callable[[Change], float]) -> Text:
-    """Return the largest changes in one direction."""
+def _extremes(found: Sequence[Change], size: Callable[[Change], float], confidence: float) -> Text:
+    """Return the largest changes in one direction; their intervals are for as many as they were selected from."""
     told = sorted((one for one in found if one.told and size(one) > 1), key=size, reverse=True)
     if not told:
         return NOTHING
     return say(
         "{cases:;}" if any("," in one.title + one.new for one in told[:EXTREMES]) else "{cases:,}",
-        cases=[
-            say("{title} of {name} ({ratio:ratio})", title=one.title, name=one.new, ratio=one.ratio)
-            for one in told[:EXTREMES]
-        ],
+        cases=[_extreme(one, len(found), confidence) for one in told[:EXTREMES]],
+    )
+
+
+def _extreme(one: Change, among: int, confidence: float) -> Text:
+    """Return a change with an interval that pays for its selection among so many (Bonferroni)."""
+    estimate = Estimate(math.log(one.ratio), one.error, one.degrees)
+    (found,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
+    return say(
+        "{title} of {name} ({ratio:ratio}: {interval})",
+        title=one.title,
+        name=one.new,
+        ratio=one.ratio,
+        interval=between(found.low, found.high),
     )

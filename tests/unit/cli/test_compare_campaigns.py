@@ -59,7 +59,7 @@ def test_another_version_of_a_library_is_held_against_the_older_one(
         "1 of 6 figures is slower now, 0 faster; of 5 no change above 3 % can be told.",
         "alpha-1.1 takes 1.09× the time that alpha-1.0 took: geometric mean over 3 cases.",
         "beta takes 1.00× the time that it took: geometric mean over 3 cases, in none of which a change can be told.",
-        "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×).",
+        "Slowed down most: allreduce 8 B of alpha-1.1 (1.31×: 1.31–1.31×).",
     ]
 
 
@@ -124,7 +124,7 @@ def test_a_machine_that_became_slower_explains_nothing_that_became_faster(
     night(tmp_path / "old")
     night(tmp_path / "new", slower("beta", "barrier", 0.9), exchange_ns=56)
     compare(str(tmp_path / "old"), str(tmp_path / "new"))
-    assert "Sped up most: barrier of beta (0.90×)." in shown(capsys)
+    assert "Sped up most: barrier of beta (0.90×: 0.90–0.90×)." in shown(capsys)
 
 
 def test_what_has_no_counterpart_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -18,6 +19,7 @@ from rankbench.model import CaseStatus, RankbenchError
 from rankbench.report.junit import clean, junit
 from rankbench.verdict import gating
 from rankbench.verdict.gating import Check
+from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +53,24 @@ def test_nothing_is_slower(tmp_path: Path) -> None:
         0,
         ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"],
     )
+
+
+def test_programs_read_every_check_with_its_numbers(tmp_path: Path) -> None:
+    night(tmp_path / "old")
+    night(tmp_path / "new", BARRIER, day=2)
+    command = ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old"), "--json"]
+    answer = CliRunner().invoke(cli.application(), [*command, "--junit", str(tmp_path / "gate.xml")])
+    told = json.loads(answer.stdout)
+    assert answer.exit_code == 1
+    assert (told["campaign"], told["against"]) == ("new", "campaign old")
+    assert told["counts"] == {"passed": 5, "failed": 1, "skipped": 0}
+    (failed,) = (one for one in told["checks"] if one["outcome"] == "failed")
+    assert (failed["candidate"], failed["title"], failed["relation"]) == ("beta", "barrier", "slower")
+    assert failed["ratio"] == pytest.approx(1.3, rel=0.01)
+    assert failed["low"] <= failed["ratio"] <= failed["high"]
+    assert failed["p_adjusted"] < 0.05
+    assert failed["fields"]["threshold"] == pytest.approx(5)
+    assert told["remarks"][0].startswith("one campaign against one")
 
 
 def test_the_words_of_the_tables_are_counted(tmp_path: Path) -> None:
@@ -268,6 +288,17 @@ def test_another_mix_of_near_and_far_visits_fails_no_gate(tmp_path: Path, monkey
     levels_met(monkeypatch, [0.2, 0.8])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
     assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 cannot be told"])
+
+
+@pytest.mark.parametrize(("shares", "told"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
+def test_other_shares_of_far_visits_are_a_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], told: bool
+) -> None:
+    stores = [night(tmp_path / name, day=day) for day, name in enumerate(("old", "new"), 1)]
+    levels_met(monkeypatch, shares)
+    old, new = stores
+    remarks = [one for one in hold(old, new).told.remarks if one.kind == "shares"]
+    assert [(one.text.fields["then"], one.text.fields["now"]) for one in remarks] == ([(0.2, 0.8)] if told else [])
 
 
 @pytest.mark.parametrize(

@@ -303,3 +303,8 @@ def test_what_all_cases_share_is_the_machine(tmp_path: Path, capsys: pytest.Capt
         "(campaign night-6: its record has nothing new)",
         "the machine: all cases and candidates 1.20× slower since 2026-03-05 (campaign night-5), not counted above",
     ]
+    history([tmp_path], json=True)
+    (step,) = json.loads(capsys.readouterr().out)["machine"]
+    assert (step["campaign"], step["since"], step["name"]) == (4, "2026-03-05", "night-5")
+    assert step["ratio"] == pytest.approx(1.2, rel=0.01)
+    assert step["low"] <= step["ratio"] <= step["high"]

@@ -238,7 +238,7 @@ def test_a_larger_threshold_makes_less_of_the_same_figures(stored: Store, capsys
     for threshold in ("", "30%"):
         show(folder=stored.folder, operation=["pingpong"], size=["64K"], threshold=threshold)
         told[threshold] = next(line for line in shown(capsys) if line.startswith("64 KiB"))
-    assert (told[""].split()[-2:], told["30%"].split()[-1]) == (["gamma", "1.25×"], "=")
+    assert (told[""].split()[-2:], told["30%"].split()[-1]) == (["1.25×", "±2.9%"], "=")
 
 
 @pytest.mark.thorough

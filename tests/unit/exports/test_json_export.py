@@ -49,7 +49,7 @@ def document(measured: Measured, folder: Path) -> Any:
 def test_it_holds_all_that_a_campaign_says(plain: Measured, tmp_path: Path) -> None:
     found = document(plain, tmp_path)
     assert list(found) == ["export", "campaign", "verdict", "values", "figures"]
-    assert found["export"] == 1
+    assert found["export"] == 2
     assert len(found["figures"]) == plain.view.figures.height
     assert len(found["values"]) == len(plain.view.verdict.summaries)
     crashed = [one for one in found["values"] if one["value"] is None]

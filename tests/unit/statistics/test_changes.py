@@ -99,6 +99,14 @@ def test_what_is_below_the_practical_threshold_is_none() -> None:
     assert [len(found) for found in (*steps([still], 0.03), *steps([still], 0.01))] == [0, 1]
 
 
+def test_a_change_as_large_as_the_threshold_is_seldom_told() -> None:
+    """Half of them are measured above the threshold; all but 5 % of the histories leave open whether they are."""
+    random = np.random.default_rng(15)
+    rise = math.log1p(THRESHOLD) * (np.arange(20) >= 10)
+    told = sum(bool(steps([Levels(random.normal(0, 0.01, 20) + rise, np.zeros(20))], THRESHOLD)[0]) for _ in range(100))
+    assert told <= 5
+
+
 def test_campaigns_that_agree_by_luck_are_not_believed_beyond_their_launches() -> None:
     logs = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.1])
     assert steps([Levels(logs, np.full(6, 0.1**2))], THRESHOLD) == [[]]

@@ -10,7 +10,7 @@ import pytest
 from fakes.levels import figures, levels
 
 from rankbench.statistics.unpaired import compare_unpaired
-from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels
+from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels, far_share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,6 +53,13 @@ def test_mixed_visits_within_launches_are_divided() -> None:
         assert list(one.levels) == ["near", "far"]
         assert 0.95 < one.whole.ratio < 1.05
         assert not one.whole.different
+
+
+def test_the_share_of_far_visits_is_that_of_all_cases_with_levels() -> None:
+    one = side(0.4, seed=1)
+    assert far_share(one, levels(CASES)) == pytest.approx(0.4)
+    assert far_share(one, levels(CASES // 2)) == pytest.approx(0.4)
+    assert math.isnan(far_share(one, {}))
 
 
 @pytest.mark.parametrize("level", ["near", "far"])

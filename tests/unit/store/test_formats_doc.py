@@ -17,6 +17,7 @@ from fakes.campaigns import Truth, make_campaign
 from polars.testing import assert_frame_equal
 
 from rankbench import samples, store
+from rankbench.cli.gate import Gate
 from rankbench.model import (
     ALL_RANKS,
     ROTATING,
@@ -46,7 +47,12 @@ from rankbench.model import (
     Verdict,
     columns_of,
 )
+from rankbench.verdict import over_time
+from rankbench.verdict.circumstances import Match, Probes
 from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict.gating import Check
+from rankbench.verdict.over_time import Point, Turn
+from rankbench.verdict.then_and_now import Change, LevelChange, Remark, ThenAndNow
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -179,6 +185,22 @@ def test_every_status_is_told() -> None:
         ),
         *(("`launches/NUMBER.json`", kind) for kind in (Launch, LaunchFacts, RankFact, SourceFact, State, Exchange)),
         *(("Derived files", kind) for kind in (Summary, Comparison, Verdict)),
+        *(
+            ("JSON of commands", kind)
+            for kind in (
+                Gate,
+                Check,
+                over_time.Series,
+                Point,
+                Turn,
+                ThenAndNow,
+                Change,
+                LevelChange,
+                Match,
+                Probes,
+                Remark,
+            )
+        ),
     ],
 )
 def test_every_key_is_told(title: str, record: type[msgspec.Struct]) -> None:

@@ -153,8 +153,8 @@ def test_exceptions_are_told_with_their_sizes_and_cases(tmp_path: Path) -> None:
     conclusion = verdicts.evaluate(tmp_path, factor, cases=cases).verdict.conclusion
     exceptions = [sentence for sentence in conclusion if " faster in " in render(sentence.text)]
     assert [render(sentence.text) for sentence in exceptions] == [
-        "beta is faster in allreduce from 1 KiB to 64 KiB, by up to 1.50×.",
-        "beta and gamma are faster in barrier, by 1.25×.",
+        "beta is faster in allreduce from 1 KiB to 64 KiB, by up to 1.50× (1.50× to 1.50×).",
+        "beta and gamma are faster in barrier, by 1.25× (1.25× to 1.25×).",
     ]
     assert exceptions[0].cases == [case.key for case in verdicts.LINE[1:]]
 
@@ -262,10 +262,10 @@ def test_where_most_wins_and_the_least_time_are_of_two_both_are_named_with_the_r
     assert said(verdict)[:5] == [
         "beta has the lowest overall time over all 3 cases.",
         "Against beta: alpha needs 1.49× the time (1.48× to 1.49×); gamma needs 4.69× the time (4.68× to 4.71×).",
-        "Up to 1 KiB alpha is fastest on average (beta 1.10×, gamma 5.00×), from 64 KiB beta (alpha 4.00×, gamma "
-        "5.00×).",
-        "Largest significant slowdown in a single case: alpha 4.00× (3.99× to 4.01×: allreduce, 64 KiB); beta "
-        "1.10× (1.10× to 1.10×: allreduce, 8 B); gamma 5.00× (4.99× to 5.01×: allreduce, 8 B).",
+        "Up to 1 KiB alpha is fastest on average (beta 1.10×, 1.09–1.11×; gamma 5.00×, 4.98–5.02×), from 64 KiB beta "
+        "(alpha 4.00×, 3.98–4.02×; gamma 5.00×, 4.98–5.02×).",
+        "Largest significant slowdown in a single case: alpha 4.00× (3.98× to 4.02×: allreduce, 64 KiB); beta "
+        "1.10× (1.10× to 1.10×: allreduce, 8 B); gamma 5.00× (4.98× to 5.02×: allreduce, 8 B).",
         "Fastest in single cases: alpha 2, beta 1, gamma 0, equivalent 0, undecided 0 (of 3 cases).",
     ]
     assert verdict.conclusion[0].cases == [case.key for case in verdicts.LINE[2:]]
@@ -343,7 +343,7 @@ def test_inside_one_node_and_across_nodes_are_told_apart(tmp_path: Path) -> None
 def test_where_ranks_share_cores_nothing_is_compared_silently(tmp_path: Path) -> None:
     sentences = over_nodes(tmp_path, 2)
     assert sentences[0] == "Use beta: it has the lowest overall time over all 3 cases."
-    assert "alpha is faster in allreduce at 1x2 at 8 B, by 2.00×." in sentences
+    assert "alpha is faster in allreduce at 1x2 at 8 B, by 2.00× (1.99× to 2.01×)." in sentences
     assert (
         "3 cases take no part in this: they have more ranks or threads than cores, and tell how libraries wait."
     ) in sentences

@@ -328,7 +328,7 @@ def test_a_candidate_far_behind_all_others(tmp_path: Path) -> None:
 def test_a_candidate_that_may_be_nearer_is_not_far_behind(tmp_path: Path) -> None:
     factors = verdicts.constant({"alpha": 1, "beta": 1.5, "gamma": 6.0})
     made = verdicts.evaluate(tmp_path, factors, cases=verdicts.LINE)
-    wide = [msgspec.structs.replace(one, low=one.ratio / 1.5, high=one.ratio * 1.5) for one in made.verdict.comparisons]
+    wide = [msgspec.structs.replace(one, error=0.2) for one in made.verdict.comparisons]
     found = verdicts.judge_again(made, comparisons=wide)
     assert of_kind("outlier", made.verdict)
     assert not of_kind("outlier", found)

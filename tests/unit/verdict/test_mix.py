@@ -192,7 +192,9 @@ def test_little_that_is_extrapolated_is_in_the_answer(view: CampaignView) -> Non
     found = only(view, call(1 << 17, 1), call(65536, 1000), call(8192, 1))
     best = found.standings[0].candidate
     far, _, between = (found.shares[best, place] for place in range(3))
-    assert [render(one) for one in mix.sentences(view, found)][-2:] == [
+    sentences = [render(one) for one in mix.sentences(view, found)]
+    assert f" in all, {far:.1%} of it extrapolated" in sentences[0]
+    assert sentences[-2:] == [
         f"{far:.1%} of the total is extrapolated: allreduce from 64 KiB to 128 KiB.",
         f"{between:.1%} of the total is interpolated: allreduce 8 KiB between 1 KiB and 64 KiB.",
     ]

@@ -76,6 +76,8 @@ def change(ratio: float, **changes: object) -> Change:
         p_value=0.0,
         p_adjusted=0.0,
         different=True,
+        error=0.01,
+        degrees=8.0,
     )
     return msgspec.structs.replace(told, **changes)
 
@@ -85,11 +87,11 @@ def test_memory_is_told_apart_from_times() -> None:
     assert [render(one) for one in sentences(found, 0.05)] == [
         "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be told.",
         "a takes 1.00× the time that it took: geometric mean over 3 cases.",
-        "Slowed down most: allreduce 8 B of a (2.00×).",
-        "Sped up most: barrier of a (0.50×).",
+        "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
+        "Sped up most: barrier of a (0.50×: 0.49–0.52×).",
         "1 of 1 figure is larger now, 0 smaller.",
         "a needs 4.00× the memory that it needed: geometric mean over 1 case.",
-        "Grew most: allreduce 8 B of a (4.00×).",
+        "Grew most: allreduce 8 B of a (4.00×: 3.91–4.09×).",
     ]
 
 

@@ -196,10 +196,18 @@ def outcome_legend(view: CampaignView) -> str:
     return format_text("~ not distinguishable, = equivalent within {within:.0%}", within=view.campaign.plan.threshold)
 
 
-def winner(verdict: CaseVerdict) -> str:
+def margin_interval(verdict: CaseVerdict) -> str:
+    """Return the interval of the ratio to the next slower candidate, where there is one: `1.95–2.05×`."""
+    if verdict.margin <= 1 or verdict.differs or not verdict.margin_high:
+        return ""
+    return format_text("{low:bare}–{high:ratio}", low=verdict.margin_low, high=verdict.margin_high)
+
+
+def winner(verdict: CaseVerdict, spread: str = "") -> str:
     """Return who is fastest and by how much; `=` joins equivalent ones, `~` those of which the fastest is undecided.
 
-    Where there are several, the text says to whom the ratio is: else it would seem to be between them.
+    `spread` follows the ratio: its interval. Where there are several winners, the text says to whom the ratio is: else
+    it would seem to be between them.
     """
     if verdict.differs:
         return naming.by_level(verdict)
@@ -208,15 +216,15 @@ def winner(verdict: CaseVerdict) -> str:
         if len(verdict.winners_by_level) == 1
         else ""
     )
-    return only + joined_winners(verdict)
+    return only + joined_winners(verdict, spread)
 
 
-def joined_winners(verdict: CaseVerdict) -> str:
+def joined_winners(verdict: CaseVerdict, spread: str = "") -> str:
     """Return the winners and their margin, levels of the reference aside."""
     names = f" {verdict.sign} ".join(verdict.winners)
     if verdict.margin <= 1:
         return verdict.sign if len(verdict.winners) > 1 else names or "–"
-    ratio = format_ratio(verdict.margin)
+    ratio = format_ratio(verdict.margin) + spread
     if len(verdict.winners) == 1:
         return f"{names} {ratio}"
     slower = [name for name in verdict.ranking if name not in verdict.winners]

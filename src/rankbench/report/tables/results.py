@@ -10,7 +10,18 @@ import polars as pl
 from rankbench import plots
 from rankbench.language import format_text
 from rankbench.report.derived import summary_row
-from rankbench.report.tables import Block, Cell, Hint, Table, fastest_heading, figure, line_name, outcome_legend, winner
+from rankbench.report.tables import (
+    Block,
+    Cell,
+    Hint,
+    Table,
+    fastest_heading,
+    figure,
+    line_name,
+    margin_interval,
+    outcome_legend,
+    winner,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from rankbench.model import CaseVerdict, Summary
@@ -53,7 +64,7 @@ def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *,
                 figure(part, verdict, name, summaries.get((part.key(verdict.case), name)), launches=launches)
                 for name in part.candidates
             ),
-            Cell(winner(verdict)),
+            Cell(winner(verdict), margin_interval(verdict)),
         ]
         for verdict in part.shown_verdicts()
     ]

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
-from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, begun, figure, winner
+from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, begun, figure, margin_interval, winner
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import oversubscribed
 from rankbench.verdict import measures, naming, scales
@@ -123,7 +123,7 @@ def row(view: CampaignView, place: Site, case: Case, fared: dict[tuple[Site, str
             cell = dataclasses.replace(cell, text=f"{cell.text}, {render(standing.fate)}")
         cells.append(cell)
     name = scales.place_name(place, view.campaign)
-    return [Cell(name, case=case.key), Cell(str(place.ranks)), *cells, Cell(winner(verdict))]
+    return [Cell(name, case=case.key), Cell(str(place.ranks)), *cells, Cell(winner(verdict), margin_interval(verdict))]
 
 
 def frame(view: CampaignView) -> pl.DataFrame:

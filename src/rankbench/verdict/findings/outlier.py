@@ -7,15 +7,24 @@ What to do: Try other algorithms or transports of this library for these sizes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from rankbench.language import say
-from rankbench.model import CaseVerdict, Comparison, Finding
+from rankbench.model import Finding
+from rankbench.statistics.contrasts import SURE
+from rankbench.statistics.decision import decide
+from rankbench.statistics.looks import Penalty
+from rankbench.verdict.extremes import Extremes, estimate, selected
+from rankbench.verdict.interim import interim_looks
 from rankbench.verdict.wording import sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankbench.model import Case, Comparison
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Far behind"
@@ -23,37 +32,63 @@ FAR = 3.0
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield, per operation and candidate, the sizes at which its time is surely three times that of any other."""
+    """Yield, per operation and candidate, the sizes at which its time is surely three times that of any other.
+
+    That is one family of tests over all cases, against a ratio of three (`decision`).
+    """
+    gaps = list(_gaps(view))
+    plan, blocks = view.campaign.plan, np.array([one.ratio.blocks for one in gaps])
+    found = decide(
+        [estimate(one.ratio) for one in gaps],
+        FAR - 1,
+        plan.confidence,
+        level=SURE,
+        penalty=Penalty(interim_looks(plan), blocks),
+        family="fdr",
+        one_sided=True,
+    )
+    certain = [gap for gap, one in zip(gaps, found, strict=True) if one.different]
+    for (title, name), group in groupby(certain, key=lambda gap: (gap.title, gap.name)):
+        yield _finding(view, title, name, list(group), len(gaps))
+
+
+class Gap(NamedTuple):
+    """How far the slowest candidate of a case is from the slowest of the others."""
+
+    title: str
+    name: str
+    case: Case
+    ratio: Comparison
+
+
+def _gaps(view: CampaignView) -> Iterator[Gap]:
+    """Yield a comparison for each case whose slowest candidate is no winner, by line and candidate."""
     for title, verdicts in view.lines():
         for name in view.candidates:
-            gaps = [(one, _gap(view, one, name)) for one in verdicts]
-            behind = [(one, gap) for one, gap in gaps if gap and gap.low >= FAR]
-            if behind:
-                yield _finding(title, name, behind)
+            for one in verdicts:
+                if len(one.ranking) > 1 and one.ranking[-1] == name and name not in one.winners:
+                    ratio = view.comparisons.of(one.case.key, one.ranking[-2], name)
+                    if ratio:
+                        yield Gap(title, name, one.case, ratio)
 
 
-def _gap(view: CampaignView, verdict: CaseVerdict, name: str) -> Comparison | None:
-    """Return the comparison with the second slowest candidate, if this one is the slowest and no winner."""
-    if len(verdict.ranking) < 2 or verdict.ranking[-1] != name or name in verdict.winners:
-        return None
-    return view.comparisons.of(verdict.case.key, verdict.ranking[-2], name)
-
-
-def _finding(title: str, name: str, behind: list[tuple[CaseVerdict, Comparison]]) -> Finding:
-    worst = max((gap for _, gap in behind), key=lambda gap: gap.ratio)
+def _finding(view: CampaignView, title: str, name: str, behind: list[Gap], among: int) -> Finding:
+    extremes = Extremes(view)
+    farthest = max(behind, key=lambda gap: extremes.log(gap.case.key, gap.ratio.base, name))
+    worst = selected(view, farthest.ratio, among)
     return Finding(
         kind="outlier",
         title=say("{name} is far behind in {title}", name=name, title=title),
         text=say(
             "In {where}, {name} takes up to {worst:ratio} ({low:ratio} to {high:ratio}) as long as the slowest other "
             "candidate.",
-            where=sized(title, [one.case for one, _ in behind]),
+            where=sized(title, [one.case for one in behind]),
             name=name,
             worst=worst.ratio,
             low=worst.low,
             high=worst.high,
         ),
         advice=say("Try other algorithms or transports of this library for these sizes before giving it up."),
-        cases=[one.case.key for one, _ in behind],
+        cases=[one.case.key for one in behind],
         severity="warning",
     )

@@ -1,0 +1,93 @@
+"""The largest of many ratios: in which order they are, and how far the largest is known. Pure.
+
+The largest of many estimates is more often too large than too small. So cases are ordered by ratios that are drawn
+towards those of neighbouring sizes (`statistics.shrinkage`), and the interval of a ratio that was selected is that of
+so many tests at once as there were ratios to select from (Bonferroni): it covers the truth of whichever was selected.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rankbench.language import Text, say
+from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.shrinkage import shrunk
+from rankbench.verdict.interim import penalty
+from rankbench.verdict.view import line_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from rankbench.model import Case, Comparison
+    from rankbench.statistics.decision import Decision
+    from rankbench.statistics.shrinkage import Shrunk
+    from rankbench.verdict.view import CampaignView
+
+
+def estimate(one: Comparison) -> Estimate:
+    """Return the estimate that a comparison rests on; without an error where it has no interval."""
+    return Estimate(math.log(one.ratio), one.error, one.degrees if math.isfinite(one.high) else 0.0)
+
+
+def selected(view: CampaignView, one: Comparison, among: int) -> Decision:
+    """Return a ratio with an interval that pays for its selection among so many."""
+    plan, paid = view.campaign.plan, penalty(view, one.blocks)
+    (found,) = decide(
+        [estimate(one)], plan.threshold, plan.confidence, penalty=paid, family="bonferroni", tests=max(among, 1)
+    )
+    return found
+
+
+def spelt(one: Decision) -> Text:
+    """Return a ratio with its interval: `1.31× (1.25× to 1.38×)`."""
+    return say(
+        "{ratio:ratio} ({low:ratio} to {high:ratio})" if math.isfinite(one.high) else "{ratio:ratio} (no interval)",
+        ratio=one.ratio,
+        low=one.low,
+        high=one.high,
+    )
+
+
+def along_sizes(
+    view: CampaignView, cases: Sequence[Case], base: str, other: str, wanted: ArrayLike | None = None
+) -> Shrunk:
+    """Return the log ratios of a line of cases, drawn towards each other; at the wanted sizes, if any are given."""
+    pairs = [view.comparisons.of(case.key, base, other) for case in cases]
+    logs = [math.log(view.ratio(case.key, base, other)) for case in cases]
+    errors = [one.error if one and math.isfinite(one.high) else math.inf for one in pairs]
+    return shrunk([case.size_bytes for case in cases], logs, errors, wanted)
+
+
+class Extremes:
+    """Ratios of a campaign in an order that chance has little part in."""
+
+    def __init__(self, view: CampaignView) -> None:
+        """Prepare nothing: lines are looked at when they are asked for."""
+        self._view = view
+        self._known: dict[tuple[str, str, str], float] = {}
+
+    @cached_property
+    def _lines(self) -> dict[str, list[Case]]:
+        """Return by the key of each case the cases of its line that differ in size only."""
+        lines: dict[tuple[str, str], list[Case]] = {}
+        for one in self._view.case_verdicts:
+            lines.setdefault(line_key(one.case), []).append(one.case)
+        return {case.key: cases for cases in lines.values() for case in cases}
+
+    def log(self, case: str, base: str, other: str) -> float:
+        """Return the log ratio of `other` to `base`, drawn towards those of the other sizes."""
+        if (case, base, other) not in self._known:
+            both = {base, other}
+            ranked = {one.case.key for one in self._view.case_verdicts if both <= set(one.ranking)}
+            cases = [one for one in self._lines[case] if one.key in ranked]
+            logs = along_sizes(self._view, cases, base, other).logs.tolist()
+            self._known |= {(one.key, base, other): log for one, log in zip(cases, logs, strict=True)}
+        return self._known[case, base, other]
+
+    def largest(self, cases: Iterable[str], base: str, other: str) -> str:
+        """Return the case in which `other` is slowest against `base`."""
+        return max(cases, key=lambda case: self.log(case, base, other))
