@@ -61,7 +61,7 @@ static void write_sources(FILE *stream, const struct source_fact *sources) {
 }
 
 void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
-    fprintf(stream, "{\"record\":\"launch\",\"format\":9,\"ranks\":%d", world->all.ranks);
+    fprintf(stream, "{\"record\":\"launch\",\"format\":10,\"ranks\":%d", world->all.ranks);
     write_text(stream, "library_version", launch->library);
     fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
     write_text(stream, "source", world->source->name);
@@ -183,6 +183,7 @@ static void write_counts(FILE *stream, const struct result *result) {
     fprintf(stream, ",\"calls\":%d,\"cost_ns\":%.1f,\"first_window_ns\":%lld,\"last_window_ns\":%lld", measurement->repeats,
             result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
     fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns, (long long)measurement->tolerance_ns);
+    fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
     write_text(stream, "moved", result->moved);
 }
 

@@ -144,8 +144,8 @@ def introduce(stream: Stream, prefix: str, version: str, ranks: int, told: dict[
     hosts = told["hosts"] or os.environ.get("FAKE_HOSTS", "fake").split(",")
     tsc = {"name": "tsc", "usable": True, "reason": "invariant", "resolution_ns": 1, "cost_ns": 20.0}
     wtime = {"name": "MPI_Wtime", "usable": False, "reason": "it steps"}
-    stream.write(record="launch", format=9, ranks=ranks, library_version=f"MPICH Version: {version}", mpi_version="4.1",
-                 core="0.2.0", source="tsc", source_reason="finest step", resolution_ns=1, cost_ns=20.0,
+    stream.write(record="launch", format=10, ranks=ranks, library_version=f"MPICH Version: {version}",
+                 mpi_version="4.1", core="0.2.0", source="tsc", source_reason="finest step", resolution_ns=1, cost_ns=20.0,
                  synchronisation="tree", last_level_cache_bytes=1 << 25, sources=[tsc, wtime])  # fmt: skip
     for rank, allowed in enumerate(told["cpus"] or seats(ranks)):
         host = hosts[rank * len(hosts) // ranks]
@@ -197,7 +197,7 @@ def run_case(stream: Stream, index: int, case: dict[str, str], told: dict[str, A
         "late": min(1, len(samples)), "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "synchronisations": 2,
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
-        "estimate_ns": 0.0, "tolerance_ns": 0,
+        "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0,
         "moved": told["moved"].get(name, ""),
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip

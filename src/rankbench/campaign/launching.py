@@ -231,9 +231,20 @@ def recorded(
         job=around.job,
         folder=around.folder,
         alone=around.alone,
+        output_bytes=ending.outcome.output_bytes if ending.outcome else 0,
         log=log,
     )
-    return record, list(seated(order.placement, ending.stream.ranks, rows(ending)))
+    return record, list(seated(order.placement, ending.stream.ranks, printed(rows(ending), record.output_bytes)))
+
+
+def printed(results: list[CaseResult], output_bytes: int) -> list[CaseResult]:
+    """Return rows without `printed_bytes` where ranks wrote more than the launch printed: it went to the network.
+
+    Ranks count all that they write by write() and its kin, which some libraries use for sockets and devices as well.
+    """
+    if sum(result.printed_bytes for result in results) <= output_bytes:
+        return results
+    return [msgspec.structs.replace(result, printed_bytes=0) for result in results]
 
 
 def state(order: Order) -> tuple[State | None, str]:

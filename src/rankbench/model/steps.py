@@ -34,3 +34,5 @@ class Outcome(Record, frozen=True):
     exit_code: int | None
     hung: bool
     duration_s: float
+    output_bytes: int = 0
+    """How much it printed; 0: nothing, or not known."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Case, Plan
 
-FORMAT = 9
+FORMAT = 10
 COLUMNS = columns_of(CaseResult)
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 12
+FORMAT = 13
 FOLDERS = ("launches", "cases", "samples", "looks", "work", "job")
 """In a campaign's folder, what is written by those who hold its lock."""
 ELSEWHERE = "choose another folder with --results"

@@ -53,7 +53,8 @@ def test_texts_that_a_command_reads_are_written_beside_its_output(tmp_path: Path
 
 def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
     """What is left out is counted; the keeper's own memory does not grow with it."""
-    launch.run(step(tmp_path, "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"))
+    script = "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"
+    outcome = launch.run(step(tmp_path, script))
     output = (tmp_path / "output").read_bytes()
     assert output.startswith(b"first\n")
     assert b"last\n" in output[-100:]
@@ -61,7 +62,7 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> No
     (omitted,) = re.findall(rb"\n\[rankbench left out (\d+) bytes of output here\]\n", output)
     assert len(output) < 2 * kept + 100
     printed = int(omitted) + len(output) - len(keeper.OMISSION % int(omitted))
-    assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2])
+    assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2]) == outcome.output_bytes
     assert int(output.split()[-2]) < 100_000
 
 
