@@ -136,10 +136,7 @@ def _made(
     performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending | launch.UnwatchedError]],
     turns: launch.Turns | None = None,
 ) -> list[Made | launch.UnwatchedError]:
-    steps = [
-        _step(order, folder / str(place) if turns else folder, turns.arguments(place) if turns else [])
-        for place, order in enumerate(orders)
-    ]
+    steps = [_step(order, folder / str(place) if turns else folder, turns, place) for place, order in enumerate(orders)]
     before, unknown_before = state(orders[0])
     around = endings.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
@@ -175,15 +172,17 @@ def _made(
     return made
 
 
-def _step(order: Order, folder: Path, turns: list[str]) -> Step:
+def _step(order: Order, folder: Path, turns: launch.Turns | None, place: int) -> Step:
     """Return how a launch is made."""
     job, stream, output = prepared(order, folder)
-    core = [str(order.binary), *flags(order.turn.group), *turns, "--job", str(job), "--stream", str(stream), "--quiet"]
+    taking = turns.arguments(place) if turns else []
+    core = [str(order.binary), *flags(order.turn.group), *taking, "--job", str(job), "--stream", str(stream), "--quiet"]
     return Step(
         command=line(order, core, folder),
         output=output,
         watch=output if order.program else stream,
         limit_s=order.plan.launch_limit_s,
+        sign=turns.sign(place) if turns else None,
     )
 
 

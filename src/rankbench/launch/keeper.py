@@ -77,7 +77,7 @@ def keep() -> None:
     except (OSError, ValueError) as error:
         answer({"error": refusal(step, error)})
         return
-    hung = wait(child, Path(step["watch"]), step["limit_s"])
+    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("sign"))
     duration_s = time.monotonic() - began
     end_all(descendants, child)
     child.poll()
@@ -170,16 +170,27 @@ def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
     return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
 
 
-def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float) -> bool:
-    """Wait until the command ends or rankbench wants it to; return whether the watched file stopped changing before."""
+def number(sign: tuple[str, int] | None) -> bytes:
+    """Return a number that changes while the command lives, as it stands in memory that is a file."""
+    if not sign:
+        return b""
+    try:
+        with Path(sign[0]).open("rb", buffering=0) as page:
+            return os.pread(page.fileno(), 4, sign[1])
+    except OSError:
+        return b""
+
+
+def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, sign: tuple[str, int] | None = None) -> bool:
+    """Wait until the command ends or rankbench wants it to; return whether it stopped giving signs of life before."""
     poll = select.poll()
     with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
-    changed, state = time.monotonic(), (-1, 0)
+    changed, state = time.monotonic(), (-1, 0, b"")
     while not poll.poll(1000 * min(LOOK_S, limit_s / 4)) and child.poll() is None:
         facts = watch.stat() if watch.exists() else None
-        now = (facts.st_size, facts.st_mtime_ns) if facts else (0, 0)
+        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), number(sign))
         if now != state:
             changed, state = time.monotonic(), now
         still_s = time.monotonic() - changed

@@ -25,7 +25,9 @@ class Step(Record, frozen=True):
     watch: Path
     """A file that changes, in length or by its time of change, while the step makes progress."""
     limit_s: float
-    """Longest time without a change of `watch` before the step is ended."""
+    """Longest time without a change of `watch`, or of its sign of life, before the step is ended."""
+    sign: tuple[Path, int] | None = None
+    """A file and the place in it of a number of four bytes that changes as well while the step lives."""
 
 
 class Outcome(Record, frozen=True):

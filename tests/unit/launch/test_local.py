@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rankbench import launch
@@ -148,6 +149,15 @@ def test_a_step_that_shows_no_sign_of_life_is_hung_and_ended(tmp_path: Path) -> 
     outcome = launch.run(step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2))
     assert (outcome.exit_code, outcome.hung) == (None, True)
     assert left(tmp_path) == []
+
+
+def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
+    """It is four bytes at a place of a file that does not grow."""
+    (tmp_path / "page").write_bytes(bytes(64))
+    script = "for i in 1 2 3 4; do printf $i | dd of=$MARK/page bs=1 seek=35 conv=notrunc 2>/dev/null; sleep 0.5; done"
+    watched = step(tmp_path, script, limit_s=1)
+    assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 32))).hung is False
+    assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 36))).hung is True
 
 
 def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:
