@@ -150,6 +150,7 @@ static void finish(struct result *result, const struct outcome *outcome, const s
     result->moved_bytes = outcome->moved_bytes;
     result->moved_messages = outcome->moved_messages;
     result->growth_bytes = outcome->growth_bytes;
+    result->printed_bytes = outcome->printed_bytes;
     memcpy(result->call_ns, outcome->call_ns, sizeof result->call_ns);
     double worst_ns = 0;
     for (int64_t i = 0; measurement->samples && i < measurement->taken; i++)

@@ -26,6 +26,7 @@ static void merge_outcomes(void *into, const void *from, int bytes) {
     merged.moved_bytes = largest(mine->moved_bytes, theirs->moved_bytes);
     merged.moved_messages = largest(mine->moved_messages, theirs->moved_messages);
     merged.growth_bytes = largest(mine->growth_bytes, theirs->growth_bytes);
+    merged.printed_bytes = largest(mine->printed_bytes, theirs->printed_bytes);
     for (int i = 0; i < 2; i++)
         merged.call_ns[i] = largest(mine->call_ns[i], theirs->call_ns[i]);
     *mine = merged;

@@ -19,6 +19,8 @@ struct outcome {
     int64_t growth_bytes;
     /* How long the first two calls of the case took, the most of all ranks; 0: not made. */
     int64_t call_ns[2];
+    /* What a rank wrote to files, pipes and terminals while calls were timed, the most of all ranks. */
+    int64_t printed_bytes;
     /* Of the first rank that did: from which CPU it went to which other. */
     int32_t moved_rank, moved_from, moved_to;
     char reason[LINE_BYTES / 2];

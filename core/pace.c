@@ -15,6 +15,8 @@ enum { LONG_NS = 1000000, LEAST_TOLERANCE_NS = 100 };
 static const double WARM_UP_SHARE = 0.1, MOST_WARM_UP_SHARE = 0.5;
 /* A round may begin late by a few readings of the clock, or by so much of what it takes. */
 static const double TOLERANCE_SHARE = 0.02, TOLERANCE_READINGS = 3;
+/* What a tolerance may be of the median time, or of the least tolerance that the clock allows, for rounds to be used. */
+static const double MOST_TOLERANCE_SHARE = 0.05, MOST_TOLERANCE_FLOORS = 2;
 /* What may be lost of all rounds because ranks are in different windows. */
 static const double LOST_SHARE = 0.02;
 /* As if ranks had drifted apart once in so many rounds before the first. */
@@ -81,11 +83,14 @@ static int64_t window_of(const struct pace *pace, const struct pacing *pacing, d
     return room_ns(pacing) + (int64_t)(calls * pace->estimate_ns) + between_ns;
 }
 
+/* What no start can do better than. */
+static double least_tolerance_ns(const struct pacing *pacing) {
+    return fmax(LEAST_TOLERANCE_NS, TOLERANCE_READINGS * pacing->cost_ns + pacing->step_ns);
+}
+
 /* What follows from the estimate alone. */
 static void derive(struct pace *pace, const struct pacing *pacing) {
-    const double share_ns = TOLERANCE_SHARE * pace->estimate_ns;
-    const double readings_ns = TOLERANCE_READINGS * pacing->cost_ns + pacing->step_ns;
-    pace->tolerance_ns = (int64_t)fmax(fmax(LEAST_TOLERANCE_NS, readings_ns), share_ns);
+    pace->tolerance_ns = (int64_t)fmax(least_tolerance_ns(pacing), TOLERANCE_SHARE * pace->estimate_ns);
     pace->lead = !pacing->fixed_rounds && pace->estimate_ns > LONG_NS ? 0 : pacing->lead;
 }
 
@@ -156,4 +161,9 @@ bool update_pace(struct pace *pace, const struct pacing *pacing, const struct co
     if (pacing->agrees)
         pace->slack_ns = next_ns(pacing, pace->slack_ns, course, FIRST_SLACK_NS, MOST_MARGIN_NS);
     return pace->tolerance_ns < before_ns;
+}
+
+bool is_tolerable(const struct pace *pace, const struct pacing *pacing, double middle_ns) {
+    const double most_ns = fmax(MOST_TOLERANCE_SHARE * middle_ns, MOST_TOLERANCE_FLOORS * least_tolerance_ns(pacing));
+    return (double)pace->tolerance_ns <= most_ns;
 }

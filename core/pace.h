@@ -49,5 +49,7 @@ int warm_pace(struct pace *pace, const double *times_ns, int count, double spent
 void begin_pace(struct pace *pace, const struct pacing *pacing);
 /* Returns whether the tolerance is less than before, so that rounds which counted may not count any more. */
 bool update_pace(struct pace *pace, const struct pacing *pacing, const struct course *course);
+/* Whether rounds that began within the last tolerance can be used, by the median time of those that count. */
+bool is_tolerable(const struct pace *pace, const struct pacing *pacing, double middle_ns);
 
 #endif

@@ -13,6 +13,7 @@
 #include "overlap.h"
 #include "rounds.h"
 #include "sample.h"
+#include "printing.h"
 #include "startup.h"
 #include "steady.h"
 #include "stop.h"
@@ -219,9 +220,11 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     timing->reference = brings_the_same(setting) ? &setting->workers->reference : NULL;
     timing->keep = keep;
     timing->judge = judge;
+    const struct written written = read_written();
     const bool overlaps = chosen_of(setting, &quantity_choice) == QUANTITY_OVERLAP;
     note_code(outcome, overlaps ? measure_overlap(setting, timing, result) : measure(timing, measurement),
               setting->plan->operation->name);
+    outcome->printed_bytes = printed_since(&written);
     check_clock(setting, &before);
     outcome->drift_ns = setting->team->idle ? 0 : change_of_offset(setting->team->clock, measurement);
     outcome->moved_rank = setting->team->rank;

@@ -28,7 +28,7 @@ struct result {
     int64_t moved_bytes, moved_messages;
     /* Medians of the communication alone and of the computation alone, where they are to overlap. */
     double pure_ns, compute_ns;
-    int64_t growth_bytes, spread_ns;
+    int64_t growth_bytes, spread_ns, printed_bytes;
     /* How long the first two calls took, before anything was timed; 0: not made. */
     int64_t call_ns[2];
     /* What the start and the clock's readings take of every time; 0: not known. */

@@ -344,6 +344,17 @@ static void take_step(const struct timing *timing, struct control *control, stru
     }
 }
 
+/* Starts that were let in too late make all of them useless: no round counts then. */
+static void judge_tolerance(const struct timing *timing, const struct control *control, struct measurement *into) {
+    const bool judges = timing->start->scheduled && timing->start->rounds == 0;
+    if (!judges || is_tolerable(&control->pace, &control->pacing, whole_ns(timing, median_ns(timing, into))))
+        return;
+    for (int64_t i = 0; i < into->taken; i++)
+        into->samples[i].state |= ROUND_LATE;
+    into->late = into->taken;
+    into->overrun = into->valid = 0;
+}
+
 int measure(const struct timing *timing, struct measurement *into) {
     struct sample samples[MOST_LEAD + MOST_ROUNDS];
     struct control control = {.next_renewal = FIRST_RENEWAL};
@@ -387,5 +398,7 @@ int measure(const struct timing *timing, struct measurement *into) {
         if (leads && control.tightened)
             judge_starts(timing, &control, into, into->taken);
     }
+    if (leads)
+        judge_tolerance(timing, &control, into);
     return code;
 }

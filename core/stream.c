@@ -183,6 +183,7 @@ static void write_counts(FILE *stream, const struct result *result) {
     fprintf(stream, ",\"calls\":%d,\"cost_ns\":%.1f,\"first_window_ns\":%lld,\"last_window_ns\":%lld", measurement->repeats,
             result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
     fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns, (long long)measurement->tolerance_ns);
+    fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
     write_text(stream, "moved", result->moved);
 }
 

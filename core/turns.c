@@ -9,8 +9,8 @@
  * launch passes its turn on when all of its ranks have ended theirs, hosts need not tell each other anything. On each host one rank
  * speaks for its launch.
  *
- * A page of one host only is the launcher's, who marks launches whose processes are gone. Else no launcher sees all pages: ranks make
- * them, and locks that go with their processes tell who lives.
+ * A page of one host only is the launcher's, who marks launches whose processes are gone and wakes those who wait. Else no launcher
+ * sees all pages: ranks make them, and locks that go with their processes tell who lives.
  *
  * Those who wait are asleep in the kernel, and only those whose turn it is are woken: one that looked every now and then would take
  * from the launch that measures. But MPI promises progress inside its calls only: a library may keep a message that it was given until
@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,11 @@ struct page {
     _Atomic uint32_t last;
     /* Of each launch, how often ranks have left the barrier that ends a turn. */
     _Atomic uint32_t ends[MOST_LAUNCHES];
+    /* Of each launch, a number that changes while it waits and lives. */
+    _Atomic uint32_t signs[MOST_LAUNCHES];
 };
+/* As launch/turns.py has it. */
+_Static_assert(offsetof(struct page, changes) == 260 && offsetof(struct page, signs) == 780, "the launcher's page");
 
 struct turns {
     struct page *page;
@@ -271,7 +276,7 @@ static void wake(_Atomic uint32_t *word, uint32_t bits) {
     syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT32_MAX, NULL, NULL, bits);
 }
 
-/* Says that it lives, as long as the launches get on. */
+/* Says that it lives, as long as the launches get on: in the launcher's page, or by the stream, whose change others see. */
 static void sign(struct turns *turns) {
     const int64_t now_ns = steady_ns();
     const uint32_t moves = atomic_load(&turns->page->turn) + atomic_load(&turns->page->changes);
@@ -282,7 +287,10 @@ static void sign(struct turns *turns) {
     const bool early = now_ns - turns->signed_ns < turns->patience_ns / PATIENCES / SIGNS;
     if (turns->stream < 0 || early || now_ns - turns->moved_ns > turns->patience_ns)
         return;
-    futimens(turns->stream, NULL);
+    if (turns->made)
+        futimens(turns->stream, NULL);
+    else
+        atomic_fetch_add(&turns->page->signs[turns->place], 1);
     turns->signed_ns = now_ns;
 }
 
@@ -400,11 +408,12 @@ void await_turn(struct turns *turns) {
     }
     const struct rest begun = {steady_ns(), busy_ns(turns)};
     turns->turn = own_turn(turns, turns->round++);
-    for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->turn) < 0;)
-        if (sleep_while(turns, &turns->page->turn, now, bit_of(turns->place))) {
+    for (uint32_t now; (int32_t)((now = atomic_load(&turns->page->turn)) - turns->turn) < 0;) {
+        if (sleep_while(turns, &turns->page->turn, now, bit_of(turns->place)))
             look_after(turns, place_of_turn(turns, now));
+        if (atomic_load(&turns->page->turn) == now) /* A look, or the launcher has marked one that ended. */
             settle(turns);
-        }
+    }
     turns->rest.waited_ns += steady_ns() - begun.waited_ns;
     turns->rest.busy_ns += busy_ns(turns) - begun.busy_ns;
 }

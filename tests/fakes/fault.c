@@ -157,6 +157,13 @@ static int set_clock_back(struct struck *call) {
     return GO_ON;
 }
 
+/* As a library does that warns in every call. */
+static int print(struct struck *call) {
+    (void)call;
+    fprintf(stderr, "WARNING: %-80s\n", "this call prints");
+    return GO_ON;
+}
+
 /* It does nothing and says that it did. */
 static int withhold(struct struck *call) {
     (void)call;
@@ -176,6 +183,7 @@ static const struct {
     {"leave", leave, false, false},
     {"refuse", refuse, false, true},
     {"withhold", withhold, false, true},
+    {"print", print, false, true},
     {"flip", flip, true, true},
     {"scribble", scribble, true, false},
     {"eat", eat, false, false},

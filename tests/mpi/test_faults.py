@@ -315,6 +315,26 @@ def test_a_call_that_writes_into_what_it_sends_delivers_wrong_data(tmp_path: Pat
     assert over.odd == [(1, "allreduce.blocking.64.float.1x2.barrier", "wrong-data", reason)]
 
 
+def test_printing_in_timed_calls_is_stored_and_reported(tmp_path: Path, home: Path, preload: Path) -> None:
+    """A line of 90 bytes in each call of one rank; other cases and launches print nothing in timed calls."""
+    printing = {"FAULT": "print", "FAULT_RANK": "1"}
+    over = ran(tmp_path, home, preload, printing, text=PLAN.replace('"MPI_Bcast"', '"MPI_Allreduce"'), after=0)
+    assert over.odd == []
+    rows = over.store.cases().select("block", "operation", "size_bytes", "printed_bytes", "taken")
+    (loud,) = (row for row in rows.iter_rows() if row[3])
+    assert loud[:3] == (1, "allreduce", 64)
+    assert loud[3] >= 82 * loud[4]
+    first, second = over.store.launches()
+    assert first.output_bytes > loud[3]
+    assert second.output_bytes < 90
+    (finding,) = (one for one in evaluation.evaluate(over.store).verdict.findings if one.kind == "output")
+    assert render(finding.title) == "faulty printed during timed calls"
+    assert render(finding.text) == (
+        f"A rank of faulty printed {loud[3]} bytes or more during timed calls of allreduce, 64 B: its time includes "
+        "that."
+    )
+
+
 # --- where results are kept -------------------------------------------------------------------------------------------
 
 SMALL_PLAN = """

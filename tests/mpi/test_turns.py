@@ -207,6 +207,25 @@ def test_a_launch_that_is_killed_in_its_turn_holds_up_nobody(core: Core, tmp_pat
 
 
 @ONE_LIBRARY
+def test_who_waits_for_a_long_turn_of_another_shows_that_it_lives(core: Core, tmp_path: Path) -> None:
+    """In the launcher's page: its stream does not change meanwhile, for longer than its limit."""
+    jobs = [job(tmp_path, 0, case(8)), job(tmp_path, 1, case(8, samples=10_000_000, limit_s=6))]
+    Path(jobs[0]).write_text(Path(jobs[0]).read_text().replace("1\n", "1\nset patience=4\n", 1))
+    with closing(launch.Turns(2, 1)) as turns:
+        steps = []
+        for place, file in enumerate(jobs):
+            stream = tmp_path / f"stream{place}"
+            one = step(core, tmp_path, place, [*turns.arguments(place), "--stream", str(stream), "--job", file])
+            steps.append(msgspec.structs.replace(one, watch=stream, limit_s=30, sign=turns.sign(place)))
+        steps[0] = msgspec.structs.replace(steps[0], limit_s=4)
+        waiting, long = launch.run_together(steps, turns.ended)
+    assert isinstance(waiting, Outcome)
+    assert isinstance(long, Outcome)
+    assert (waiting.exit_code, long.exit_code) == (0, 0)
+    assert waiting.duration_s > 5
+
+
+@ONE_LIBRARY
 def test_a_step_that_cannot_start_is_told_beside_the_others(core: Core, tmp_path: Path) -> None:
     with closing(launch.Turns(2, 2)) as turns:
         good = step(core, tmp_path, 0, [*turns.arguments(0), "--job", job(tmp_path, 0, case(8))])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import random
+import statistics
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -54,6 +55,8 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     library.update_pace.restype = ctypes.c_bool
+    library.is_tolerable.restype = ctypes.c_bool
+    library.is_tolerable.argtypes = [ctypes.POINTER(Pace), ctypes.POINTER(Pacing), ctypes.c_double]
     library.warm_pace.argtypes = [
         ctypes.POINTER(Pace), ctypes.POINTER(ctypes.c_double), ctypes.c_int, ctypes.c_double, ctypes.c_double,
     ]  # fmt: skip
@@ -143,3 +146,96 @@ def test_ranks_rest_as_often_as_they_drift_apart(core: ctypes.CDLL) -> None:
     pace.timed, pace.partings = 570 * 50, 50
     update(core, pace, [CALL_NS] * 8)
     assert pace.group == 23
+
+
+# --- noise of any kind ------------------------------------------------------------------------------------------------
+
+
+class Noise(NamedTuple):
+    """How often a call is interrupted, for how long at most, and in which part of the visit."""
+
+    share: float
+    longest_ns: float
+    begins: int
+    ends: int
+
+    def times(self, drawn: random.Random, call_ns: float, first: int, count: int) -> list[float]:
+        """Return the times of calls from one on."""
+        return [
+            call_ns * drawn.uniform(0.97, 1.05)
+            + (drawn.random() < self.share and self.begins <= call < self.ends) * drawn.uniform(0, self.longest_ns)
+            for call in range(first, first + count)
+        ]
+
+
+class Visit(NamedTuple):
+    """What a visit ends with."""
+
+    tolerable: bool
+    median_ns: float
+    largest_skew_ns: float
+    tolerance_ns: float
+
+
+def visit(core: ctypes.CDLL, noise: Noise, seed: int, call_ns: float, stages: int) -> Visit:
+    """Return a visit under noise: ranks begin late by any time, and what is within the tolerance at that moment counts.
+
+    As `judge_starts` has it, all rounds are judged again by the last tolerance.
+    """
+    drawn = random.Random(seed)
+    pace, rounds, made, spent_ns = Pace(), 1, 0, 0.0
+    while rounds:
+        times = noise.times(drawn, call_ns, made, rounds)
+        made, spent_ns = made + rounds, spent_ns + sum(times)
+        rounds = core.warm_pace(ctypes.byref(pace), array(times), rounds, spent_ns, LIMIT_NS)
+    core.begin_pace(ctypes.byref(pace), ctypes.byref(WINDOW))
+    taken: list[tuple[float, float]] = []
+    for _ in range(stages):
+        times = noise.times(drawn, call_ns, made, pace.rounds)
+        starts = [(time, drawn.expovariate(1) * 0.1 * time) for time in times]
+        made += len(times)
+        taken += starts
+        update(core, pace, [time for time, skew in starts if skew <= pace.tolerance_ns])
+    kept = [(time, skew) for time, skew in taken if skew <= pace.tolerance_ns]
+    median_ns = statistics.median(time for time, _ in kept) if kept else 0.0
+    tolerable = core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), median_ns)
+    return Visit(tolerable, median_ns, max((skew for _, skew in kept), default=0.0), pace.tolerance_ns)
+
+
+NOISES = {
+    "none": Noise(0, 0, 0, 0),
+    "throughout": Noise(0.3, STALL_NS, 0, 10**9),
+    "nearly always": Noise(0.9, STALL_NS, 0, 10**9),
+    "warm-up only": Noise(1, STALL_NS, 0, 200),
+    "after the warm-up": Noise(1, STALL_NS, 200, 10**9),
+    "the first calls": Noise(1, STALL_NS, 0, 9),
+}
+
+
+@pytest.mark.parametrize("stages", [0, 1, 2, 20])
+@pytest.mark.parametrize("noise", NOISES)
+def test_no_noise_lets_a_visit_with_late_starts_pass(core: ctypes.CDLL, noise: str, stages: int) -> None:
+    """Whatever is used began within 5 % of the median time, or twice the least tolerance of 100 ns."""
+    for seed in range(30):
+        call_ns = 10 ** (2 + seed % 5)
+        seen = visit(core, NOISES[noise], seed, call_ns, stages)
+        most_ns = max(0.05 * seen.median_ns, 200)
+        assert seen.tolerable == (seen.tolerance_ns <= most_ns)
+        assert not seen.tolerable or seen.largest_skew_ns <= most_ns
+        assert seen.tolerable or seen.median_ns == 0 or noise != "none"
+
+
+def test_a_tolerance_that_noise_has_set_is_not_tolerable(core: ctypes.CDLL) -> None:
+    pace = warmed(core, [STALL_NS])
+    assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), STALL_NS)
+    assert not core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), CALL_NS)
+
+
+def test_short_calls_may_begin_within_the_least_tolerance(core: ctypes.CDLL) -> None:
+    """5 % of 300 ns are less than a few readings of a clock, or a step of a coarse one."""
+    pace = warmed(core, [300.0])
+    assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(WINDOW), 300.0)
+    coarse = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=30, step_ns=1000)
+    core.begin_pace(ctypes.byref(pace), ctypes.byref(coarse))
+    assert pace.tolerance_ns == 1090
+    assert core.is_tolerable(ctypes.byref(pace), ctypes.byref(coarse), 300.0)

@@ -17,7 +17,7 @@ from rankbench import files, libraries, plan, samples
 from rankbench.campaign import launching
 from rankbench.campaign.history import Turn
 from rankbench.campaign.launching import SPEAKS_TO_MPI, Order
-from rankbench.campaign.loop import may_share, placement_of
+from rankbench.campaign.loop import launch_groups, may_share, placement_of
 from rankbench.launch import script
 from rankbench.model import CommandLine, RankbenchError, Record
 
@@ -106,7 +106,10 @@ def scripted(prepared: Prepared) -> script.Script:
         job=campaign.plan.job,
         lines=made,
         blocks=[
-            [script.Turn(one.name, one.line, one.cases_file, alone(prepared, one)) for one in turns]
+            [
+                script.Turn(one.name, one.line, one.cases_file, alone(prepared, one), group(campaign, one))
+                for one in turns
+            ]
             for _, turns in blocks
         ],
         remote_shell=campaign.plan.placements[0].remote_shell,
@@ -122,6 +125,12 @@ def alone(prepared: Prepared, place: Place) -> bool:
     candidate = next(one for one in campaign.candidates if one.name == turn.candidate)
     placement = next(one for one in campaign.plan.placements if one.name == turn.placement)
     return not may_share(campaign, candidate, placement, place.cases, {*prepared.programs, *prepared.without})
+
+
+def group(campaign: Campaign, place: Place) -> str:
+    """Return which turns of a block run at the same time, where not all do."""
+    groups = launch_groups(campaign, place.turn.block)
+    return f"group{groups[place.turn.candidate] + 1}" if any(groups.values()) else ""
 
 
 def lines(prepared: Prepared) -> Iterator[script.Line]:

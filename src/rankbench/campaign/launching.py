@@ -136,10 +136,7 @@ def _made(
     performed: Callable[[Sequence[Order], Sequence[Step]], list[Ending | launch.UnwatchedError]],
     turns: launch.Turns | None = None,
 ) -> list[Made | launch.UnwatchedError]:
-    steps = [
-        _step(order, folder / str(place) if turns else folder, turns.arguments(place) if turns else [])
-        for place, order in enumerate(orders)
-    ]
+    steps = [_step(order, folder / str(place) if turns else folder, turns, place) for place, order in enumerate(orders)]
     before, unknown_before = state(orders[0])
     around = endings.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
@@ -175,15 +172,17 @@ def _made(
     return made
 
 
-def _step(order: Order, folder: Path, turns: list[str]) -> Step:
+def _step(order: Order, folder: Path, turns: launch.Turns | None, place: int) -> Step:
     """Return how a launch is made."""
     job, stream, output = prepared(order, folder)
-    core = [str(order.binary), *flags(order.turn.group), *turns, "--job", str(job), "--stream", str(stream), "--quiet"]
+    taking = turns.arguments(place) if turns else []
+    core = [str(order.binary), *flags(order.turn.group), *taking, "--job", str(job), "--stream", str(stream), "--quiet"]
     return Step(
         command=line(order, core, folder),
         output=output,
         watch=output if order.program else stream,
         limit_s=order.plan.launch_limit_s,
+        sign=turns.sign(place) if turns else None,
     )
 
 
@@ -231,9 +230,20 @@ def recorded(
         job=around.job,
         folder=around.folder,
         alone=around.alone,
+        output_bytes=ending.outcome.output_bytes if ending.outcome else 0,
         log=log,
     )
-    return record, list(seated(order.placement, ending.stream.ranks, rows(ending)))
+    return record, list(seated(order.placement, ending.stream.ranks, printed(rows(ending), record.output_bytes)))
+
+
+def printed(results: list[CaseResult], output_bytes: int) -> list[CaseResult]:
+    """Return rows without `printed_bytes` where ranks wrote more than the launch printed: it went to the network.
+
+    Ranks count all that they write by write() and its kin, which some libraries use for sockets and devices as well.
+    """
+    if sum(result.printed_bytes for result in results) <= output_bytes:
+        return results
+    return [msgspec.structs.replace(result, printed_bytes=0) for result in results]
 
 
 def state(order: Order) -> tuple[State | None, str]:

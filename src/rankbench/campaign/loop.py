@@ -100,7 +100,8 @@ class Loop:
         One that does not measure a case which others do passes its turn. What they leave, since one of them crashed or
         cannot take part, is measured by launches of its own.
         """
-        groups: dict[str, list[tuple[launching.Order, list[Case]]]] = {}
+        groups: dict[tuple[str, int], list[tuple[launching.Order, list[Case]]]] = {}
+        divided = launch_groups(self.campaign, block)
         for position, candidate in enumerate(candidates):
             if (candidate.name, placement.name) in self.refused:
                 continue
@@ -108,7 +109,7 @@ class Loop:
                 left = self.hopeful(turn, self.history.left(turn, cases))
                 if left and not self.history.launches[turn] and self.may_share(candidate, placement, left):
                     order = self.order(turn, position, candidate, placement, left)
-                    groups.setdefault(turn.group, []).append((order, cases))
+                    groups.setdefault((turn.group, divided[candidate.name]), []).append((order, cases))
         for asked in groups.values():
             still = [one for one in asked if not self.history.alone(*one[0].turn[1:3])][:MOST_LAUNCHES]
             if len(still) > 1:
@@ -297,11 +298,18 @@ def may_share(
     Memory, and what happens once in a launch, are a matter of the whole launch; ranks that share cores wait for each
     other; programs of foreign tools, whose libraries and operations are given, know nothing of turns.
     """
-    return campaign.plan.together and not (
+    return bool(campaign.plan.together) and not (
         campaign.oversubscribed(placement.ranks_per_node, placement.nodes)
         or any(case.quantity == "memory" or case.operation in campaign.once for case in cases)
         or any((candidate.library, case.operation) in foreign for case in cases)
     )
+
+
+def launch_groups(campaign: Campaign, block: int) -> dict[str, int]:
+    """Return the group of each candidate in a block: who is in one is launched at the same time."""
+    names = [candidate.name for candidate in campaign.candidates]
+    together = campaign.plan.together
+    return plan.launch_groups(campaign.seed, block, names, 0 if isinstance(together, bool) else together)
 
 
 def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:

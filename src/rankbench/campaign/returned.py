@@ -45,11 +45,17 @@ class Left(Record, frozen=True):
     job: str
     together: int = 1
     """How many launches ran at the same time, this one included."""
+    output_bytes: int = 0
 
     @property
     def outcome(self) -> Outcome:
         """Return the same as of a launch that was made here."""
-        return Outcome(exit_code=None if self.hung else self.exit_code, hung=self.hung, duration_s=self.duration_s)
+        return Outcome(
+            exit_code=None if self.hung else self.exit_code,
+            hung=self.hung,
+            duration_s=self.duration_s,
+            output_bytes=self.output_bytes,
+        )
 
 
 def take_in(store: Store, watch: Watch) -> int:
@@ -107,7 +113,8 @@ def finished(campaign: Path, place: Place) -> Iterator[Tried]:
 def ending(path: Path) -> Left:
     """Return how a launch ended."""
     try:
-        return msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
+        left = msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
+        return msgspec.structs.replace(left, output_bytes=(path / "output.log").stat().st_size)
     except (OSError, msgspec.MsgspecError) as error:
         raise RankbenchError(f"{path / ENDING}: damaged ({error}); remove its folder and submit again") from None
 

@@ -333,14 +333,15 @@ died_in() {
     fi
 }
 
-# launch NAME FUNCTION CASES [alone]: a turn of the block, which its end makes.
+# launch NAME FUNCTION CASES [alone or GROUP]: a turn of the block, which its end makes.
 launch() { queued+=("$1 $2 $3 ${4:-}"); }
 
-# Candidates measure in turn where they have the same cases. What dies on the way, and what must be alone, is launched then.
+# Candidates measure in turn where they have the same cases, and are of one group if there are several. What dies on the way, and
+# what must be alone, is launched then.
 end_block() {
-    local one cases
-    for cases in $(printf '%s\n' "${queued[@]}" | cut -d ' ' -f 3 | awk '!seen[$0]++'); do
-        make_together "$cases"
+    local one alike
+    for alike in $(printf '%s\n' "${queued[@]}" | awk '$4 != "alone" && !seen[$3 "/" $4]++ { print $3 "/" $4 }'); do
+        make_together "${alike%/*}" "${alike##*/}"
     done
     for one in "${queued[@]}"; do
         # shellcheck disable=SC2086 # its words
@@ -359,14 +360,14 @@ hopeless() {
     [ "${deaths:-0}" -ge 2 ]
 }
 
-# make_together CASES: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
+# make_together CASES GROUP: the first launches of the turns with these cases, at the same time. Each is a process of its own here, and
 # `beside` names them as long as nobody has looked what became of them.
 make_together() {
-    local one name function cases alone out those=() page number=0 visited together code full=false cut_s=0
+    local one name function cases group out those=() page number=0 visited together code full=false cut_s=0
     for one in "${queued[@]}"; do
-        read -r name function cases alone <<<"$one"
+        read -r name function cases group <<<"$one"
         out=$job/launches/$name/1
-        [ "$cases" = "$1" ] && [ -z "$alone" ] && [ ! -e "$job/alone/$function" ] || continue
+        [ "$cases" = "$1" ] && [ "$group" = "$2" ] && [ ! -e "$job/alone/$function" ] || continue
         [ ! -e "$out/ending" ] && is_open "$name" "$function" && ! hopeless "$function" || continue
         mkdir -p "$out"
         pending 1 "$job/cases/$cases" "$function" >"$out/job.txt"
@@ -501,7 +502,7 @@ least_restful() {
         END { if (sum > most) print worst }'
 }
 
-# make_turn NAME FUNCTION CASES [alone]: one turn, in several launches where they die on the way. What is done is skipped.
+# make_turn NAME FUNCTION CASES [alone or GROUP]: one turn, in several launches where they die on the way. What is done is skipped.
 make_turn() {
     local turn=$job/launches/$1 function=$2 cases=$job/cases/$3 try out together=1
     is_open "$1" "$2" || return 0
@@ -515,7 +516,7 @@ make_turn() {
             pending "$try" "$cases" "$function" >"$out/job.txt"
             grep -q '^case ' "$out/job.txt" || break
             say "$1, launch $try"
-            [ -n "${4:-}" ] || [ ! -s "$job/alone/$function" ] || cp "$job/alone/$function" "$out/alone"
+            [ "${4:-}" = alone ] || [ ! -s "$job/alone/$function" ] || cp "$job/alone/$function" "$out/alone"
             run "$function" "$out" --job "$out/job.txt" --quiet
             if complete "$out" "$function"; then
                 unended=""

@@ -77,13 +77,14 @@ def keep() -> None:
     except (OSError, ValueError) as error:
         answer({"error": refusal(step, error)})
         return
-    hung = wait(child, Path(step["watch"]), step["limit_s"])
+    hung = wait(child, Path(step["watch"]), step["limit_s"], step.get("sign"))
     duration_s = time.monotonic() - began
     end_all(descendants, child)
     child.poll()
     reap()
     copying.join(GRACE_S)
-    answer({"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s})
+    ended = {"exit_code": None if hung else child.returncode, "hung": hung, "duration_s": duration_s}
+    answer(ended | {"output_bytes": copying.copied})
 
 
 def prctl(option: int, value: int) -> None:
@@ -97,7 +98,41 @@ def answer(message: dict[str, Any]) -> None:
         os.write(1, json.dumps(message).encode() + b"\n")
 
 
-def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], threading.Thread]:
+class Copying(threading.Thread):
+    """Copies what a pipe brings to a file, the beginning and the end of it, and counts all of it.
+
+    A command that prints without end must fill neither disk nor memory. The file's time of change shows that it still
+    prints. A disk that takes no more must not keep the command waiting.
+    """
+
+    def __init__(self, source: int, output: FileIO) -> None:
+        super().__init__(daemon=True)
+        self._source, self._output = source, output
+        self.copied = 0
+
+    def run(self) -> None:
+        """Copy until the pipe ends, and say how much was left out between beginning and end."""
+        room, end, touched = KEPT_BYTES, bytearray(), time.monotonic()
+        while data := os.read(self._source, 1 << 16):
+            self.copied += len(data)
+            with contextlib.suppress(OSError):
+                self._output.write(data[:room])
+            end += data[room:]
+            room = max(0, room - len(data))
+            if len(end) > 2 * KEPT_BYTES:
+                del end[:-KEPT_BYTES]
+            if time.monotonic() - touched > LOOK_S:
+                touched = time.monotonic()
+                os.utime(self._output.fileno())
+        if self.copied > 3 * KEPT_BYTES:
+            del end[:-KEPT_BYTES]
+        omitted = self.copied - KEPT_BYTES + room - len(end)
+        with contextlib.suppress(OSError), self._output as output:
+            output.write((OMISSION % omitted if omitted else b"") + end)
+        os.close(self._source)
+
+
+def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], Copying]:
     """Start the command in a session of its own, and a thread that copies its output to a file.
 
     The command is killed when this process is.
@@ -123,35 +158,9 @@ def start(step: dict[str, Any]) -> tuple[subprocess.Popen[bytes], threading.Thre
         )
     finally:
         os.close(into)
-    copying = threading.Thread(target=copy, args=(source, output), daemon=True)
+    copying = Copying(source, output)
     copying.start()
     return child, copying
-
-
-def copy(source: int, output: FileIO) -> None:
-    """Copy the beginning and the end of what a pipe brings, and say how much was left out between them.
-
-    A command that prints without end must fill neither disk nor memory. The file's time of change shows that it still
-    prints. A disk that takes no more must not keep the command waiting.
-    """
-    room, omitted, end, touched = KEPT_BYTES, 0, bytearray(), time.monotonic()
-    while data := os.read(source, 1 << 16):
-        with contextlib.suppress(OSError):
-            output.write(data[:room])
-        end += data[room:]
-        room = max(0, room - len(data))
-        if len(end) > 2 * KEPT_BYTES:
-            omitted += len(end) - KEPT_BYTES
-            del end[:-KEPT_BYTES]
-        if time.monotonic() - touched > LOOK_S:
-            touched = time.monotonic()
-            os.utime(output.fileno())
-    if len(end) > KEPT_BYTES and omitted:
-        omitted += len(end) - KEPT_BYTES
-        del end[:-KEPT_BYTES]
-    with contextlib.suppress(OSError), output:
-        output.write((OMISSION % omitted if omitted else b"") + end)
-    os.close(source)
 
 
 def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
@@ -161,16 +170,27 @@ def refusal(step: dict[str, Any], error: OSError | ValueError) -> str:
     return f"{step['arguments'][0]}: cannot be given these arguments and settings ({error})"
 
 
-def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float) -> bool:
-    """Wait until the command ends or rankbench wants it to; return whether the watched file stopped changing before."""
+def number(sign: tuple[str, int] | None) -> bytes:
+    """Return a number that changes while the command lives, as it stands in memory that is a file."""
+    if not sign:
+        return b""
+    try:
+        with Path(sign[0]).open("rb", buffering=0) as page:
+            return os.pread(page.fileno(), 4, sign[1])
+    except OSError:
+        return b""
+
+
+def wait(child: subprocess.Popen[bytes], watch: Path, limit_s: float, sign: tuple[str, int] | None = None) -> bool:
+    """Wait until the command ends or rankbench wants it to; return whether it stopped giving signs of life before."""
     poll = select.poll()
     with contextlib.suppress(AttributeError, OSError):  # Before Linux 5.3 the child is asked at every look instead.
         poll.register(os.pidfd_open(child.pid), select.POLLIN)
     poll.register(sys.stdin, select.POLLIN | select.POLLHUP)
-    changed, state = time.monotonic(), (-1, 0)
+    changed, state = time.monotonic(), (-1, 0, b"")
     while not poll.poll(1000 * min(LOOK_S, limit_s / 4)) and child.poll() is None:
         facts = watch.stat() if watch.exists() else None
-        now = (facts.st_size, facts.st_mtime_ns) if facts else (0, 0)
+        now = (*((facts.st_size, facts.st_mtime_ns) if facts else (0, 0)), number(sign))
         if now != state:
             changed, state = time.monotonic(), now
         still_s = time.monotonic() - changed

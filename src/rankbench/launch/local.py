@@ -131,6 +131,7 @@ def order(step: Step) -> bytes:
         "environment": step.command.environment,
         "output": str(step.output),
         "watch": str(step.watch),
+        "sign": (str(step.sign[0]), step.sign[1]) if step.sign else None,
         "limit_s": step.limit_s,
     }
     return json.dumps(message).encode() + b"\n"

@@ -58,6 +58,8 @@ class Turn(NamedTuple):
     """Name of the file that lists them, below `cases`."""
     alone: bool = False
     """Whether it cannot be measured in turn with those that have the same cases."""
+    group: str = ""
+    """Which turns of the block it is launched with, where not with all."""
 
 
 class Script(NamedTuple):
@@ -112,7 +114,9 @@ def directives(script: Script, scheduler: Scheduler) -> list[str]:
 
 def turn(one: Turn) -> str:
     """Return the line that makes a turn."""
-    return " ".join(["launch", one.name, one.line, one.cases, *["alone"] * one.alone])
+    return " ".join(
+        ["launch", one.name, one.line, one.cases, *(["alone"] if one.alone else [one.group] if one.group else [])]
+    )
 
 
 def head(script: Script, scheduler: Scheduler) -> list[str]:

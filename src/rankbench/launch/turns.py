@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
+import platform
 import secrets
 import struct
 from pathlib import Path
 
 MOST_LAUNCHES = 64
 PAGE_BYTES = 4096
+TURN, PRESENCE, CHANGES, SIGNS = 0, 4, 260, 780
+"""Where numbers of four bytes stand in the page; of presence and signs one for each launch."""
+FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
+"""The number of the system call."""
+FUTEX_WAKE, ALL = 1, 0x7FFFFFFF
 DONE = struct.pack("=I", 2)
 """What is written where a launch's presence is told, once its processes have ended."""
 ON_EACH_HOST = "/dev/shm/rankbench-turns-{}-%"  # noqa: S108 - the core makes it, for its user alone, and removes it
@@ -34,10 +42,21 @@ class Turns:
         """Return what the core is told in the launch at a place."""
         return ["--turns", f"{place}/{self.launches}/{self.cases}:{self._path}"]
 
+    def sign(self, place: int) -> tuple[Path, int] | None:
+        """Return where the launch at a place shows that it lives while it waits. Over hosts its stream changes."""
+        return (Path(self._path), SIGNS + 4 * place) if self._file is not None else None
+
     def ended(self, place: int) -> None:
-        """Let the turns of a launch whose processes have ended be passed over. Over hosts the others notice it."""
-        if self._file is not None:
-            os.pwrite(self._file, DONE, 4 + 4 * place)
+        """Let the turns of a launch whose processes have ended be passed over. Over hosts the others notice it.
+
+        One that died wakes those who wait. What falls asleep at that moment notices it at its next look.
+        """
+        if self._file is None or os.pread(self._file, len(DONE), PRESENCE + 4 * place) == DONE:
+            return
+        os.pwrite(self._file, DONE, PRESENCE + 4 * place)
+        with mmap.mmap(self._file, PAGE_BYTES) as page:
+            for word in (TURN, CHANGES):
+                wake(page, word)
 
     def close(self) -> None:
         """Give the memory back."""
@@ -46,3 +65,10 @@ class Turns:
             return
         for page in Path("/").glob(self._path.removeprefix("/").replace("%", "*")):  # Where not all launches came.
             page.unlink(missing_ok=True)
+
+
+def wake(page: mmap.mmap, place: int) -> None:
+    """Wake all that wait for a number of shared memory to change; futex(2). Nothing where the call is not known."""
+    if number := FUTEX.get(platform.machine()):
+        word = ctypes.c_uint32.from_buffer(page, place)
+        ctypes.CDLL(None).syscall(number, ctypes.byref(word), FUTEX_WAKE, ALL, None, None, 0)

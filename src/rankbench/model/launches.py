@@ -209,6 +209,16 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             passes=Passes.LARGEST,
         ),
     ] = 0.0
+    printed_bytes: Annotated[
+        int,
+        Column(
+            "bytes that a rank printed at least (each write counts 8 fewer) while calls of the case were warmed up "
+            "and timed, the most of all ranks: times include the printing; 0: none, or not known",
+            since=13,
+            earlier=0,
+            passes=Passes.SUM,
+        ),
+    ] = 0
     ranks: Annotated[
         int,
         Column(
@@ -433,6 +443,8 @@ class Launch(Record, frozen=True):
     """What its ranks waited for their turns, and what CPU time their processes and launchers used meanwhile, of all."""
     alone: str = ""
     """Why it took no turns with others though the plan asks for it: launches of its candidate measured nothing so."""
+    output_bytes: int = 0
+    """How much it wrote to standard output and error; 0: nothing, or not known."""
     log: str = ""
     """What the launch wrote to standard output and error, cut to its last 20 000 characters."""
 

@@ -223,7 +223,7 @@ class Plan(Record, frozen=True):
     """Whether what is between two ranks is measured between every two of them."""
     every_rank: bool = False
     """Whether the samples of every rank are kept beside those over all ranks."""
-    together: bool = True
+    together: bool | int = True
     """Whether the candidates' launches of a block run at the same time and measure in turn, where they can."""
     each_call: bool = False
     """Whether each call is timed singly, however short it is beside a reading of the clock."""

@@ -25,7 +25,9 @@ class Step(Record, frozen=True):
     watch: Path
     """A file that changes, in length or by its time of change, while the step makes progress."""
     limit_s: float
-    """Longest time without a change of `watch` before the step is ended."""
+    """Longest time without a change of `watch`, or of its sign of life, before the step is ended."""
+    sign: tuple[Path, int] | None = None
+    """A file and the place in it of a number of four bytes that changes as well while the step lives."""
 
 
 class Outcome(Record, frozen=True):
@@ -34,3 +36,5 @@ class Outcome(Record, frozen=True):
     exit_code: int | None
     hung: bool
     duration_s: float
+    output_bytes: int = 0
+    """How much it printed; 0: nothing, or not known."""

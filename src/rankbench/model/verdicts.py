@@ -77,6 +77,8 @@ class Summary(Record, frozen=True, omit_defaults=True):
     moved_bytes: int = 0
     moved_messages: int = 0
     """Payload and messages of one sample, of all ranks together; 0 where the core did not say it."""
+    printed_bytes: int = 0
+    """What a rank printed while calls were timed, in the launch in which it was most."""
     pure_ns: float = math.nan
     compute_ns: float = math.nan
     overlap: float = math.nan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankbench.plan.expand import cases, check_calls
 from rankbench.plan.footprint import footprint
-from rankbench.plan.order import block_order, case_order, looks
+from rankbench.plan.order import block_order, case_order, launch_groups, looks
 from rankbench.plan.reading import load, parse, preset, presets, template
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "cases",
     "check_calls",
     "footprint",
+    "launch_groups",
     "load",
     "looks",
     "parse",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -12,7 +15,9 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Stop
 
 T = TypeVar("T")
-CANDIDATES, CASES = 0, 1
+CANDIDATES, CASES, GROUPS = 0, 1, 2
+DRAWS = 100
+"""Divisions of a block's candidates of which the one is taken in which those meet that met least."""
 
 
 def shuffled(items: Sequence[T], seed: int, block: int, what: int) -> list[T]:
@@ -24,6 +29,55 @@ def shuffled(items: Sequence[T], seed: int, block: int, what: int) -> list[T]:
 def block_order(seed: int, block: int, names: Sequence[str]) -> list[str]:
     """Return the candidates in the order in which the block launches them."""
     return shuffled(names, seed, block, CANDIDATES)
+
+
+def launch_groups(seed: int, block: int, names: Sequence[str], most: int) -> dict[str, int]:
+    """Return for each candidate with which number of a group it is launched: those of one number at the same time.
+
+    Groups have so many at most (0: all); they are as few and as equal as can be. Each block divides candidates anew,
+    so that over blocks every two meet about equally often.
+    """
+    if most == 0 or most >= len(names):
+        return dict.fromkeys(names, 0)
+    *_, last = _divisions(seed, block, tuple(names), most)
+    return {name: number for number, group in enumerate(last) for name in group}
+
+
+Division = list[list[str]]
+
+
+@cache
+def _known_divisions(_seed: int, _names: tuple[str, ...], _most: int) -> list[Division]:
+    """Return where divisions are remembered: each follows from those of the blocks before."""
+    return []
+
+
+def _divisions(seed: int, blocks: int, names: tuple[str, ...], most: int) -> list[Division]:
+    """Return the groups of every block up to one."""
+    found = _known_divisions(seed, names, most)
+    met = Counter(pair for groups in found for pair in _pairs(groups))
+    for block in range(len(found) + 1, blocks + 1):
+        drawn = np.random.default_rng([seed, block, GROUPS])
+        divisions = [_cut([names[index] for index in drawn.permutation(len(names))], most) for _ in range(DRAWS)]
+        # A price that grows by the meeting, so that no two meet far more often than others.
+        found.append(min(divisions, key=lambda groups: _price(met, groups)))
+        met.update(_pairs(found[-1]))
+    return found[:blocks]
+
+
+def _cut(names: list[str], most: int) -> Division:
+    """Return names in as few groups of so many at most as can be, of nearly equal lengths."""
+    count = -(-len(names) // most)
+    return [names[number::count] for number in range(count)]
+
+
+def _price(met: Counter[tuple[str, ...]], groups: Division) -> float:
+    most = max(met.values(), default=0)
+    return sum(4.0 ** (met[pair] - most) for pair in _pairs(groups))
+
+
+def _pairs(groups: Division) -> list[tuple[str, ...]]:
+    return [pair for group in groups for pair in combinations(sorted(group), 2)]
 
 
 def case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:

@@ -63,6 +63,10 @@ def template() -> str:
     return TEMPLATE.read_text(encoding="utf-8")
 
 
+MOST_TOGETHER = 64
+"""Launches that can measure in turn, as the core has it."""
+
+
 def parse(
     text: str,
     file: str,
@@ -105,7 +109,7 @@ def parse(
         case_limit_s=case_limit_s,
         launch_limit_s=launch_limit_s(values.get("launch_limit"), case_limit_s),
         every_rank=value("every_rank", False).switch(),  # noqa: FBT003 - a default as TOML has it
-        together=value("together", True).switch(),  # noqa: FBT003 - a default as TOML has it
+        together=together(value("together", True)),  # noqa: FBT003 - a default as TOML has it
         each_call=value("each_call", False).switch(),  # noqa: FBT003 - a default as TOML has it
         clock=value("clock", "auto").text(),
         synchronisation=value("synchronisation", "tree").text(),
@@ -118,6 +122,13 @@ def parse(
         seed=value("seed", 0).whole(0),
         suites=suites(values.get("suites")),
     )
+
+
+def together(value: Value) -> bool | int:
+    """Return whether launches run at the same time, or how many at most."""
+    if isinstance(value.raw, int) and (isinstance(value.raw, bool) or 2 <= value.raw <= MOST_TOGETHER):
+        return value.raw
+    raise value.expected(f"true, false, or how many launches at most, 2 to {MOST_TOGETHER}")
 
 
 def baseline(value: Value | None, ends: Stop) -> str:

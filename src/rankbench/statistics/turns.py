@@ -23,7 +23,7 @@ FARTHEST = 4.0
 """Residuals beyond so many standard deviations are taken as at that distance: a lone outlier decides nothing."""
 SWEEPS = 10
 """Means of launches and of rounds are subtracted so often; of a round that lacks a launch once would not do."""
-ROUND = ["case", "block", "visit"]
+ROUND = ["case", "block", "beside", "visit"]
 POSITION, AFTER = "position", "after"
 
 
@@ -78,8 +78,10 @@ def _visits(figures: pl.DataFrame, beside: Mapping[int, Sequence[str]]) -> pl.Da
     lists = ["visit", "visit_ns", "visit_position", "visit_after"]
     if not set(lists) <= set(figures.columns):
         return pl.DataFrame()
-    places = [(launch, place, name) for launch, names in beside.items() for place, name in enumerate(names)]
-    schema = {"launch": pl.Int32, "visit_after": pl.Int8, AFTER: pl.String}
+    places = [
+        (launch, place, name, "\n".join(names)) for launch, names in beside.items() for place, name in enumerate(names)
+    ]
+    schema = {"launch": pl.Int32, "visit_after": pl.Int8, AFTER: pl.String, "beside": pl.String}
     single = figures.select("case", "block", "launch", *lists).explode(lists)
     known = single.filter(pl.col("visit_ns") > 0, pl.col("visit_position") >= 0)
     named = known.join(pl.DataFrame(places, schema, orient="row"), on=["launch", "visit_after"])

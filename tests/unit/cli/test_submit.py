@@ -85,6 +85,20 @@ def test_a_job_has_the_rows_that_a_run_has(tmp_path: Path, behaviour: dict[str, 
     assert company(here.opened()) == company(store.open(tmp_path / "local/plan"))
 
 
+def test_a_job_has_the_groups_that_a_run_has(tmp_path: Path) -> None:
+    """Two of three candidates at a time, and in the next block another two."""
+    plan = "together = 2\n" + PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("blocks = 2", "blocks = 3")
+    here = site(tmp_path, "slurm", plan)
+    assert here.submit("--wait").exit_code == 0
+    assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
+    there = store.open(tmp_path / "local/plan")
+    assert rows(here.opened()) == rows(there)
+    assert company(here.opened()) == company(there)
+    besides = [one.beside for one in there.launches() if one.together > 1]
+    assert [len(one) for one in besides] == [2] * 6
+    assert len({frozenset(one) for one in besides}) == 3
+
+
 def company(kept: Store) -> list[tuple[int, str, int]]:
     """Return with how many others each launch measured in turn."""
     return sorted((one.block, one.candidate, one.together) for one in kept.launches())

@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rankbench import launch
@@ -53,7 +54,8 @@ def test_texts_that_a_command_reads_are_written_beside_its_output(tmp_path: Path
 
 def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
     """What is left out is counted; the keeper's own memory does not grow with it."""
-    launch.run(step(tmp_path, "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"))
+    script = "echo first; head -c 100000000 /dev/zero >&2; echo last; grep VmHWM /proc/$PPID/status"
+    outcome = launch.run(step(tmp_path, script))
     output = (tmp_path / "output").read_bytes()
     assert output.startswith(b"first\n")
     assert b"last\n" in output[-100:]
@@ -61,7 +63,7 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> No
     (omitted,) = re.findall(rb"\n\[rankbench left out (\d+) bytes of output here\]\n", output)
     assert len(output) < 2 * kept + 100
     printed = int(omitted) + len(output) - len(keeper.OMISSION % int(omitted))
-    assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2])
+    assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2]) == outcome.output_bytes
     assert int(output.split()[-2]) < 100_000
 
 
@@ -147,6 +149,15 @@ def test_a_step_that_shows_no_sign_of_life_is_hung_and_ended(tmp_path: Path) -> 
     outcome = launch.run(step(tmp_path, "trap '' TERM; sleep 1000 & setsid sleep 1000 & wait; sleep 1000", limit_s=0.2))
     assert (outcome.exit_code, outcome.hung) == (None, True)
     assert left(tmp_path) == []
+
+
+def test_a_step_whose_number_changes_is_not_hung(tmp_path: Path) -> None:
+    """It is four bytes at a place of a file that does not grow."""
+    (tmp_path / "page").write_bytes(bytes(64))
+    script = "for i in 1 2 3 4; do printf $i | dd of=$MARK/page bs=1 seek=35 conv=notrunc 2>/dev/null; sleep 0.5; done"
+    watched = step(tmp_path, script, limit_s=1)
+    assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 32))).hung is False
+    assert launch.run(msgspec.structs.replace(watched, sign=(tmp_path / "page", 36))).hung is True
 
 
 def test_a_step_whose_watched_file_grows_is_not_hung(tmp_path: Path) -> None:

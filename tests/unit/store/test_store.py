@@ -164,7 +164,7 @@ def rewrite(folder: Path, change: Callable[[Any], None], cases: Sequence[str], s
             pl.read_parquet(path).drop(columns).write_parquet(path)
 
 
-CASES_12 = ("cause",)
+CASES_12 = ("cause", "printed_bytes")
 CASES_11 = ("estimate_ns", "tolerance_ns")
 CASES_10 = ("first_ns", "second_ns")
 

@@ -63,7 +63,7 @@ def test_the_margin_covers_the_distance_to_the_next() -> None:
             spread=0.04,
             cases=LINES,
         )
-        for one in made.cases:
+        for one in made.case_verdicts:
             if one.winners == ["alpha"]:
                 total += 1
                 covered += one.margin_low <= 1.3 <= one.margin_high

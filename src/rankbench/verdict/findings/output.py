@@ -1,0 +1,89 @@
+"""Libraries that print: much in a launch, or in timed calls, whose times then include the printing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rankbench.language import NOTHING, Text, say
+from rankbench.model import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.model import Launch, Summary
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Output of libraries"
+
+MUCH_BYTES = 10 << 20
+"""Of a launch."""
+LINE_CHARACTERS = 200
+"""Of the line that is shown."""
+NUMBER = re.compile(r"\d+")
+
+
+def find(view: CampaignView) -> Iterator[Finding]:
+    """Yield a finding for each candidate that printed in timed calls, and for each with launches that print much."""
+    for name in view.candidates:
+        printing = [one for one in view.summaries if one.candidate == name and one.printed_bytes]
+        if printing:
+            yield _in_timed_calls(view, name, printing)
+        much = [one for one in view.launches if one.candidate == name and one.output_bytes > MUCH_BYTES]
+        if much:
+            yield _much(name, much)
+
+
+def _in_timed_calls(view: CampaignView, name: str, printing: list[Summary]) -> Finding:
+    most = max(printing, key=lambda one: one.printed_bytes)
+    return Finding(
+        kind="output",
+        title=say("{name} printed during timed calls", name=name),
+        text=say(
+            "A rank of {name} printed {size:count byte} or more during timed calls of {case}{more}: its time includes "
+            "that.",
+            name=name,
+            size=most.printed_bytes,
+            case=view.full_title(view.case_of[most.case]),
+            more=say(", and less in {n:count other case}", n=len(printing) - 1) if len(printing) > 1 else NOTHING,
+        ),
+        advice=say("Read the launch's log, correct what the library warns of, or make it silent, and measure again."),
+        cases=[one.case for one in printing],
+        severity="warning",
+    )
+
+
+def _much(name: str, launches: list[Launch]) -> Finding:
+    most = max(launches, key=lambda one: one.output_bytes)
+    line = repeated(most.log)
+    return Finding(
+        kind="output",
+        title=say("Launches of {name} print much", name=name),
+        text=say(
+            "{n:count launch} of {name} printed more than {much:size} each, launch {number} {size:size}{line}.",
+            n=len(launches),
+            name=name,
+            much=MUCH_BYTES,
+            number=most.number,
+            size=most.output_bytes,
+            line=_line(line) if line else NOTHING,
+        ),
+        advice=say("Correct what the library warns of, or make it silent: printing takes time."),
+        cases=[],
+        severity="warning",
+    )
+
+
+def _line(line: str) -> Text:
+    return say("; the first line that repeats: {line}", line=line)
+
+
+def repeated(log: str) -> str:
+    """Return the first whole line of a log that comes again, numbers in it aside; empty: none does.
+
+    The log may begin within a line.
+    """
+    lines = [line.strip() for line in log.splitlines()[1:]]
+    alike = [NUMBER.sub("0", line) for line in lines]
+    again = (line for line, kind in zip(lines, alike, strict=True) if line and alike.count(kind) > 1)
+    return next(again, "")[:LINE_CHARACTERS]

@@ -1,0 +1,69 @@
+"""The page of launches that measure in turn, as the launcher writes it."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rankbench.launch import turns
+
+FUTEX_WAIT, WAIT_S = 0, 20
+
+
+class Time(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
+
+
+def wait(path: str, place: int, woken: list[int]) -> None:
+    """Sleep until a number of the page, which is 0, is woken; -1: for too long."""
+    with Path(path).open("r+b") as file, mmap.mmap(file.fileno(), turns.PAGE_BYTES) as page:
+        word = ctypes.c_uint32.from_buffer(page, place)
+        limit, number = Time(WAIT_S, 0), turns.FUTEX[platform.machine()]
+        woken.append(ctypes.CDLL(None).syscall(number, ctypes.byref(word), FUTEX_WAIT, 0, ctypes.byref(limit), None, 0))
+        del word
+
+
+def asleep(thread: threading.Thread) -> bool:
+    state = Path(f"/proc/self/task/{thread.native_id}/stat").read_text().rpartition(")")[2].split()[0]
+    return state == "S"
+
+
+@pytest.mark.parametrize("place", [turns.TURN, turns.CHANGES])
+def test_who_waits_is_woken_when_a_launch_dies(place: int) -> None:
+    with closing(turns.Turns(3, 1)) as page:
+        path = page.arguments(0)[1].partition(":")[2]
+        woken: list[int] = []
+        waiting = threading.Thread(target=wait, args=(path, place, woken))
+        waiting.start()
+        until = time.monotonic() + WAIT_S
+        while not asleep(waiting) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        page.ended(1)
+        waiting.join()
+        assert woken == [0]
+        told = Path(path).read_bytes()
+        assert told[turns.PRESENCE + 4 :][:4] == turns.DONE
+        assert told.count(b"\0") == len(told) - 1
+
+
+def test_a_launch_that_has_left_by_itself_wakes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[int] = []
+    monkeypatch.setattr(turns, "wake", lambda _page, place: woken.append(place))
+    with closing(turns.Turns(2, 1)) as page:
+        page.ended(0)
+        page.ended(0)
+    assert woken == [turns.TURN, turns.CHANGES]
+
+
+def test_over_hosts_the_ranks_have_pages_and_streams_show_life() -> None:
+    with closing(turns.Turns(2, 1, over_hosts=True)) as page:
+        page.ended(0)
+        assert page.sign(0) is None

@@ -1,0 +1,67 @@
+"""Which candidates of a block are launched at the same time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import fakes
+import pytest
+
+from rankbench import plan
+from rankbench.model import RankbenchError
+
+NAMES = ["a", "b", "c", "d", "e", "f", "g"]
+PLAN = 'candidates = ["mpich"]\noperations = ["bcast"]\ntogether = '
+
+
+def meetings(names: list[str], most: int, blocks: int, seed: int) -> Counter[tuple[str, str]]:
+    """Return how often every two are in one group."""
+    met = Counter(dict.fromkeys(combinations(names, 2), 0))
+    for block in range(1, blocks + 1):
+        groups = plan.launch_groups(seed, block, names, most)
+        assert sorted(groups) == names
+        sizes = Counter(groups.values())
+        assert max(sizes.values()) <= most
+        assert max(sizes.values()) - min(sizes.values()) <= 1
+        assert len(sizes) == -(-len(names) // most)
+        met.update(pair for pair in list(met) if groups[pair[0]] == groups[pair[1]])
+    return met
+
+
+@pytest.mark.parametrize(("count", "most", "blocks"), [(3, 2, 3), (4, 2, 3), (3, 2, 30), (4, 2, 30)])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_two_meet_equally_often(count: int, most: int, blocks: int, seed: int) -> None:
+    assert len(set(meetings(NAMES[:count], most, blocks, seed).values())) == 1
+
+
+@pytest.mark.parametrize(("count", "most"), [(5, 2), (5, 3), (6, 2), (6, 3), (7, 3), (7, 2)])
+@pytest.mark.parametrize("blocks", [5, 20, 60])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_two_meet_about_equally_often(count: int, most: int, blocks: int, seed: int) -> None:
+    """Of a number of blocks, or of candidates, that cannot be divided so that all meet equally often."""
+    met = meetings(NAMES[:count], most, blocks, seed).values()
+    assert max(met) - min(met) <= 3
+
+
+def test_groups_of_a_block_do_not_depend_on_what_was_asked_before() -> None:
+    late = plan.launch_groups(5, 9, tuple(NAMES), 2)
+    assert [plan.launch_groups(5, block, NAMES, 2) for block in range(1, 10)][-1] == late
+    assert plan.launch_groups(6, 9, NAMES, 2) != late
+
+
+@pytest.mark.parametrize("most", [0, 7, 64])
+def test_all_are_one_group_where_there_is_room(most: int) -> None:
+    assert set(plan.launch_groups(1, 1, NAMES, most).values()) == {0}
+
+
+@pytest.mark.parametrize("told", ["true", "false", "2", "64"])
+def test_together_is_a_switch_or_a_number(told: str) -> None:
+    asked = plan.parse(PLAN + told, "plan.toml", fakes.machine()).together
+    assert str(asked).lower() == told
+
+
+@pytest.mark.parametrize("told", ["1", "0", "65", "2.0", "'two'"])
+def test_together_makes_no_sense(told: str) -> None:
+    with pytest.raises(RankbenchError, match="expected true, false, or how many launches at most, 2 to 64"):
+        plan.parse(PLAN + told, "plan.toml", fakes.machine())

@@ -1,0 +1,66 @@
+"""The findings on libraries that print."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes import verdicts
+
+from rankbench.campaign.launching import printed
+from rankbench.language import render
+from rankbench.model import CaseResult, CaseStatus
+from rankbench.verdict.findings import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.verdict.view import CampaignView
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> CampaignView:
+    return verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, cases=verdicts.LINE)
+
+
+def test_launches_that_print_much_are_reported_with_the_line_that_repeats(view: CampaignView) -> None:
+    log = "g 0\nonce\n[n1:17] warn 4\nother\n[n1:99] warn 5\n[n1:99] warn 6\n"
+    loud, *rest = view.launches
+    launches = [msgspec.structs.replace(loud, output_bytes=11 << 20, log=log), *rest]
+    (found,) = output.find(dataclasses.replace(view, launches=launches))
+    assert render(found.title) == f"Launches of {loud.candidate} print much"
+    assert render(found.text) == (
+        f"1 launch of {loud.candidate} printed more than 10 MiB each, launch {loud.number} 11 MiB; the first line that "
+        "repeats: [n1:17] warn 4."
+    )
+
+
+def test_little_output_is_no_finding(view: CampaignView) -> None:
+    launches = [msgspec.structs.replace(one, output_bytes=10 << 20) for one in view.launches]
+    assert list(output.find(dataclasses.replace(view, launches=launches))) == []
+
+
+def test_all_cases_with_printing_are_one_finding(view: CampaignView) -> None:
+    summaries = [
+        msgspec.structs.replace(one, printed_bytes=one.candidate == "beta" and number + 1)
+        for number, one in enumerate(view.summaries)
+    ]
+    (found,) = output.find(view.with_verdict(msgspec.structs.replace(view.verdict, summaries=summaries)))
+    assert len(found.cases) == 3
+    assert render(found.text).endswith(
+        "bytes or more during timed calls of allreduce, 8 B, and less in 2 other cases: its time includes that."
+    )
+
+
+@pytest.mark.parametrize(("came_out", "kept"), [(12, [5, 7]), (11, [0, 0])])
+def test_what_went_to_the_network_was_not_printed(view: CampaignView, came_out: int, kept: list[int]) -> None:
+    case = next(iter(view.case_of.values()))
+    results = [CaseResult(case=case, status=CaseStatus.OK, printed_bytes=count) for count in (5, 7)]
+    assert [one.printed_bytes for one in printed(results, came_out)] == kept
+
+
+@pytest.mark.parametrize("log", ["", "a", "a\na\nb", "a\nb\n\n\n"])
+def test_a_log_in_which_no_whole_line_repeats(log: str) -> None:
+    assert output.repeated(log) == ""
