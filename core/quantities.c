@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "facts.h"
 #include "overlap.h"
+#include "spent.h"
 #include "startup.h"
 #include "steady.h"
 #include "stop.h"
@@ -123,7 +124,9 @@ static double cost_of_sample(const struct setting *setting, const struct timing 
     other.long_ns = 0;
     other.spread_ns = 0;
     other.compares = false;
+    spend_all_on(PART_COST);
     const double ns = measure_median(setting, &other, run_nothing);
+    spend_freely(PART_CHECK);
     if (!cost || ns <= 0)
         return ns;
     keep_cost(cost, ns);
@@ -205,6 +208,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     const struct twin_reading before = read_both(setting->world->source);
     forget(setting->team->clock);
     const int64_t began_ns = steady_ns();
+    spend_on(PART_RENEW);
     renew_data(setting);
     dissemination_barrier(setting->team);
     timing->renewing_ns = (double)(steady_ns() - began_ns);
@@ -228,6 +232,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     outcome->migrated = outcome->moved_to != outcome->moved_from;
     if (!all_well(setting->team, outcome))
         return;
+    spend_on(PART_CHECK);
     check_again(setting, timing->long_ns);
     if (setting->threads == 1)
         result->cost_ns = cost_ns(setting, timing, measurement->repeats);

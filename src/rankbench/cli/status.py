@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from rankbench import store
-from rankbench.campaign import Decision, Progress, returned
+from rankbench.campaign import Decision, Progress, returned, spending
 from rankbench.campaign.progress import failures
 from rankbench.cli import columns, console
 from rankbench.cli.run import FAILURES, conclude, counted, spell_blocks, spell_seconds, tell
@@ -53,10 +53,13 @@ def status(
     folder: Annotated[Path | None, typer.Argument(help="The campaign; without it the newest below results.")] = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+    spent: Annotated[bool, typer.Option("--time", help="Show what its launches spent their time on.")] = False,
 ) -> None:
     """Say how far a campaign is, where its job stands and what went wrong; take in what a job brought."""
     opened = store.open(folder or store.newest(Path("results")))
-    if not (opened.folder / FOLDER).exists():
+    if spent:
+        show_spending(opened)
+    elif not (opened.folder / FOLDER).exists():
         told(opened)
     elif wait:
         follow(opened)
@@ -225,6 +228,20 @@ def told(opened: Store) -> None:
         tell(line)
     if len(lines) > FAILURES_SHOWN:
         tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report tells all")
+
+
+def show_spending(opened: Store) -> None:
+    """Print what the time of a campaign was spent on."""
+    launches = opened.launches()
+    parts = spending.spending(launches)
+    if not parts:
+        raise RankbenchError(f"{opened.folder}: no launch says what its time was spent on; measure again with --new")
+    rows = columns("time spent on", "seconds", "share", left=1)
+    for one in parts:
+        rows.add_row(spending.PARTS[one.part], f"{one.seconds:.2f}", f"{one.share:.1%}")
+    rows.add_row("all of it", f"{sum(one.seconds for one in parts):.2f}", "100.0%")
+    console.print(rows, markup=False)
+    tell(f"rank 0 of {counted(len(launches), 'launch')}; what precedes the first launch is not included")
 
 
 def table(opened: Store) -> Table:
