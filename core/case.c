@@ -15,6 +15,7 @@
 #include "registry.h"
 #include "rounds.h"
 #include "sense.h"
+#include "spent.h"
 #include "startup.h"
 #include "stop.h"
 #include "stream.h"
@@ -32,6 +33,7 @@ static void keep_layout(const struct layout *layout, struct result *result) {
 }
 
 static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
+    spend_on(PART_REHEARSE);
     timing->long_ns = rehearse(setting);
     if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
         return;
@@ -57,6 +59,7 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
         timing->measures = !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->measures(first_call(setting));
     keep_layout(first_call(setting)->layout, result);
     rehearse_and_time(setting, timing, result);
+    spend_on(PART_FREE);
     if (is_single(setting) && setting->outcome->severity == GOOD) {
         setting->outcome->growth_bytes = held_bytes() - held_before;
         take_value(setting, timing, &result->measurement);
@@ -107,6 +110,7 @@ static void tell(const struct timing *timing, const struct teller *teller, const
     const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
     int64_t taken = strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.taken : 0;
     watch_phase("is written");
+    spend_on(PART_WRITE);
     tree_broadcast(timing->team, &taken, sizeof taken);
     if (leads)
         write_result(teller->stream, teller->index, timing->wanted, result);
@@ -127,8 +131,9 @@ static void tell(const struct timing *timing, const struct teller *teller, const
 
 /* --- the ranks that take part --- */
 
-static struct plan make_plan(const struct wanted *wanted) {
-    struct plan plan = {.operation = find_operation(wanted->operation), .start = find_start(wanted->start), .wanted = wanted};
+static struct plan make_plan(const struct wanted *wanted, bool again) {
+    struct plan plan = {
+        .operation = find_operation(wanted->operation), .start = find_start(wanted->start), .wanted = wanted, .again = again};
     const struct choice *choices[MOST_CHOICES];
     const int count = choices_of(plan.operation, choices);
     for (int i = 0; i < count; i++)
@@ -178,6 +183,7 @@ static struct timing make_timing(const struct setting *setting, const struct cal
         .operation = operation,
         .start = setting->plan->start,
         .stop = &setting->plan->wanted->stop,
+        .again = setting->plan->again,
         .wanted = setting->plan->wanted,
         .call = first_call(setting),
         .buffers = &setting->workers->buffers,
@@ -269,9 +275,9 @@ static int ranks_of(const struct world *world, const struct plan *plan, const st
     return plan->operation->between_two ? 2 : plan->operation->in_pairs ? all / 2 * 2 : all;
 }
 
-struct result run_case(const struct world *world, const struct wanted *wanted, const struct teller *teller) {
+struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct teller *teller) {
     char line[LINE_BYTES / 2];
-    const struct plan plan = make_plan(wanted);
+    const struct plan plan = make_plan(wanted, again);
     const struct call call = make_call(&plan, &world->all);
     struct team team = team_of(world, &plan, &call);
     struct result result = {

@@ -11,7 +11,7 @@ struct teller {
     int index;
 };
 
-/* Runs one case on every rank of the world; the result is complete on rank 0 only. */
-struct result run_case(const struct world *world, const struct wanted *wanted, const struct teller *teller);
+/* Runs one case on every rank of the world; the result is complete on rank 0 only. `again`: this launch ran it before, and well. */
+struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct teller *teller);
 
 #endif

@@ -302,8 +302,11 @@ static void check_promises(const struct setting *setting) {
         check_statuses(setting);
 }
 
-static double rehearse_twice(const struct setting *setting) {
-    for (int turn = 0; turn < 2 && all_well(setting->team, setting->outcome); turn++) {
+/* What a launch has rehearsed once with two roots, it rehearses once more at each further visit: the first call on new buffers. All
+ * that follows, the call with new data after the last timed one included, is checked in every visit. */
+static double rehearse_calls(const struct setting *setting) {
+    const int turns = setting->plan->again ? 1 : 2;
+    for (int turn = 0; turn < turns && all_well(setting->team, setting->outcome); turn++) {
         if (rotates(setting))
             take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->ranks);
         else if (turn > 0 && has_room_for_any_root(setting))
@@ -319,11 +322,11 @@ static double rehearse_twice(const struct setting *setting) {
 
 double rehearse(const struct setting *setting) {
     const int root = first_call(setting)->root;
-    const double long_ns = rehearse_twice(setting);
+    const double long_ns = rehearse_calls(setting);
     shorten_silence(setting);
     if (!rotates(setting) && has_room_for_any_root(setting))
         take_root(&setting->workers->buffers, first_call(setting), root);
-    if (long_ns == 0)
+    if (long_ns == 0 && !setting->plan->again)
         check_promises(setting);
     return long_ns;
 }

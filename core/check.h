@@ -25,8 +25,9 @@ void look_between(const struct setting *setting);
 /* What is there must be right. */
 void inspect(const struct setting *setting);
 
-/* Twice with different data, so that what was left from the first call cannot pass for the second one's result. Where one call
- * spends the time limit, the second is the one that is timed; how long the first took is returned then, else 0. */
+/* Twice with different data (once where this launch measured the case before), so that what was left from the first call cannot
+ * pass for the second one's result. Where one call spends the time limit, the second is the one that is timed; how long the first
+ * took is returned then, else 0. */
 double rehearse(const struct setting *setting);
 /* What timing left behind must be right, and so must one more call with other data: a library that stopped doing anything
  * would have left what an earlier call brought. `long_ns` is what `rehearse` returned. */

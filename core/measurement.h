@@ -79,6 +79,8 @@ struct timing {
     int legs;
     /* How long one run took before anything was timed, where that is all that its time limit allows; else 0. */
     double long_ns;
+    /* Whether this launch measured the same case before. */
+    bool again;
     /* Whether this rank's times count. */
     bool measures;
     int64_t arrival, spread_ns;

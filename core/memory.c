@@ -138,7 +138,7 @@ static long huge_bytes_in_use(void) {
 }
 
 bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
-    const long before = huge_bytes_in_use();
+    const long before = buffers->memory.huge ? huge_bytes_in_use() : 0; /* Which takes the system long to count. */
     void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
         snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers (%ld bytes)", buffers->map_bytes);
@@ -155,8 +155,10 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
         snprintf(reason, REASON_BYTES, "the system takes no pages back (madvise: %s)", strerror(errno));
         return false;
     }
+    if (!buffers->memory.huge)
+        return true;
     const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (huge_bytes_in_use() - before) / HUGE_BYTES;
-    if (!buffers->memory.huge || got >= wanted)
+    if (got >= wanted)
         return true;
     snprintf(reason, REASON_BYTES, "the system gave %ld of %ld huge pages; is memory in pieces, or "
              "/sys/kernel/mm/transparent_hugepage/enabled 'never'?", got, wanted);

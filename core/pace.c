@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { FEW_ROUNDS = 8, MOST_WARM_ROUNDS = MOST_STAGE / 2, LEAST_WARM_UP_NS = 1000000 };
+/* Where connections are there, and only caches must be filled, so many times less of it. */
+enum { AGAIN_SHORTER = 4 };
 /* A margin that shrinks slowly is long enough for all but some 4 % of the stages: ln(32/31) / ln 2. */
 enum { FIRST_MARGIN_NS = 20000, MOST_MARGIN_NS = 50000000, MARGIN_SHRINKS_BY = 32, FIRST_SLACK_NS = 3000 };
 /* Calls that take longer leave no traces in caches and queues that would matter to the next. */
@@ -46,6 +48,10 @@ static int64_t within(int64_t value, int64_t least, int64_t most) {
 
 /* --- warm-up --- */
 
+static int shorter(const struct pace *pace) {
+    return pace->again ? AGAIN_SHORTER : 1;
+}
+
 static void take_warm_ups(struct pace *pace, const double *times_ns, int count) {
     const double lower_ns = quantile(times_ns, count, 0.25);
     const bool few = count < FEW_ROUNDS && pace->warm_ups > 0;
@@ -59,13 +65,15 @@ static void take_warm_ups(struct pace *pace, const double *times_ns, int count) 
 static bool has_spent(const struct pace *pace, double spent_ns, double limit_ns) {
     const double calls_ns = pace->estimate_ns * (double)pace->warm_ups;
     const bool long_calls = calls_ns > WARM_UP_SHARE * limit_ns || spent_ns > MOST_WARM_UP_SHARE * limit_ns;
-    return pace->warm_ups >= FEW_ROUNDS ? spent_ns > WARM_UP_SHARE * limit_ns : pace->warm_ups > 1 && long_calls;
+    const double enough_ns = WARM_UP_SHARE * limit_ns / shorter(pace);
+    return pace->warm_ups >= FEW_ROUNDS ? spent_ns > enough_ns : pace->warm_ups > 1 && long_calls;
 }
 
 int warm_pace(struct pace *pace, const double *times_ns, int count, double spent_ns, double limit_ns) {
     const double before_ns = pace->estimate_ns;
     take_warm_ups(pace, times_ns, count);
-    const bool settled = count >= MOST_WARM_ROUNDS && pace->estimate_ns > 0.9 * before_ns && spent_ns > LEAST_WARM_UP_NS;
+    const bool many = count >= MOST_WARM_ROUNDS / shorter(pace) && spent_ns > (double)LEAST_WARM_UP_NS / shorter(pace);
+    const bool settled = many && pace->estimate_ns > 0.9 * before_ns;
     if (settled || has_spent(pace, spent_ns, limit_ns))
         return 0;
     const bool again = pace->warm_ups == 1 && pace->estimate_ns > WARM_UP_SHARE / 2 * limit_ns;

@@ -25,6 +25,8 @@ struct pace {
     double longest_ns;
     /* Runs so far, before the first stage. */
     int64_t warm_ups;
+    /* Whether the same was warmed up before in this process: connections are there. */
+    bool again;
     int64_t window_ns, slack_ns, tolerance_ns;
     /* How far ahead a stage begins, for the news of it to reach all ranks. */
     int64_t margin_ns;

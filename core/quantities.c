@@ -14,6 +14,7 @@
 #include "rounds.h"
 #include "sample.h"
 #include "printing.h"
+#include "spent.h"
 #include "startup.h"
 #include "steady.h"
 #include "stop.h"
@@ -126,7 +127,9 @@ static double cost_of_sample(const struct setting *setting, const struct timing 
     other.long_ns = 0;
     other.spread_ns = 0;
     other.compares = false;
+    spend_all_on(PART_COST);
     const double ns = measure_median(setting, &other, run_nothing);
+    spend_freely(PART_CHECK);
     if (!cost || ns <= 0)
         return ns;
     keep_cost(cost, ns);
@@ -208,6 +211,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     const struct twin_reading before = read_both(setting->world->source);
     forget(setting->team->clock);
     const int64_t began_ns = steady_ns();
+    spend_on(PART_RENEW);
     renew_data(setting);
     dissemination_barrier(setting->team);
     timing->renewing_ns = (double)(steady_ns() - began_ns);
@@ -233,6 +237,7 @@ void time_case(const struct setting *setting, struct timing *timing, struct resu
     outcome->migrated = outcome->moved_to != outcome->moved_from;
     if (!all_well(setting->team, outcome))
         return;
+    spend_on(PART_CHECK);
     check_again(setting, timing->long_ns);
     if (setting->threads == 1)
         result->cost_ns = cost_ns(setting, timing, measurement->repeats);

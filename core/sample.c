@@ -22,6 +22,7 @@
 #include "request.h"
 #include "rounds.h"
 #include "source.h"
+#include "spent.h"
 #include "steady.h"
 #include "stop.h"
 #include "tree.h"
@@ -93,6 +94,7 @@ static int warm_up(const struct timing *timing, struct control *control, struct 
     struct pace *pace = &control->pace;
     double times_ns[MOST_ROUNDS];
     int code = MPI_SUCCESS;
+    pace->again = timing->again;
     control->agenda = (struct agenda){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
     pace->estimate_ns = pace->longest_ns = timing->long_ns;
     while (control->agenda.rounds > 0) {
@@ -183,9 +185,15 @@ static bool learn(const struct timing *timing, struct control *control, const st
     return update_pace(&control->pace, &control->pacing, &course);
 }
 
+static void count_calls(const struct timing *timing, const struct control *control, const struct sample *scored) {
+    for (int i = 0; i < control->agenda.rounds; i++)
+        move_spent(PART_ROUNDS, PART_CALLS, whole_ns(timing, scored[i].time_ns) * control->agenda.repeats);
+}
+
 /* Keeps what a stage brought, and learns from it how the next one should be. */
 static void take_stage(const struct timing *timing, struct control *control, struct measurement *into,
                        const struct sample *samples) {
+    count_calls(timing, control, samples + control->agenda.lead);
     const int kept = record(timing, &control->stopping, into, samples + control->agenda.lead, control->agenda.rounds);
     if (learn(timing, control, samples) && timing->start->scheduled) {
         control->tightened = true;
@@ -330,6 +338,7 @@ static void bring(const struct timing *timing) {
 /* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
  * since all have ended the stage, and what a next one brings is the same. */
 static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
+    spend_on(control->agenda.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
     if (control->agenda.step == STEP_SYNCHRONISE) {
         compare_clocks(timing, into);
     } else if (control->agenda.step == STEP_LOOK) {
@@ -361,7 +370,9 @@ int measure(const struct timing *timing, struct measurement *into) {
     const bool leads = timing->team->rank == 0;
     if (timing->reference)
         timing->reference->ready = false;
+    spend_on(PART_WARM_UP);
     int code = warm_up(timing, &control, samples);
+    spend_on(PART_STEER);
     if (!code && timing->long_ns == 0)
         keep(timing);
     bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
@@ -376,11 +387,14 @@ int measure(const struct timing *timing, struct measurement *into) {
             break;
         if (control.agenda.step != STEP_STAGE) {
             take_step(timing, &control, into);
+            spend_on(PART_STEER);
             continue;
         }
         control.stages++;
         control.calls += (control.agenda.lead + control.agenda.rounds) * (int64_t)control.agenda.repeats;
+        spend_on(PART_ROUNDS);
         code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
+        spend_on(PART_STEER);
         if (leads) {
             failed = count_state(samples, 1, ROUND_FAILED) != 0;
             take_stage(timing, &control, into, samples);
@@ -393,7 +407,9 @@ int measure(const struct timing *timing, struct measurement *into) {
     into->tolerance_ns = timing->start->scheduled && !timing->start->rounds ? control.pace.tolerance_ns : 0;
     into->stopped = (enum stopped)control.agenda.stopped;
     if (timing->compares && timing->team->clock->number_of_clocks > 1) {
+        spend_on(PART_CLOCKS);
         compare_clocks(timing, into);
+        spend_on(PART_STEER);
         score_again(timing, into);
         if (leads && control.tightened)
             judge_starts(timing, &control, into, into->taken);

@@ -14,6 +14,8 @@ struct plan {
     enum form form;
     const struct start *start;
     const struct wanted *wanted;
+    /* Whether this launch measured the same case before, and well. */
+    bool again;
     /* Ends with one without a choice. */
     struct chosen chosen[MOST_CHOICES + 1];
 };

@@ -15,6 +15,7 @@
 #include "request.h"
 #include "result.h"
 #include "source.h"
+#include "spent.h"
 #include "stream.h"
 #include "world.h"
 
@@ -231,6 +232,10 @@ void end_result(FILE *stream) {
 void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most) {
     fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
     fprintf(stream, ",\"waited_s\":%.6f,\"busy_s\":%.6f", 1e-9 * (double)rest->waited_ns, 1e-9 * (double)rest->busy_ns);
+    fputs(",\"spent_s\":{", stream);
+    for (int part = 0; part < PARTS; part++)
+        fprintf(stream, "%s\"%s\":%.6f", part ? "," : "", part_names[part], spent_s((enum part)part));
+    fputc('}', stream);
     fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
     fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);
     fprintf(stream, ",\"rank_0_memory_bytes\":%lld,\"most_memory_bytes\":%lld", (long long)first->memory_bytes,

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -747,6 +748,34 @@ def test_a_byte_spoilt_while_timing_is_caught_after_it(core: Core, flip: Path, c
     (record,) = core.job(tmp_path, 2, [asked], before=before)
     assert raised(record) == 1
     assert record["taken"] > 0
+
+
+@ONE_LIBRARY
+@pytest.mark.parametrize("operation", ["allreduce", "bcast"])
+def test_a_fault_that_begins_between_visits_of_a_case_is_caught(
+    core: Core, flip: Path, operation: str, tmp_path: Path
+) -> None:
+    """A case that was measured before in the launch is rehearsed once; it is checked no less afterwards."""
+    call = f"MPI_{operation.capitalize()}"
+    before = ("env", f"LD_PRELOAD={flip}", f"FLIP={call}", "FLIP_AFTER=9000")
+    asked = {"operation": operation, "bytes": 1000, "start": "barrier", "samples": 3000, "limit_s": 20}
+    statuses = [record["status"] for record in core.job(tmp_path, 2, [asked] * 6, before=before)]
+    assert {statuses[0], statuses[-1]} == {"ok", "wrong-data"}
+    assert statuses == sorted(statuses)
+
+
+@ONE_LIBRARY
+def test_the_end_of_a_stream_says_where_the_time_went(core: Core, tmp_path: Path) -> None:
+    """The parts are all of the time: those of visits are most of what passed between the first and the last of them."""
+    stream = tmp_path / "stream"
+    asked = ["--op", "bcast", "--sizes", "8,64K", "--samples", "3000"]
+    began_s = time.monotonic()
+    core.run(2, "--quiet", "--stream", str(stream), *asked, watch=stream)
+    passed_s = time.monotonic() - began_s
+    spent_s = json.loads(stream.read_text().splitlines()[-1])["spent_s"]
+    assert 0 < spent_s["calls"] < sum(spent_s.values()) < passed_s
+    assert all(spent_s[part] > 0 for part in ("rounds", "init", "prepare", "rehearse", "warm_up", "check", "write"))
+    assert spent_s["wait"] < 0.01
 
 
 @ONE_LIBRARY

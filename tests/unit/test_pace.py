@@ -32,7 +32,8 @@ class Pacing(ctypes.Structure):
 class Pace(ctypes.Structure):
     _fields_ = (
         ("estimate_ns", ctypes.c_double), ("longest_ns", ctypes.c_double), ("warm_ups", ctypes.c_int64),
-        ("window_ns", ctypes.c_int64), ("slack_ns", ctypes.c_int64), ("tolerance_ns", ctypes.c_int64),
+        ("again", ctypes.c_bool), ("window_ns", ctypes.c_int64), ("slack_ns", ctypes.c_int64),
+        ("tolerance_ns", ctypes.c_int64),
         ("margin_ns", ctypes.c_int64), ("lead", ctypes.c_int32), ("rounds", ctypes.c_int32),
         ("group", ctypes.c_int32), ("rest", ctypes.c_int32), ("timed", ctypes.c_int64), ("partings", ctypes.c_int64),
     )  # fmt: skip
@@ -67,9 +68,9 @@ def array(times_ns: Sequence[float]) -> ctypes.Array[ctypes.c_double]:
     return (ctypes.c_double * len(times_ns))(*times_ns)
 
 
-def warmed(core: ctypes.CDLL, times_ns: Sequence[float]) -> Pace:
+def warmed(core: ctypes.CDLL, times_ns: Sequence[float], *, again: bool = False) -> Pace:
     """Return the pace after a warm-up whose calls take these times, the last of them from then on."""
-    pace, waiting, spent_ns, rounds = Pace(), list(times_ns), 0.0, 1
+    pace, waiting, spent_ns, rounds = Pace(again=again), list(times_ns), 0.0, 1
     while rounds:
         stage = [waiting.pop(0) if len(waiting) > 1 else waiting[0] for _ in range(rounds)]
         spent_ns += sum(stage)
@@ -81,6 +82,13 @@ def warmed(core: ctypes.CDLL, times_ns: Sequence[float]) -> Pace:
 def update(core: ctypes.CDLL, pace: Pace, times_ns: Sequence[float], **seen: int) -> bool:
     course = Course(times_ns=array(times_ns), valid=len(times_ns), rounds=pace.rounds, **seen)
     return bool(core.update_pace(ctypes.byref(pace), ctypes.byref(WINDOW), ctypes.byref(course)))
+
+
+@pytest.mark.parametrize("call_ns", [200, CALL_NS, 100_000])
+def test_what_was_warmed_up_before_is_again_for_a_quarter_as_long(core: ctypes.CDLL, call_ns: float) -> None:
+    first, again = warmed(core, [call_ns]), warmed(core, [call_ns], again=True)
+    assert 8 <= again.warm_ups < first.warm_ups
+    assert again.estimate_ns == first.estimate_ns
 
 
 @pytest.mark.parametrize("stalled", range(12))

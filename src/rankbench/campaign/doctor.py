@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries, samples
 from rankbench.campaign import endings
@@ -18,7 +18,7 @@ from rankbench.launch.topology import numbers
 from rankbench.model import LaunchFacts, Library, Outcome, Placement, RankbenchError, RankFact, Record, Step, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankbench.build import Build
@@ -40,30 +40,76 @@ class Check(Record, frozen=True):
     """Of what works, what figures must not be compared without saying."""
 
 
+class Trial(NamedTuple):
+    """What is checked. The folder takes its stream and output."""
+
+    library: Library
+    build: Build
+    placement: Placement
+    folder: Path
+    settings: Mapping[str, str] = {}
+
+    @property
+    def output(self) -> Path:
+        """Return where the output of its launch is."""
+        return self.folder / "output.log"
+
+
 def check(
     library: Library, build: Build, placement: Placement, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Check:
-    """Launch the core's own check on a placement. The folder takes its stream and output.
+    """Launch the core's own check on a placement. The folder takes its stream and output."""
+    (found,) = check_together([Trial(library, build, placement, folder, settings or {})])
+    return found
+
+
+def check_together(trials: Sequence[Trial]) -> list[Check]:
+    """Launch the core's own check for all trials at the same time: nothing is measured.
 
     A launcher may end before it has handed on what ssh said: where nobody knows why nothing began, it is asked again.
     """
-    if lost := nameless(placement):
-        return Check(works=False, reason=lost)
-    folder.mkdir(parents=True, exist_ok=True)
-    stream_file, output = folder / "stream.jsonl", folder / "output.log"
-    program = [str(build.binary), "--check", "--stream", str(stream_file)]
-    try:
-        family = libraries.family_of(library)
-        command = family.launch_line(library, placement, settings or {}, program)
-        for _ in range(TRIES):
-            stream_file.unlink(missing_ok=True)
-            outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=LIMIT_S))
-            found = judged(library, placement, outcome, stream_file, output)
-            if found.works or found.facts or outcome.hung or explained(library, outcome, output):
-                break
-    except RankbenchError as error:
-        return Check(works=False, reason=str(error))
+    found = [Check(works=False, reason=nameless(trial.placement)) for trial in trials]
+    left = [place for place, check in enumerate(found) if not check.reason]
+    for _ in range(TRIES):
+        tried = attempt([trials[place] for place in left])
+        for place, (check, _) in zip(left, tried, strict=True):
+            found[place] = check
+        left = [place for place, (_, unexplained) in zip(left, tried, strict=True) if unexplained]
     return found
+
+
+def attempt(trials: Sequence[Trial]) -> list[tuple[Check, bool]]:
+    """Launch once; return what each trial found, and whether it is not known why it found nothing."""
+    steps = [step(trial) for trial in trials]
+    outcomes = iter(launch.run_together([one for one in steps if isinstance(one, Step)]))
+    ends = [next(outcomes) if isinstance(one, Step) else one for one in steps]
+    return [looked_at(trial, end) for trial, end in zip(trials, ends, strict=True)]
+
+
+def step(trial: Trial) -> Step | RankbenchError:
+    """Return how a trial is launched, or why it cannot be."""
+    trial.folder.mkdir(parents=True, exist_ok=True)
+    stream_file = trial.folder / "stream.jsonl"
+    stream_file.unlink(missing_ok=True)
+    program = [str(trial.build.binary), "--check", "--stream", str(stream_file)]
+    try:
+        family = libraries.family_of(trial.library)
+        command = family.launch_line(trial.library, trial.placement, trial.settings, program)
+    except RankbenchError as error:
+        return error
+    return Step(command=command, output=trial.output, watch=stream_file, limit_s=LIMIT_S)
+
+
+def looked_at(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]:
+    """Return what a trial found that ended so, and whether it is not known why it found nothing."""
+    if isinstance(end, RankbenchError):
+        return Check(works=False, reason=str(end)), isinstance(end, launch.UnwatchedError)
+    try:
+        found = judged(trial.library, trial.placement, end, trial.folder / "stream.jsonl", trial.output)
+        known = found.works or found.facts or end.hung or explained(trial.library, end, trial.output)
+    except RankbenchError as error:
+        return Check(works=False, reason=str(error)), False
+    return found, not known
 
 
 def explained(library: Library, outcome: Outcome, output: Path) -> str | None:

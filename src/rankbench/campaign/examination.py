@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign import doctor
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     from rankbench.build import Build
     from rankbench.model import Candidate, Library, Placement
+
+AT_ONCE = 4
+"""Checks at the same time."""
 
 
 class Refusal(NamedTuple):
@@ -68,11 +72,36 @@ def looks(
     folder: Path,
 ) -> Iterator[Seen]:
     """Check each candidate that is no twin in each placement, and yield what was found."""
-    output = folder / "output.log"
-    for candidate in candidates:
-        for placement in placements if not candidate.control_of else ():
-            output.unlink(missing_ok=True)
-            library, build = libraries[candidate.library], builds[candidate.library]
-            check = doctor.check(library, build, placement, folder, candidate.settings)
-            log = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
-            yield Seen(candidate, placement, check, log)
+    for placement in placements:
+        asked = [candidate for candidate in candidates if not candidate.control_of]
+        for at, some in enumerate(batches(asked, placement)):
+            trials = [
+                doctor.Trial(
+                    libraries[one.library],
+                    builds[one.library],
+                    placement,
+                    folder / placement.name / f"{at}-{place}",
+                    one.settings,
+                )
+                for place, one in enumerate(some)
+            ]
+            checks = doctor.check_together(trials)
+            yield from (
+                Seen(one, placement, check, printed(trial.output))
+                for one, trial, check in zip(some, trials, checks, strict=True)
+            )
+
+
+def batches(candidates: Sequence[Candidate], placement: Placement) -> list[Sequence[Candidate]]:
+    """Return which candidates are checked at the same time: some where a rank has a CPU of this machine, else one.
+
+    On nodes a scheduler or ssh may be in the way of several, and more ranks than CPUs wait for each other for long.
+    """
+    here = not placement.hosts and placement.launcher == "mpiexec" and placement.ranks <= (os.cpu_count() or 1)
+    count = AT_ONCE if here else 1
+    return [candidates[at : at + count] for at in range(0, len(candidates), count)]
+
+
+def printed(output: Path) -> str:
+    """Return what a check printed."""
+    return output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""

@@ -217,6 +217,7 @@ def recorded(
         beside=list(around.beside),
         waited_s=ending.stream.waited_s,
         busy_s=ending.stream.busy_s,
+        spent_s=ending.stream.spent_s,
         exit_code=code,
         command=command.arguments,
         environment=around.environment,

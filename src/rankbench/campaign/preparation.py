@@ -5,9 +5,11 @@ Or, where the folder holds a campaign of the same plan, that campaign again, if 
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -239,11 +241,13 @@ def require_baseline(planned: Plan, candidates: Collection[str]) -> None:
 
 def built(used: Iterable[Library], home: Path, tell: Tell) -> dict[str, Build]:
     """Build the core for each library, if it was not yet."""
+    asked = list(used)
+    began = monotonic()
     builds = {}
-    for library in used:
-        began = monotonic()
-        builds[library.name] = build.build(library, home)
-        tell(f"core ready for {library.name} after {monotonic() - began:.1f} s")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for library, made in zip(asked, pool.map(lambda one: build.build(one, home), asked), strict=True):
+            builds[library.name] = made
+            tell(f"core ready for {library.name} after {monotonic() - began:.1f} s")
     return builds
 
 

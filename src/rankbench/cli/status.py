@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from rankbench import store
-from rankbench.campaign import Decision, Progress, returned
+from rankbench.campaign import Decision, Progress, returned, spending
 from rankbench.campaign.progress import failures
 from rankbench.cli import CampaignFolder, columns, console, named_campaign, results_folder
 from rankbench.cli._output import TableOrJson, chosen_format, print_json, with_output
@@ -61,6 +61,7 @@ def status(
     folder: CampaignFolder = None,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+    spent: Annotated[bool, typer.Option("--time", help="Show what its launches spent their time on.")] = False,
     format_: TableOrJson = "table",
 ) -> None:
     """Show how far a campaign is, where its job is, and what failed.
@@ -71,7 +72,9 @@ def status(
     if wait and form == "json":
         raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
     opened = store.open(chosen_folder(folder))
-    if not (opened.folder / FOLDER).exists():
+    if spent:
+        show_spending(opened, form)
+    elif not (opened.folder / FOLDER).exists():
         show_json(opened, None) if form == "json" else told(opened)
     elif wait:
         follow(opened)
@@ -271,6 +274,23 @@ def told(opened: Store) -> None:
         tell(line)
     if len(lines) > FAILURES_SHOWN:
         tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report tells all")
+
+
+def show_spending(opened: Store, form: str) -> None:
+    """Print what the time of a campaign was spent on."""
+    launches = opened.launches()
+    parts = spending.spending(launches)
+    if not parts:
+        raise RankbenchError(f"{opened.folder}: no launch says what its time was spent on; measure again with --new")
+    if form == "json":
+        print_json([one._asdict() for one in parts])
+        return
+    rows = columns("time spent on", "seconds", "share", left=1)
+    for one in parts:
+        rows.add_row(spending.PARTS[one.part], f"{one.seconds:.2f}", f"{one.share:.1%}")
+    rows.add_row("all of it", f"{sum(one.seconds for one in parts):.2f}", "100.0%")
+    console.print(rows, markup=False)
+    tell(f"rank 0 of {counted(len(launches), 'launch')}; what precedes the first launch is not included")
 
 
 def table(opened: Store) -> Table:

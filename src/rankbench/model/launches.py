@@ -372,6 +372,8 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     waited_s: float = 0.0
     busy_s: float = 0.0
     """What ranks waited for their turns, and what CPU time their processes used meanwhile, all ranks together."""
+    spent_s: dict[str, float] = {}
+    """What rank 0 spent its time on, by the names of `core/spent.c`."""
     damage: str = ""
     """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
 
@@ -441,6 +443,8 @@ class Launch(Record, frozen=True):
     waited_s: float = 0.0
     busy_s: float = 0.0
     """What its ranks waited for their turns, and what CPU time their processes and launchers used meanwhile, of all."""
+    spent_s: dict[str, float] = {}
+    """What its rank 0 spent its time on, by part; empty: it did not come to its end."""
     alone: str = ""
     """Why it took no turns with others though the plan asks for it: launches of its candidate measured nothing so."""
     output_bytes: int = 0

@@ -125,8 +125,8 @@ KEYS: Mapping[str, Key] = {
         "true, false, or a number from 2 to 64",
         "true",
         "2",
-        "Whether the candidates of a block are launched at the same time and measure in turn, case by case; a number: so "
-        "many at most, in groups that change from block to block.",
+        "Whether the candidates of a block are launched at the same time and measure in turn, case by case; a number: "
+        "so many at most, in groups that change from block to block.",
     ),
     "clock": Key("a time source", '"auto"', '"tsc"', "The clock that ranks read."),
     "synchronisation": Key("linear, ring or tree", '"tree"', '"linear"', "How the clocks of ranks are compared."),

@@ -101,6 +101,7 @@ class _End(Line, frozen=True, kw_only=True, tag="end"):
     hop_ns: float = 0.0
     waited_s: float = 0.0
     busy_s: float = 0.0
+    spent_s: dict[str, float] = {}
 
 
 Head = _Launch | _Rank | _End
@@ -267,6 +268,7 @@ def stream(path: Path, lines: Sequence[Line], damage: str, cases: Sequence[Case]
         damage=damage,
         waited_s=sum(line.waited_s for line in ends),
         busy_s=sum(line.busy_s for line in ends),
+        spent_s=next((line.spent_s for line in ends), {}),
     )
 
 

@@ -13,6 +13,7 @@ the p-value of a look is turned into that of the whole campaign: the level at wh
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 POWER = 1.5
+MOST_STEPS, PRECISION, LEAST_CHANCE = 100, 1e-13, 1e-300
+"""Of the search for a bound."""
 POINTS = 401
 """Of the grid on which densities are carried from look to look."""
 GRID = np.array([1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.01, LEVEL, 0.2, 0.5])
@@ -91,7 +94,7 @@ def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
     for number, time in enumerate(times):
         step = np.sqrt(time - (times[number - 1] if number else 0.0))
         due = (spent[number] - before) / 2
-        bound = scipy.optimize.brentq(_missing, 0.0, 10.0 * np.sqrt(time), args=(points, density, step, due))
+        bound = _bound(10.0 * np.sqrt(time), points, density, step, due)
         found.append(2 * float(scipy.special.ndtr(-bound / np.sqrt(time))))
         grid = np.linspace(-bound, bound, POINTS)
         weights = np.full(POINTS, grid[1] - grid[0])
@@ -102,6 +105,24 @@ def levels(looks: tuple[int, ...], level: float = LEVEL) -> Values:
     return np.array(found)
 
 
+def _bound(high: float, points: Values, density: Values, step: float, due: float) -> float:
+    """Return where what is due passes, between 0 and `high`: the Illinois rule (Dowell and Jarratt, BIT 11, 1971)."""
+    low, at_low, at_high = 0.0, *(_missing(end, points, density, step, due) for end in (0.0, high))
+    for _ in range(MOST_STEPS):
+        at = high - at_high * (high - low) / (at_high - at_low)
+        missing = _missing(at, points, density, step, due)
+        if missing * at_high < 0:
+            low, at_low = high, at_high
+        else:
+            at_low /= 2
+        near = abs(at - high) <= PRECISION * at
+        high, at_high = at, missing
+        if near or missing == 0:
+            break
+    return high
+
+
 def _missing(bound: float, points: Values, density: Values, step: float, due: float) -> float:
-    """Return by how much the chance to pass a bound on one side, after one more step, is more than is due."""
-    return float(density @ scipy.special.ndtr((points - bound) / step)) - due
+    """Return the logarithm of the chance to pass a bound on one side, after one more step, over what is due."""
+    chance = float(density @ scipy.special.ndtr((points - bound) / step))
+    return math.log(max(chance, LEAST_CHANCE)) - math.log(due)

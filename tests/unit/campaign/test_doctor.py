@@ -59,6 +59,27 @@ def test_known_failure_is_explained(library: Library, tmp_path: Path) -> None:
     assert found.reason == "exit code 255: the launcher cannot find the program; build it again"
 
 
+def test_checks_at_the_same_time_find_what_each_finds_alone(library: Library, tmp_path: Path) -> None:
+    """Each waits until the other has begun, which it would do in vain if they were made one after the other."""
+    prefix = fake.make(tmp_path / "another", "9.8")
+    (another,) = libraries.find(libraries.Search(home=tmp_path, prefixes=(prefix,), system=()))
+    makes = [build.build(one, tmp_path / "home") for one in (library, another)]
+    for place, name in enumerate(("library", "another")):
+        launcher = tmp_path / name / "bin/mpiexec"
+        wait = f"touch {tmp_path}/begun{place}; until [ -e {tmp_path}/begun{1 - place} ]; do sleep 0.01; done"
+        start = tmp_path / name / "start"
+        launcher.rename(start)
+        launcher.write_text(f'#!/bin/sh\n{wait}\nexec {start} "$@"\n', "utf-8")
+        launcher.chmod(0o755)
+    fake.behave(tmp_path / "another", dead=True)
+    trials = [
+        doctor.Trial(one, made, PAIR, tmp_path / one.name) for one, made in zip((library, another), makes, strict=True)
+    ]
+    good, dead = doctor.check_together(trials)
+    assert (good.works, good.reason) == (True, "")
+    assert dead.reason == "exit code 1: fake core: told to be dead"
+
+
 def test_silent_end_without_a_stream_is_no_success(library: Library, tmp_path: Path) -> None:
     (tmp_path / "library/bin/mpiexec").write_text("#!/bin/sh\n", "utf-8")
     assert check(library, tmp_path).reason == "exit code 0 but no result: it printed nothing"

@@ -1,0 +1,78 @@
+"""What the time of a campaign was spent on, from the records of its launches. Pure.
+
+A launch says of its rank 0 what each part took (`core/spent.c`). Of launches that measured in turn one has its turn
+while the others wait, so that what all did in their turns adds up to the time between their start and their end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Launch
+
+PARTS = {
+    "between": "between launches: storing, judging, the machine's state",
+    "start": "start and end of launches: processes, MPI_Init, MPI_Finalize",
+    "facts": "facts of ranks, clocks and library",
+    "hop": "waking up, and handing a cache line round",
+    "prepare": "buffers, communicators, datatypes",
+    "rehearse": "calls checked before timing",
+    "warm_up": "warm-up",
+    "calls": "timed calls",
+    "rounds": "waiting for common starts, and looking at data between timed calls",
+    "steer": "deciding on the next stage",
+    "renew": "new data",
+    "clocks": "comparing clocks",
+    "check": "checks after timing",
+    "cost": "measuring what a measurement costs",
+    "free": "freeing buffers",
+    "write": "writing results",
+    "hand_over": "ending a turn",
+}
+"""What the parts are, in the order of a campaign."""
+OUTSIDE = {"init", "join", "wait"}
+"""Of a launch: what passes while launches start, or while another has its turn."""
+
+
+class Spent(NamedTuple):
+    """A part of a campaign's time."""
+
+    part: str
+    seconds: float
+    share: float
+    """Of all parts."""
+
+
+def spending(launches: Sequence[Launch]) -> list[Spent]:
+    """Return the parts of a campaign's time that took any, in the order of `PARTS`; none if no launch tells of it."""
+    groups = list(_groups(launches))
+    total: defaultdict[str, float] = defaultdict(float)
+    for group in groups:
+        own = [(part, took) for one in group for part, took in one.spent_s.items() if part not in OUTSIDE]
+        for part, took in own:
+            total[part] += took
+        total["start"] += max(0.0, sum(one.duration_s for one in group) - sum(took for _, took in own))
+    gaps_s = [_gap_s(before, after) for before, after in pairwise(groups)]
+    total["between"] = median(gaps_s) * len(gaps_s) if gaps_s else 0.0  # One of an interrupted campaign may last days.
+    whole = sum(total.values())
+    return [Spent(part, total[part], total[part] / whole) for part in PARTS if total[part] > 0]
+
+
+def _groups(launches: Sequence[Launch]) -> Iterator[list[Launch]]:
+    """Yield launches that ran at the same time, with what they spent their time on, in the order of their start."""
+    known = [one for one in launches if one.spent_s]
+    for started in sorted({one.started for one in known}):
+        yield [one for one in known if one.started == started]
+
+
+def _gap_s(before: Sequence[Launch], after: Sequence[Launch]) -> float:
+    """Return the time between two groups of launches."""
+    began = [datetime.fromisoformat(group[0].started).timestamp() for group in (before, after)]
+    return max(0.0, began[1] - began[0] - sum(one.duration_s for one in before))

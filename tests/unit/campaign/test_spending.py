@@ -1,0 +1,46 @@
+"""What the time of a campaign was spent on: parts of launches that took turns, starts, and what lies between them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from rankbench.campaign.spending import OUTSIDE, PARTS, spending
+from rankbench.model import Launch, LaunchStatus
+
+CORE = Path(__file__).parents[3] / "core"
+
+
+def launch(block: int, at_s: float, duration_s: float, **spent_s: float) -> Launch:
+    return Launch(
+        number=block, block=block, position=0, candidate="alpha", placement="here", status=LaunchStatus.OK, reason="",
+        started=(datetime(2026, 11, 25, tzinfo=UTC) + timedelta(seconds=at_s)).isoformat(), duration_s=duration_s,
+        exit_code=0, command=[], environment={}, facts=None, ranks=[], load_before=0.0, stolen_s=0.0, spent_s=spent_s,
+    )  # fmt: skip
+
+
+def test_every_part_of_the_core_is_explained() -> None:
+    (names,) = re.findall(r"part_names\[PARTS\] = \{(.*?)\};", (CORE / "spent.c").read_text(), re.DOTALL)
+    assert set(re.findall(r'"(\w+)"', names)) == (PARTS.keys() | OUTSIDE) - {"between", "start"}
+
+
+def test_turns_of_launches_add_up() -> None:
+    """Two launches at the same time, 10 s in all: each waits while the other has its turn."""
+    one = launch(1, 0, 5, init=0.5, join=0.5, wait=4.5, calls=2, check=2.5)
+    two = launch(1, 0, 5, init=1, wait=4.5, calls=3, check=1.5)
+    parts = {part.part: part for part in spending([one, two])}
+    assert {name: part.seconds for name, part in parts.items()} == {"start": 1, "calls": 5, "check": 4}
+    assert parts["calls"].share == 0.5
+
+
+def test_an_interruption_is_not_taken_for_time_between_launches() -> None:
+    starts_s = [0, 11, 22, 33 + 86400]
+    parts = spending([launch(block, at_s, 10, calls=10) for block, at_s in enumerate(starts_s, 1)])
+    assert {part.part: part.seconds for part in parts} == {"between": pytest.approx(3), "calls": 40}
+
+
+def test_launches_that_tell_nothing_have_no_parts() -> None:
+    assert spending([launch(1, 0, 5)]) == []
