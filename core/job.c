@@ -160,10 +160,10 @@ int64_t value_of(const struct wanted *wanted, const struct choice *choice) {
 struct field {
     const char *key;
     enum { TEXT, WHOLE, REAL } kind;
-    size_t place;
+    size_t place, bytes;
 };
 
-#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member)}
+#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member), sizeof(((struct wanted *)NULL)->member)}
 
 static const struct field fields[] = {
     FIELD("form", TEXT, form),
@@ -173,6 +173,7 @@ static const struct field fields[] = {
     FIELD("cache", TEXT, cache),
     FIELD("buffers", TEXT, buffers),
     FIELD("pages", TEXT, pages),
+    FIELD("settings", TEXT, settings),
     FIELD("alignment", WHOLE, alignment),
     FIELD("root", WHOLE, root),
     FIELD("samples", WHOLE, stop.samples),
@@ -188,7 +189,7 @@ static bool set_field(struct wanted *wanted, const struct field *field, const ch
     void *const into = (char *)wanted + field->place;
     char *end = "";
     if (field->kind == TEXT)
-        snprintf(into, NAME_BYTES, "%s", value);
+        snprintf(into, field->bytes, "%s", value);
     else if (field->kind == WHOLE)
         *(int64_t *)into = strtoll(value, &end, 10);
     else
@@ -519,6 +520,7 @@ static const struct flag options[] = {
     {"--cache", "NAME", "cache", "warm: buffers are used again; cold: rotated through more than the last-level cache"},
     {"--buffers", "NAME", "buffers", "separate, or in-place"},
     {"--pages", "NAME", "pages", "touched, untouched (fresh for every call) or huge"},
+    {"--settings", "VARIABLE=VALUE;...", "settings", "control variables of the library (MPI_T) for these cases"},
     {"--alignment", "BYTES", "alignment", "of the buffers, a power of two; else pages, if cold cache lines"},
     {"--root", "RANK", "root", "of rooted operations (0); -1: another one for every call"},
     {"--samples", "N", "samples", "end a case after N valid samples (1000)"},
@@ -538,6 +540,7 @@ static const struct flag options[] = {
     {"--threads", NULL, NULL, "tell MPI that several threads will call it; a job with cases of threads needs it"},
     {"--stream", "FILE", NULL, "write everything measured to FILE, as JSON, one record a line"},
     {"--quiet", NULL, NULL, "print no table"},
+    {"--cvars", NULL, NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices"},
     {"--check", NULL, NULL, "only check that the ranks form one world and that data arrive right"},
     {"--probe", NULL, NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms"},
     {"--clocks", NULL, NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all"},
@@ -632,7 +635,7 @@ static bool take_value(struct job *job, struct arguments *given, const struct fl
 
 static bool take_arguments(int argc, char **argv, struct job *job, struct arguments *given, char error[LINE_BYTES]) {
     const struct { const char *name; bool *on; } switches[] = {
-        {"--quiet", &job->quiet}, {"--check", &job->check}, {"--probe", &job->probe}, {"--describe", &job->describe}, {"--help", &job->help},
+        {"--quiet", &job->quiet}, {"--check", &job->check}, {"--cvars", &job->cvars}, {"--probe", &job->probe}, {"--describe", &job->describe}, {"--help", &job->help},
         {"--state", &job->state}, {"--clocks", &job->study}, {"--ranks", &job->every_rank},
         {"--each", &job->each_call}, {"--threads", &job->threads}, {"--separate-clocks", &job->separate_clocks}};
     for (int i = 1; i < argc; i++) {
@@ -672,7 +675,7 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
     job->by_hand = !by_file && !job->probe;
     if (job->probe && !given.operations && !by_file)
         given.operations = "all", given.forms = "all";
-    if (job->describe || job->help || job->state)
+    if (job->describe || job->help || job->state || job->cvars)
         return true;
     if (!job->check && !job->study && !by_file && !expand(job, &given, error))
         return false;

@@ -7,7 +7,7 @@
 #include "choices.h"
 #include "core.h"
 
-enum { MOST_SAMPLES = 100000000, MOST_FILL = 5 };
+enum { MOST_SAMPLES = 100000000, MOST_FILL = 5, SETTINGS_BYTES = 256 };
 
 /* When a case has enough samples: at whichever comes first. What is 0 does not count. */
 struct stop {
@@ -30,6 +30,8 @@ struct wanted {
     char cache[NAME_BYTES];
     char buffers[NAME_BYTES];
     char pages[NAME_BYTES];
+    /* Control variables of the library while the case is measured, `NAME=VALUE;NAME=VALUE`. */
+    char settings[SETTINGS_BYTES];
     int64_t alignment;
     int64_t root;
     int64_t bytes;
@@ -57,6 +59,8 @@ struct job {
     bool probe;
     bool state;
     bool study;
+    /* Only list the library's control variables. */
+    bool cvars;
     bool every_rank;
     bool each_call;
     /* Whether MPI is told that several threads will call it. */

@@ -9,6 +9,7 @@
 #include "case.h"
 #include "clock.h"
 #include "core.h"
+#include "cvars.h"
 #include "facts.h"
 #include "job.h"
 #include "near.h"
@@ -256,6 +257,16 @@ static int run_in_turn(struct world *world, const struct job *job, struct turns 
     return worst;
 }
 
+static int print_cvars(void) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const bool good = rank != 0 || list_cvars(stdout);
+    if (!good)
+        fputs("rankbench-core: --cvars: this library has no MPI_T\n", stderr);
+    MPI_Finalize();
+    return good ? EXIT_SUCCESS : EXIT_MPI;
+}
+
 static int run_under_mpi(struct job *job, bool good, const char *said) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
@@ -263,6 +274,8 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     start_library(good && job->threads); /* Threads cost every call. */
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (good && job->cvars)
+        return print_cvars();
     struct world world = make_world();
     struct turns *turns = NULL;
     snprintf(error, sizeof error, "%s", said);

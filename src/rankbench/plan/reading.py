@@ -9,6 +9,7 @@ import msgspec
 
 from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
 from rankbench.plan import jobs, measuring, notation, placing
+from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, document
 from rankbench.units import suggestion
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from rankbench.model import Machine
 
 KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
-        "pairs", "placements", "hosts", "remote_shell", "one_machine", "binding", "oversubscribe", "start", "memory",
-        "samples", "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation",
+        "settings", "pairs", "placements", "hosts", "remote_shell", "one_machine", "binding", "oversubscribe", "start",
+        "memory", "samples", "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation",
         "estimator", "confidence", "stop", "baseline", "control", "threshold", "calls", "seed", "job", "suite",
         "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
@@ -94,6 +95,7 @@ def parse(
         sizes_bytes=value("sizes", "8,1K,64K,1M").parsed(notation.sizes, notation.SIZES_HELP),
         datatypes=measuring.names(values["datatypes"], "datatype") if "datatypes" in values else [],
         options=options,
+        settings=settings_of_cases.settings(value("settings", {})),
         calls=calls(values.get("calls")),
         every_pair=every_pair(values.get("pairs"), options),
         placements=placements,
