@@ -257,14 +257,23 @@ static int run_in_turn(struct world *world, const struct job *job, struct turns 
     return worst;
 }
 
-static int print_cvars(void) {
-    int rank;
+/* On rank 0, into the stream's file where one is named. */
+static int print_cvars(const struct job *job) {
+    char error[LINE_BYTES];
+    FILE *stream = NULL;
+    int rank, worst = EXIT_SUCCESS;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const bool good = rank != 0 || list_cvars(stdout);
-    if (!good)
+    if (rank == 0 && !open_stream(job, &stream, error)) {
+        fprintf(stderr, "rankbench-core: %s\n", error);
+        worst = EXIT_STREAM;
+    } else if (rank == 0 && !list_cvars(stream ? stream : stdout)) {
         fputs("rankbench-core: --cvars: this library has no MPI_T\n", stderr);
+        worst = EXIT_MPI;
+    }
+    if (stream)
+        fclose(stream);
     MPI_Finalize();
-    return good ? EXIT_SUCCESS : EXIT_MPI;
+    return worst;
 }
 
 static int run_under_mpi(struct job *job, bool good, const char *said) {
@@ -275,7 +284,7 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     if (good && job->cvars)
-        return print_cvars();
+        return print_cvars(job);
     struct world world = make_world();
     struct turns *turns = NULL;
     snprintf(error, sizeof error, "%s", said);

@@ -56,6 +56,7 @@ from rankbench.model.plans import (
     SuiteSpec,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
+from rankbench.model.tuning import Choice, Handover, Rule, Variable, Variant
 from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Group, Level, Span, Summary, Verdict
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "CaseResult",
     "CaseStatus",
     "CaseVerdict",
+    "Choice",
     "Claim",
     "Column",
     "CommandLine",
@@ -94,6 +96,7 @@ __all__ = [
     "Foreign",
     "Form",
     "Group",
+    "Handover",
     "Imported",
     "Job",
     "Launch",
@@ -119,6 +122,7 @@ __all__ = [
     "RankbenchError",
     "Receipt",
     "Record",
+    "Rule",
     "Sampling",
     "Series",
     "SourceFact",
@@ -130,6 +134,8 @@ __all__ = [
     "Stream",
     "SuiteSpec",
     "Summary",
+    "Variable",
+    "Variant",
     "Verdict",
     "Visit",
     "columns_of",

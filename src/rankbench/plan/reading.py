@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 KEYS = ("question", "candidates", "candidate", "compilers", "operations", "forms", "sizes", "datatypes", "options",
         "settings", "pairs", "placements", "hosts", "remote_shell", "one_machine", "binding", "oversubscribe", "start",
-        "memory", "samples", "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock", "synchronisation",
-        "estimator", "confidence", "stop", "baseline", "control", "threshold", "calls", "seed", "job", "suite",
-        "suites")  # fmt: skip
+        "memory", "samples", "case_limit", "launch_limit", "every_rank", "each_call", "together", "clock",
+        "synchronisation", "estimator", "confidence", "stop", "baseline", "control", "threshold", "calls", "seed",
+        "job", "suite", "suites")  # fmt: skip
 PLACES = ("path", "source", "module")
 """Where the programs of a foreign tool can be, one of these."""
 USUAL = "usual"
