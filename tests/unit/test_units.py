@@ -32,6 +32,7 @@ CONTRACTS = {
     "plan/estimators": ("ORDER", "NAMES", "HELP", "OVER_CALLS", "MIDDLE", "figure"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
+    "libraries/tuners": ("FAMILIES", "IN_LAUNCH", "variants", "can_split", "handover"),
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
     "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
