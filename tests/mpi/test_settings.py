@@ -48,8 +48,8 @@ def algorithm(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @ONE_LIBRARY
 def test_a_setting_holds_for_its_case_alone(core: Core, algorithm: Path, tmp_path: Path) -> None:
-    cases = [{"operation": "allreduce", "bytes": 8, "samples": 20}, {"settings": RING}, {}, {"settings": ";"}]
-    cases = [cases[0] | one for one in cases]
+    plain = {"operation": "allreduce", "bytes": 8, "samples": 20}
+    cases = [plain, plain | {"settings": RING}, plain, plain | {"settings": ";"}]
     before = ("env", f"LD_PRELOAD={algorithm}", f"ALGORITHM={RING_NUMBER}", "ALGORITHM_HOW=wrong")
     records = core.job(tmp_path, 2, cases, before=before)
     assert [one["status"] for one in records] == ["ok", "wrong-data", "ok", "ok"]
