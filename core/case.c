@@ -10,6 +10,7 @@
 #include "check.h"
 #include "clock.h"
 #include "crew.h"
+#include "cvars.h"
 #include "prepare.h"
 #include "quantities.h"
 #include "registry.h"
@@ -211,7 +212,10 @@ static void run_in_team(const struct world *world, const struct team *team, cons
         note(&outcome, REFUSED, "too many samples to keep those of every rank");
     else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
         note_no_samples(&outcome, &result->measurement);
+    struct cvars *cvars = *plan->wanted->settings ? set_cvars(plan->wanted->settings, &outcome) : NULL;
     take_part(&setting, &timing, result);
+    if (cvars)
+        restore_cvars(cvars);
     free(setting.workers);
     finish(result, &outcome, &result->measurement);
     if (teller->wanted)

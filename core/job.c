@@ -151,10 +151,10 @@ static struct wanted usual(const char *operation_name) {
 struct field {
     const char *key;
     enum { TEXT, WHOLE, REAL } kind;
-    size_t place;
+    size_t place, bytes;
 };
 
-#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member)}
+#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member), sizeof(((struct wanted *)NULL)->member)}
 
 static const struct field fields[] = {
     FIELD("form", TEXT, form),
@@ -164,6 +164,7 @@ static const struct field fields[] = {
     FIELD("cache", TEXT, cache),
     FIELD("buffers", TEXT, buffers),
     FIELD("pages", TEXT, pages),
+    FIELD("settings", TEXT, settings),
     FIELD("alignment", WHOLE, alignment),
     FIELD("root", WHOLE, root),
     FIELD("samples", WHOLE, stop.samples),
@@ -179,7 +180,7 @@ static bool set_field(struct wanted *wanted, const struct field *field, const ch
     void *const into = (char *)wanted + field->place;
     char *end = "";
     if (field->kind == TEXT)
-        snprintf(into, NAME_BYTES, "%s", value);
+        snprintf(into, field->bytes, "%s", value);
     else if (field->kind == WHOLE)
         *(int64_t *)into = strtoll(value, &end, 10);
     else
@@ -518,6 +519,7 @@ static const struct option options[] = {
     {"--cache", "NAME", "warm: buffers are used again; cold: rotated through more than the last-level cache", OF_CASES("cache")},
     {"--buffers", "NAME", "separate, or in-place", OF_CASES("buffers")},
     {"--pages", "NAME", "touched, untouched (fresh for every call) or huge", OF_CASES("pages")},
+    {"--settings", "VARIABLE=VALUE;...", "control variables of the library (MPI_T) for these cases", OF_CASES("settings")},
     {"--alignment", "BYTES", "of the buffers, a power of two; else pages, if cold cache lines", OF_CASES("alignment")},
     {"--root", "RANK", "of rooted operations (0); -1: another one for every call", OF_CASES("root")},
     {"--samples", "N", "end a case after N valid samples (1000)", OF_CASES("samples")},
@@ -537,6 +539,7 @@ static const struct option options[] = {
     {"--threads", NULL, "tell MPI that several threads will call it; a job with cases of threads needs it", HELD(SWITCH, threads)},
     {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
     {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},
+    {"--cvars", NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices", HELD(SWITCH, cvars)},
     {"--check", NULL, "only check that the ranks form one world and that data arrive right", HELD(SWITCH, check)},
     {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms", HELD(SWITCH, probe)},
     {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all", HELD(SWITCH, study)},
@@ -656,7 +659,7 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
     job->by_hand = !by_file && !job->probe;
     if (job->probe && !given.operations && !by_file)
         given.operations = "all", given.forms = "all";
-    if (job->describe || job->help || job->state)
+    if (job->describe || job->help || job->state || job->cvars)
         return true;
     if (!job->check && !job->study && !by_file && !expand(job, &given, error))
         return false;

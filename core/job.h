@@ -25,6 +25,8 @@ struct job {
     bool probe;
     bool state;
     bool study;
+    /* Only list the library's control variables. */
+    bool cvars;
     bool every_rank;
     bool each_call;
     /* Whether MPI is told that several threads will call it. */

@@ -10,6 +10,7 @@
 #include "core.h"
 #include "data.h"
 #include "describe.h"
+#include "cvars.h"
 #include "facts.h"
 #include "job.h"
 #include "near.h"
@@ -282,6 +283,25 @@ static int run_in_turn(struct world *world, const struct job *job, struct turns 
     return worst;
 }
 
+/* On rank 0, into the stream's file where one is named. */
+static int print_cvars(const struct job *job) {
+    char error[LINE_BYTES];
+    FILE *stream = NULL;
+    int rank, worst = EXIT_SUCCESS;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && !open_stream(job, &stream, error)) {
+        fprintf(stderr, "rankbench-core: %s\n", error);
+        worst = EXIT_STREAM;
+    } else if (rank == 0 && !list_cvars(stream ? stream : stdout)) {
+        fputs("rankbench-core: --cvars: this library has no MPI_T\n", stderr);
+        worst = EXIT_MPI;
+    }
+    if (stream)
+        fclose(stream);
+    MPI_Finalize();
+    return worst;
+}
+
 static int run_under_mpi(struct job *job, bool good, const char *said) {
     char error[LINE_BYTES];
     FILE *stream = NULL;
@@ -291,6 +311,8 @@ static int run_under_mpi(struct job *job, bool good, const char *said) {
     spend_on(PART_JOIN);
     must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     must(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (good && job->cvars)
+        return print_cvars(job);
     struct world world = make_world();
     struct turns *turns = NULL;
     snprintf(error, sizeof error, "%s", said);

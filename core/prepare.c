@@ -122,8 +122,9 @@ void take_memory(const struct setting *setting) {
         }
 }
 
+/* Open MPI chooses the algorithms of a communicator when it is made. */
 static bool needs_communicators(const struct setting *setting) {
-    return setting->threads > 1 || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
+    return setting->threads > 1 || *setting->plan->wanted->settings || chosen_of(setting, &quantity_choice) == QUANTITY_MEMORY;
 }
 
 void take_communicators(const struct setting *setting) {

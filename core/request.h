@@ -6,7 +6,7 @@
 
 #include "op.h"
 
-enum { MOST_SAMPLES = 100000000, MOST_FILL = 5 };
+enum { MOST_SAMPLES = 100000000, MOST_FILL = 5, SETTINGS_BYTES = 256 };
 
 /* When a case has enough samples: at whichever comes first. What is 0 does not count. */
 struct stop {
@@ -29,6 +29,8 @@ struct wanted {
     char cache[NAME_BYTES];
     char buffers[NAME_BYTES];
     char pages[NAME_BYTES];
+    /* Control variables of the library while the case is measured, `NAME=VALUE;NAME=VALUE`. */
+    char settings[SETTINGS_BYTES];
     int64_t alignment;
     int64_t root;
     int64_t bytes;

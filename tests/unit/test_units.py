@@ -33,6 +33,7 @@ CONTRACTS = {
     "plan/stop_rules": ("ORDER", "NAME", "AMOUNT", "HELP", "LOOKS", "COSTS_ERROR", "decide"),
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
+    "libraries/tuners": ("FAMILIES", "IN_LAUNCH", "variants", "can_split", "handover"),
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
     "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),

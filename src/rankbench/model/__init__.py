@@ -57,6 +57,7 @@ from rankbench.model.plans import (
     SuiteSpec,
 )
 from rankbench.model.steps import CommandLine, Outcome, Step
+from rankbench.model.tuning import Choice, Handover, Rule, Variable, Variant
 from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Group, Level, Span, Summary, Verdict
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "CaseResult",
     "CaseStatus",
     "CaseVerdict",
+    "Choice",
     "Claim",
     "Column",
     "CommandLine",
@@ -96,6 +98,7 @@ __all__ = [
     "Foreign",
     "Form",
     "Group",
+    "Handover",
     "Imported",
     "Job",
     "Launch",
@@ -121,6 +124,7 @@ __all__ = [
     "RankbenchError",
     "Receipt",
     "Record",
+    "Rule",
     "Sampling",
     "Series",
     "SourceFact",
@@ -132,6 +136,8 @@ __all__ = [
     "Stream",
     "SuiteSpec",
     "Summary",
+    "Variable",
+    "Variant",
     "Verdict",
     "Visit",
     "columns_of",

@@ -217,6 +217,8 @@ class Plan(Record, frozen=True):
     """Each case is made with each of them that its operation can use; empty: each operation's own."""
     options: dict[str, list[str]] = {}
     """By name of an option, or OPERATION.NAME: cases are made with each of these values, where the operation has it."""
+    settings: dict[str, dict[str, str]] = {}
+    """Control variables of the library by the names under which cases carry them, by the option `settings`."""
     calls: list[Calls] = []
     """Of the reader's application: the verdict says what they come to."""
     every_pair: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.model import FORMS, Case, RankbenchError
+from rankbench.plan import settings
 from rankbench.plan.options import PAIR, check_options, dimensions_of, usable_options
 from rankbench.plan.variants import (
     Line,
@@ -32,6 +33,7 @@ MEMORY_SHARE = 0.8
 def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, each once, and notes on what was left out and what a reader must know."""
     check_names(plan, description)
+    description = settings.offered(description, plan)
     notes: dict[str, None] = dict.fromkeys(plan.notes)
     wanted = list(chosen(plan, description, notes))
     notes.update(dict.fromkeys(check_options(plan, description, {operation.name for operation, _ in wanted})))

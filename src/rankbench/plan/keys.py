@@ -74,6 +74,12 @@ KEYS: Mapping[str, Key] = {
         '["auto", "vector"]',
         "Datatypes of the messages; `auto` is the usual one of an operation.",
     ),
+    "settings": Key(
+        "a table: NAME = { VARIABLE = value }",
+        "",
+        '{ ring = { MPIR_CVAR_DEVICE_COLLECTIVES = "none", MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM = "ring" } }',
+        "Control variables of the library that cases carry: the option `settings` names these, and `default` for none.",
+    ),
     "options": Key(
         "a table: NAME = value or values",
         "",

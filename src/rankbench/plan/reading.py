@@ -9,6 +9,7 @@ import msgspec
 
 from rankbench.model import FORMS, Calls, CandidateSpec, Form, Plan, RankbenchError, Stop, SuiteSpec
 from rankbench.plan import jobs, keys, measuring, notation, placing, stop_rules
+from rankbench.plan import settings as settings_of_cases
 from rankbench.plan.document import Value, document
 from rankbench.units import suggestion
 
@@ -98,6 +99,7 @@ def parse(
         sizes_bytes=value("sizes", "8,1K,64K,1M").parsed(notation.sizes, notation.SIZES_HELP),
         datatypes=measuring.names(values["datatypes"], "datatype") if "datatypes" in values else [],
         options=options,
+        settings=settings_of_cases.settings(value("settings", {})),
         calls=calls(values.get("calls")),
         every_pair=every_pair(values.get("pairs"), options),
         placements=placements,

@@ -28,6 +28,7 @@ from rankbench.model import (
     Visit,
     columns_of,
 )
+from rankbench.plan import settings
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -185,7 +186,7 @@ def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
     others = {key: stops[key] for key in stops if key not in {"good", "passes"}}
     more = _others(others, msgspec.structs.asdict(Sampling()))
     measured = {"samples": -(-plan.sampling.good // passes)} | more | {"limit_s": round(plan.case_limit_s / passes, 6)}
-    return f"case {_tokens(case_is | memory | case.options | measured)}"
+    return f"case {_tokens(case_is | memory | settings.chosen(case, plan) | measured)}"
 
 
 def _others(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:

@@ -1,0 +1,73 @@
+"""Settings of a library that cases carry: the table `[settings]` of a plan, and the option `settings` that names them.
+
+The core sets the variables through MPI_T while such a case is measured, so that all settings are measured in one launch
+and in turn. Where a library has no such variable, or takes no value of it while it runs, the case is `lacking`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rankbench.model import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankbench.model import Case, Description, Plan
+    from rankbench.plan.document import Value
+
+OPTION, DEFAULT = "settings", "default"
+HELP = "control variables of the library while the case is measured (MPI_T); the plan's table [settings] has them"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+-]*")
+NAME_HELP = 'a name of letters, digits, "_", "+" and "-", which is not "default"'
+MOST_BYTES = 255
+"""Of one setting's variables as a job has them: the core has room for so many."""
+
+
+def settings(value: Value) -> dict[str, dict[str, str]]:
+    """Return the variables of each setting of the table `[settings]`, by name."""
+    found = {}
+    for name, one in value.entries("NAME = { VARIABLE = value }").items():
+        if not NAME.fullmatch(name) or name == DEFAULT:
+            raise one.fail(f"found {name!r}, expected {NAME_HELP}")
+        found[name] = dict(_variables(one))
+        if len(spelled(found[name]).encode()) > MOST_BYTES:
+            raise one.fail(f"its variables take more than {MOST_BYTES} characters; leave some out")
+    return found
+
+
+def _variables(value: Value) -> Iterator[tuple[str, str]]:
+    for variable, one in value.entries("VARIABLE = value").items():
+        if isinstance(one.raw, bool) or not isinstance(one.raw, str | int):
+            raise one.expected("text or a whole number")
+        if re.search(r"[\s;=]", f"{variable}{one.raw}") or not variable:
+            raise one.fail("found a blank, ; or =, which a job cannot carry")
+        yield variable, str(one.raw)
+
+
+def offered(description: Description, plan: Plan) -> Description:
+    """Return what the core can do with the plan's settings as an option of each of its operations."""
+    if not plan.settings:
+        return description
+    option = Option(name=OPTION, help=HELP, usual=DEFAULT, values=[DEFAULT, *plan.settings])
+    operations = [
+        operation
+        if operation.foreign or operation.once
+        else msgspec.structs.replace(operation, options=[*operation.options, option])
+        for operation in description.operations
+    ]
+    return msgspec.structs.replace(description, operations=operations)
+
+
+def chosen(case: Case, plan: Plan) -> dict[str, str]:
+    """Return the options of a case as a job has them: settings with their variables in place of their name."""
+    name = case.options.get(OPTION)
+    return case.options if name is None else case.options | {OPTION: spelled(plan.settings[name])}
+
+
+def spelled(variables: Mapping[str, str]) -> str:
+    """Return variables as the core reads them, `NAME=VALUE;NAME=VALUE`; of none, what sets none."""
+    return ";".join(f"{name}={value}" for name, value in variables.items()) or ";"

@@ -1,0 +1,157 @@
+"""From what a search measured to rules: which variant is significantly faster, and for which sizes. Pure.
+
+A setting is changed only where it is faster than the library's own choice by more than the threshold. What a choice
+among many gains is biased upwards; the proof, on other measurements, gives the gain.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from rankbench import statistics
+from rankbench.model import Rule
+from rankbench.plan.settings import OPTION
+from rankbench.tuning import DEFAULT
+from rankbench.tuning.plans import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankbench.model import Campaign, Comparison, Variant
+    from rankbench.store import Store
+    from rankbench.tuning import Task
+
+KEEPS = 1.0
+"""Of a variant after screening: the lowest end of its intervals must be below this ratio to the library's choice."""
+
+
+class Measured(NamedTuple):
+    """The variants of a search against the library's own choice."""
+
+    ratios: dict[tuple[str, int, str], Comparison]
+    """Time of a variant over time by default, by operation, size and variant."""
+    wrong: dict[str, list[str]]
+    """Operations in which a variant delivered wrong data, by variant."""
+
+
+def measured(store: Store, task: Task) -> Measured:
+    """Return what a search measured."""
+    campaign = store.campaign
+    named = _variants(campaign, task)
+    figures = statistics.launch_figures(store.samples(), campaign.plan.estimator)
+    figures = figures.filter(~pl.col("uncertain"), ~pl.col("few"))
+    rows = (
+        figures.join(named, on=["case", "candidate"])
+        .with_columns(case="like", candidate="variant")
+        .drop("like", "variant")
+    )
+    pairs = [(DEFAULT, name) for name in rows["candidate"].unique().sort() if name != DEFAULT]
+    found = statistics.compare(rows, pairs, campaign.plan.threshold, confidence=campaign.plan.confidence)
+    cases = {case.key: case for case in campaign.cases}
+    ratios = {(cases[one.case].operation, cases[one.case].size_bytes, one.other): one for one in found}
+    return Measured(ratios, _wrong(store, named, campaign))
+
+
+def _variants(campaign: Campaign, task: Task) -> pl.DataFrame:
+    """Return the variant of each case and candidate, and the case that is `like` it but by the library's choice."""
+    usual = {_without(case.key): case.key for case in campaign.cases if OPTION not in case.options}
+    names = {label(operation, one): one.name for operation, own in task.variants.items() for one in own}
+    rows = [
+        (
+            case.key,
+            candidate.name,
+            usual[_without(case.key)],
+            names.get(case.options.get(OPTION, ""), DEFAULT) if task.in_launch else candidate.name,
+        )
+        for case in campaign.cases
+        for candidate in campaign.candidates
+    ]
+    return pl.DataFrame(rows, ["case", "candidate", "like", "variant"], orient="row")
+
+
+def _without(key: str) -> str:
+    """Return a case's key without its settings."""
+    return ".".join(word for word in key.split(".") if not word.startswith(f"{OPTION}="))
+
+
+def _wrong(store: Store, named: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:
+    cases = {case.key: case for case in campaign.cases}
+    rows = store.cases().filter(pl.col("status") == "wrong-data").select("case", "candidate").unique()
+    found: dict[str, list[str]] = {}
+    for case, variant in rows.join(named, on=["case", "candidate"]).select("case", "variant").iter_rows():
+        found.setdefault(variant, []).append(cases[case].operation)
+    return {variant: sorted(set(operations)) for variant, operations in found.items()}
+
+
+def promising(task: Task, found: Measured) -> dict[str, list[Variant]]:
+    """Return the variants that may still be faster somewhere, by operation."""
+    kept: dict[str, list[Variant]] = {}
+    for operation, variants in task.variants.items():
+        for variant in variants:
+            own = [one for (name, _, label), one in found.ratios.items() if (name, label) == (operation, variant.name)]
+            right = operation not in found.wrong.get(variant.name, ())
+            if right and any(one.low < KEEPS and one.ratio < 1 + task.threshold for one in own):
+                kept.setdefault(operation, []).append(variant)
+    return kept
+
+
+def rules(task: Task, found: Measured, can_split: Mapping[str, bool]) -> list[Rule]:
+    """Return the rules: of each operation ranges of sizes with the variant that is used there."""
+    listed: list[Rule] = []
+    for operation in task.operations:
+        variants = [one for one in task.variants.get(operation, ()) if operation not in found.wrong.get(one.name, ())]
+        if can_split.get(operation, False):
+            listed += _split(operation, task, found, variants)
+        else:
+            listed += _whole(operation, task, found, variants)
+    return listed
+
+
+def _whole(operation: str, task: Task, found: Measured, variants: Sequence[Variant]) -> Iterable[Rule]:
+    """Yield the one variant for all sizes: never slower, faster somewhere, with the lowest times of all such."""
+    able = [one for one in variants if _is_never_slower(operation, one, task, found)]
+    if able:
+        best = min(able, key=lambda one: _product(operation, one, found))
+        sizes = _sizes(operation, found)
+        yield Rule(operation, min(sizes), max(sizes), best)
+
+
+def _is_never_slower(operation: str, variant: Variant, task: Task, found: Measured) -> bool:
+    own = [found.ratios.get((operation, size, variant.name)) for size in _sizes(operation, found)]
+    known = [one for one in own if one]
+    bounded = all(one.ratio <= 1 + task.threshold and not (one.different and one.ratio > 1) for one in known)
+    return len(known) == len(own) and bounded and any(_is_faster(one) for one in known)
+
+
+def _product(operation: str, variant: Variant, found: Measured) -> float:
+    return math.prod(found.ratios[operation, size, variant.name].ratio for size in _sizes(operation, found))
+
+
+def _sizes(operation: str, found: Measured) -> list[int]:
+    """Return the sizes in which an operation was measured, in rising order."""
+    return sorted({size for name, size, _ in found.ratios if name == operation})
+
+
+def _split(operation: str, task: Task, found: Measured, variants: Sequence[Variant]) -> Iterable[Rule]:
+    """Yield ranges of sizes. A variant goes on as long as it is faster and no other one is faster than it by more."""
+    current: Rule | None = None
+    for size in _sizes(operation, found):
+        faster = {one.name: one for one in variants if _is_faster(found.ratios.get((operation, size, one.name)))}
+        ratios = {name: found.ratios[operation, size, name].ratio for name in faster}
+        best = min(ratios, key=lambda name: ratios[name], default="")
+        goes_on = current and ratios.get(current.variant.name, 9e9) <= ratios.get(best, 0) * (1 + task.threshold)
+        if current and goes_on:
+            current = Rule(operation, current.first_bytes, size, current.variant)
+            continue
+        if current:
+            yield current if not best else Rule(operation, current.first_bytes, size - 1, current.variant)
+        current = Rule(operation, size, size, faster[best]) if best else None
+    if current:
+        yield current
+
+
+def _is_faster(one: Comparison | None) -> bool:
+    return one is not None and one.different and one.ratio < 1

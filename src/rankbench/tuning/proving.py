@@ -1,0 +1,104 @@
+"""What a proof says: the library as tuned against the library by default, over all cases and in each. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankbench import statistics
+from rankbench.language import Text, say
+from rankbench.statistics.decision import Decision, Estimate, decide
+from rankbench.statistics.pairing import paired_logs
+from rankbench.tuning import DEFAULT, TUNED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankbench.model import Campaign, Case, Comparison, Rule
+    from rankbench.store import Store
+
+
+class Proof(NamedTuple):
+    """The result of a proof."""
+
+    overall: Decision | None
+    """Time as tuned over time by default, each operation with the same weight; none where too little has figures."""
+    cases: list[tuple[Case, Comparison]]
+    threshold: float
+
+    @property
+    def faster(self) -> list[Case]:
+        """Cases in which the tuned library is faster by more than the threshold."""
+        return [case for case, one in self.cases if one.different and one.ratio < 1]
+
+    @property
+    def slower(self) -> list[Case]:
+        """Cases in which it is slower by more than the threshold."""
+        return [case for case, one in self.cases if one.different and one.ratio > 1]
+
+    @property
+    def significant(self) -> bool:
+        """Whether it is faster over all cases, by any amount, and somewhere by more than the threshold."""
+        return bool(self.overall and self.overall.high < 1 and self.faster)
+
+    @property
+    def text(self) -> Text:
+        """The result in a sentence."""
+        counts = Counter("equivalent" if one.alike else "open" for _, one in self.cases if not one.different)
+        parts = {"n": len(self.cases), "faster": len(self.faster), "slower": len(self.slower)}
+        single = say(
+            "faster in {faster}, slower in {slower}, equivalent in {equivalent}, not distinguishable in {open}",
+            equivalent=counts["equivalent"],
+            open=counts["open"],
+            **parts,
+        )
+        if not self.overall:
+            return single
+        return say(
+            "{ratio:ratio} of the time ({low:ratio} to {high:ratio}) over {n:count case}: {single}",
+            ratio=self.overall.ratio,
+            low=self.overall.low,
+            high=self.overall.high,
+            single=single,
+            **parts,
+        )
+
+
+def proof(store: Store) -> Proof:
+    """Return what a campaign of the default and the tuned library says."""
+    campaign = store.campaign
+    plan = campaign.plan
+    figures = statistics.launch_figures(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
+    found = statistics.compare(figures, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
+    cases = {case.key: case for case in campaign.cases}
+    return Proof(_overall(figures, campaign), [(cases[one.case], one) for one in found], plan.threshold)
+
+
+def _overall(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:
+    """Return the mean log ratio of blocks, in each of which operations have the same weight."""
+    operations = pl.DataFrame(
+        [(case.key, case.operation) for case in campaign.cases], ["case", "operation"], orient="row"
+    )
+    logs = paired_logs(figures, DEFAULT, TUNED).join(operations, on="case")
+    by_block = logs.group_by("block", "operation").agg(pl.col("log").mean()).group_by("block").agg(pl.col("log").mean())
+    values = by_block["log"].to_numpy()
+    if len(values) < statistics.FEWEST_BLOCKS:
+        return None
+    error = max(float(np.std(values, ddof=1)), statistics.FINEST_SPREAD) / len(values) ** 0.5
+    return decide([Estimate(float(values.mean()), error, len(values) - 1)], 0.0, campaign.plan.confidence)[0]
+
+
+def kept(rules: Sequence[Rule], found: Proof, can_split: Mapping[str, bool]) -> list[Rule]:
+    """Return the rules less those that make a case slower; of an operation with one rule for all sizes, that one."""
+    slower = [(case.operation, case.size_bytes) for case in found.slower]
+    return [
+        rule
+        for rule in rules
+        if not any(
+            name == rule.operation and (rule.first_bytes <= size <= rule.last_bytes or not can_split[name])
+            for name, size in slower
+        )
+    ]

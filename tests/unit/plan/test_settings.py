@@ -1,0 +1,64 @@
+"""Settings that cases carry: the table of a plan, the cases made of it, and the lines of the job."""
+
+from __future__ import annotations
+
+import fakes
+import msgspec
+import pytest
+
+from rankbench import plan, samples
+from rankbench.model import Plan, RankbenchError
+
+TEXT = """
+candidates = ["mpich"]
+operations = ["allreduce", "barrier"]
+sizes = "8"
+
+[settings]
+ring = { ALGORITHM = "ring", LIMIT = 4 }
+again = {}
+"""
+
+
+def read(text: str = TEXT) -> Plan:
+    return plan.parse(text, "p.toml", fakes.machine())
+
+
+def test_each_case_is_made_with_each_setting_that_an_option_names() -> None:
+    planned = read(TEXT.replace("[settings]", '[options]\n"allreduce.settings" = ["default", "ring"]\n[settings]'))
+    cases, _ = plan.cases(planned, fakes.description(), fakes.machine())
+    assert [(case.operation, case.options) for case in cases] == [
+        ("allreduce", {}),
+        ("allreduce", {"settings": "ring"}),
+        ("barrier", {}),
+    ]
+
+
+def test_a_job_has_the_variables_in_place_of_the_name() -> None:
+    planned = read(TEXT.replace("[settings]", '[options]\nsettings = ["default", "ring", "again"]\n[settings]'))
+    cases, _ = plan.cases(planned, fakes.description(), fakes.machine())
+    lines = [samples.case_line(case, planned) for case in cases if case.operation == "allreduce"]
+    assert [line.partition("settings=")[2].partition(" ")[0] for line in lines] == ["", "ALGORITHM=ring;LIMIT=4", ";"]
+
+
+@pytest.mark.parametrize(
+    ("table", "error"),
+    [
+        ('default = { A = "1" }', "settings.default: found 'default', expected a name of letters, digits, "),
+        ('"a b" = { A = "1" }', "settings.a b: found 'a b', expected a name of letters, digits, "),
+        ('ring = "fast"', 'settings.ring: found "fast", expected a table with VARIABLE = value'),
+        ("ring = { A = 1.5 }", "settings.ring.A: found 1.5, expected text or a whole number"),
+        ('ring = { A = "x y" }', "settings.ring.A: found a blank, ; or =, which a job cannot carry"),
+        (f'ring = {{ A = "{"x" * 260}" }}', "settings.ring: its variables take more than 255 characters"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(table: str, error: str) -> None:
+    with pytest.raises(RankbenchError) as failure:
+        read(f'candidates = ["mpich"]\noperations = ["allreduce"]\n[settings]\n{table}\n')
+    assert str(failure.value).startswith(f"p.toml: {error}")
+
+
+def test_an_unknown_setting_names_those_that_there_are() -> None:
+    planned = msgspec.structs.replace(read(), options={"settings": ["rnig"]})
+    with pytest.raises(RankbenchError, match=r'options.settings: found "rnig"; did you mean ring\?'):
+        plan.cases(planned, fakes.description(), fakes.machine())
