@@ -8,6 +8,7 @@
 
 #include "allocation.h"
 #include "core.h"
+#include "op.h"
 #include "stream.h"
 
 /* `MOST_COUNT`: elements of a variable, which of a text are its characters. */

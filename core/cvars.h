@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "op.h"
 #include "outcome.h"
 
 /* The values that variables had before, in the order in which they were set. */

@@ -56,7 +56,7 @@ def test_advise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_gate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gate(folder, candidate="alpha", against_candidate="beta", format_="json")
     found = printed(capsys)
-    assert (found["passed"], found["failed"], found["against"]) == (2, 0, "beta")
+    assert (found["counts"]["passed"], found["counts"]["failed"], found["against"]) == (2, 0, "beta")
 
 
 def test_what_can_be_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ def test_nothing_is_slower(tmp_path: Path) -> None:
 def test_programs_read_every_check_with_its_numbers(tmp_path: Path) -> None:
     night(tmp_path / "old")
     night(tmp_path / "new", BARRIER, day=2)
-    command = ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old"), "--json"]
+    command = ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old"), "--format", "json"]
     answer = CliRunner().invoke(cli.application(), [*command, "--junit", str(tmp_path / "gate.xml")])
     told = json.loads(answer.stdout)
     assert answer.exit_code == 1

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from rankbench.model import Summary
 
 
-BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0}
+BESIDE = {"moved_bytes": 0, "moved_messages": 0, "pure_ns": 0.0, "compute_ns": 0.0, "growth_bytes": 0,
+          "printed_bytes": 0}  # fmt: skip
 """What a case of usual quantity has beside its times."""
 
 
 def cases(*rows: dict[str, object]) -> pl.DataFrame:
     """Return rows of the store's cases: well and without anything to tell, unless a row says otherwise."""
-    usual = {"status": "ok", "reason": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": ""}
+    usual = {"status": "ok", "reason": "", "cause": "", "late": 0, "overrun": 0, "sync_bound_ns": 0.0, "moved": ""}
     usual |= {"cost_ns": 5.0, **BESIDE}
     return pl.DataFrame([{"case": "c", "candidate": "a", "launch": 1, **usual, **row} for row in rows])
 
