@@ -901,8 +901,8 @@ def test_a_damaged_job_is_told_by_line(core: Core, tmp_path: Path) -> None:
     job.write_text("rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bites=8\n")
     done = core.run(2, "--job", str(job))
     allowed = (
-        "operation, form, bytes, datatype, start, cache, buffers, pages, settings, alignment, root, samples, tries, rse, "
-        "interval, least, fill_s, limit_s, threads, arrival, spread_us, quantity, tests, compute_us"
+        "operation, form, bytes, datatype, start, cache, buffers, pages, settings, alignment, root, samples, tries, "
+        "rse, interval, least, fill_s, limit_s, threads, arrival, spread_us, quantity, tests, compute_us"
     )
     where = f"rankbench-core: --job {job} line"
     assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in done.printed
