@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include <time.h>
 
-#include "op.h"
+#include "base/op.h"
 
 static int64_t read_ns(void) {
     struct timespec now;

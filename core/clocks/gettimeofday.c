@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include <sys/time.h>
 
-#include "op.h"
+#include "base/op.h"
 
 static int64_t read_ns(void) {
     struct timeval now;

@@ -1,5 +1,5 @@
 /* Rank 0 is asked by one rank after the other: p - 1 comparisons, as MPIPerf does it (Cristian, 1989). */
-#include "exchange.h"
+#include "sync/exchange.h"
 
 static struct point run(const struct team *clocks, const struct source *source) {
     if (clocks->rank != 0)

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "op.h"
+#include "base/op.h"
 
 static int64_t read_ns(void) {
     return llrint(MPI_Wtime() * 1e9);

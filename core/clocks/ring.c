@@ -3,11 +3,11 @@
  *   0 --> 1 --> 2 --> ... --> p-1 --> 0
  *
  * Two comparisons a rank, however many ranks there are; bounds add up too, and what both directions say together counts. */
-#include "exchange.h"
+#include "sync/exchange.h"
 
 #include <math.h>
 
-#include "clock.h"
+#include "sync/clock.h"
 
 /* What two points of one clock say together, at the moment of the second. By how much they differ shows what lopsided links do. */
 static struct point together(const struct clock *clock, struct point first, struct point second) {

@@ -6,8 +6,8 @@
  *   round 3   0 <- 4   1 <- 5   2 <- 6   3 <- 7
  *
  * All exchanges count, not only the one with the smallest round trip. */
-#include "clock.h"
-#include "exchange.h"
+#include "sync/clock.h"
+#include "sync/exchange.h"
 
 /* The one that answers carries its own point on to the moment for which the lead holds, which it is told in its own time. */
 static void help(const struct team *clocks, const struct source *source, struct point mine, int rank) {

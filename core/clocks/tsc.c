@@ -19,7 +19,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "op.h"
+#include "base/op.h"
 
 /* A counter that is further from the monotonic clock than this has not the frequency that was told. */
 static const double MOST_OFF = 1e-3;

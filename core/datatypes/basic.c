@@ -1,5 +1,5 @@
 /* Types that MPI names: elements lie side by side. */
-#include "op.h"
+#include "base/op.h"
 
 static const struct datatype byte_type = {"byte", "8-bit data that is only moved", 1, .basic = MPI_BYTE};
 static const struct datatype int_type = {"int", "32-bit integers", sizeof(int), .basic = MPI_INT};

@@ -1,4 +1,4 @@
-#include "op.h"
+#include "base/op.h"
 
 static int make(long bytes, MPI_Datatype *type) {
     return MPI_Type_contiguous((int)(bytes / (long)sizeof(double)), MPI_DOUBLE, type);

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "allocation.h"
-#include "data.h"
-#include "op.h"
+#include "base/allocation.h"
+#include "base/op.h"
+#include "kit/data.h"
 
 /* | 1 double | gap | 3 doubles | gap | ... */
 enum { ITEM = sizeof(double), FEW = 1, MANY = 3, MANY_AT = FEW + 1, PERIOD = FEW + MANY + 2, PAYLOAD = (FEW + MANY) * ITEM };

@@ -1,5 +1,5 @@
-#include "data.h"
-#include "op.h"
+#include "base/op.h"
+#include "kit/data.h"
 
 struct particle {
     double position;

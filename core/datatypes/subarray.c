@@ -1,4 +1,4 @@
-#include "op.h"
+#include "base/op.h"
 
 /* Of a matrix of 16 columns, columns 4 to 11 of every row. */
 enum { ITEM = sizeof(double), COLUMNS = 16, TAKEN = 8, FIRST = 4, PAYLOAD = TAKEN * ITEM, ROW = COLUMNS * ITEM };

@@ -1,5 +1,5 @@
-#include "data.h"
-#include "op.h"
+#include "base/op.h"
+#include "kit/data.h"
 
 /* | double | gap | double | gap | ... */
 enum { ITEM = sizeof(double), STRIDE = 2 };

@@ -1,4 +1,4 @@
-#include "target.h"
+#include "kit/target.h"
 
 static int accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     (void)request;

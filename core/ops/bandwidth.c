@@ -7,10 +7,10 @@
  * partners, all get their first message before one gets its second. */
 #include <stdlib.h>
 
-#include "allocation.h"
-#include "choices.h"
-#include "data.h"
-#include "modes.h"
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "kit/data.h"
+#include "kit/modes.h"
 
 enum { TAG = 1, TAG_AWAITED = 2, TAG_ARRIVED = 3 };
 

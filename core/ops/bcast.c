@@ -1,5 +1,5 @@
-#include "data.h"
-#include "op.h"
+#include "base/op.h"
+#include "kit/data.h"
 
 /* The root sends from `send`, the others receive into `receive`: one buffer argument, two roles. */
 static unsigned char *buffer(struct call *call) {

@@ -1,5 +1,5 @@
-#include "apart.h"
-#include "made.h"
+#include "kit/apart.h"
+#include "kit/made.h"
 
 enum { TAG = 1 };
 

@@ -1,5 +1,5 @@
-#include "apart.h"
-#include "made.h"
+#include "kit/apart.h"
+#include "kit/made.h"
 
 static int blocking(struct call *call) {
     return MPI_Comm_dup(call->members, &made_by(call)->comm);

@@ -1,6 +1,6 @@
-#include "apart.h"
-#include "choices.h"
-#include "made.h"
+#include "base/choices.h"
+#include "kit/apart.h"
+#include "kit/made.h"
 
 enum { ONE, HALVES, OWN };
 

@@ -1,5 +1,5 @@
-#include "data.h"
-#include "target.h"
+#include "kit/data.h"
+#include "kit/target.h"
 
 /* Every call finds the number that it compares with, so that every call swaps: two operands take turns. */
 static int compare_and_swap(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {

@@ -1,5 +1,5 @@
-#include "apart.h"
-#include "neighbours.h"
+#include "kit/apart.h"
+#include "kit/neighbours.h"
 
 static int prepare(struct call *call) {
     return keep_neighbourhood(call, false);

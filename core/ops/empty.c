@@ -1,4 +1,4 @@
-#include "op.h"
+#include "base/op.h"
 
 static int blocking(struct call *call) {
     (void)call;

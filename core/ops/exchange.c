@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocation.h"
-#include "data.h"
-#include "modes.h"
-#include "neighbours.h"
+#include "base/allocation.h"
+#include "kit/data.h"
+#include "kit/modes.h"
+#include "kit/neighbours.h"
 
 struct exchange {
     int count;

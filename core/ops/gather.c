@@ -1,4 +1,4 @@
-#include "counts.h"
+#include "kit/counts.h"
 
 static int blocking(struct call *call) {
     return MPI_Gather(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm);

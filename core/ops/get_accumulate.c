@@ -1,5 +1,5 @@
-#include "data.h"
-#include "target.h"
+#include "kit/data.h"
+#include "kit/target.h"
 
 static int get_accumulate(struct call *call, MPI_Win window, const struct transfer *transfer, MPI_Request *request) {
     (void)request;

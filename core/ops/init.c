@@ -1,6 +1,6 @@
 /* MPI_Init can be called once in a launch: the core times it where it calls it. */
-#include "op.h"
-#include "startup.h"
+#include "base/op.h"
+#include "base/startup.h"
 
 static int64_t once_ns(void) {
     return startup_ns;

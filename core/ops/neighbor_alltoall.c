@@ -1,5 +1,5 @@
-#include "data.h"
-#include "neighbours.h"
+#include "kit/data.h"
+#include "kit/neighbours.h"
 
 static int blocking(struct call *call) {
     return MPI_Neighbor_alltoall(call->send, call->count, call->type, call->receive, call->count, call->type,

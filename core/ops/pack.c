@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "allocation.h"
-#include "data.h"
-#include "op.h"
+#include "base/allocation.h"
+#include "base/op.h"
+#include "kit/data.h"
 
 /* The message packed: what `pack` makes and `unpack` takes. It lies outside the core's buffers, since it has no datatype. */
 struct packed {

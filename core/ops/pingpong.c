@@ -4,10 +4,10 @@
  *   other         -------> receive send ----------> */
 #include <stdlib.h>
 
-#include "allocation.h"
-#include "choices.h"
-#include "data.h"
-#include "modes.h"
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "kit/data.h"
+#include "kit/modes.h"
 
 /* Of buffered messages one is under way; that those before it have left, the library may not know yet. */
 enum { TAG = 1, OUT = 0, IN = 1, UNDER_WAY = 4 };

@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
-#include "choices.h"
-#include "target.h"
+#include "base/choices.h"
+#include "kit/target.h"
 
 enum { TAG = 1, WAITING = 0, MOST_BUSY_US = 10000000 };
 

@@ -2,10 +2,10 @@
  * numbers; who is whose partner follows from the places in it. */
 #include <stdlib.h>
 
-#include "allocation.h"
-#include "choices.h"
-#include "data.h"
-#include "modes.h"
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "kit/data.h"
+#include "kit/modes.h"
 
 enum { TAG = 1 };
 enum { ONE_WAY, BOTH_WAYS, CORRELATED };

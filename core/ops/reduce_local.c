@@ -1,5 +1,5 @@
-#include "data.h"
-#include "op.h"
+#include "base/op.h"
+#include "kit/data.h"
 
 static int blocking(struct call *call) {
     return MPI_Reduce_local(call->send, call->receive, call->count, call->type, call->reduction);

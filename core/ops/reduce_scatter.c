@@ -1,5 +1,5 @@
-#include "counts.h"
-#include "data.h"
+#include "kit/counts.h"
+#include "kit/data.h"
 
 static int blocking(struct call *call) {
     return MPI_Reduce_scatter(call->send, call->receive, counts_of(call)->elements, call->type, call->reduction, call->comm);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocation.h"
-#include "choices.h"
-#include "data.h"
-#include "neighbours.h"
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "kit/data.h"
+#include "kit/neighbours.h"
 
 enum { TAG = 1, OUT = 0, IN = 1, ENDS = 2, NUMBER_BYTES = 4, LINE = 64 };
 enum { BEFORE, TIMED };

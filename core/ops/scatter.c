@@ -1,5 +1,5 @@
-#include "counts.h"
-#include "data.h"
+#include "kit/counts.h"
+#include "kit/data.h"
 
 static int blocking(struct call *call) {
     return MPI_Scatter(call->send, call->count, call->type, call->receive, call->count, call->type, call->root, call->comm);

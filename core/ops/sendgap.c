@@ -1,7 +1,7 @@
 /* How soon a rank can send again: sends in a row, none of which awaits an answer. Before the next row begins, and untimed, the
  * receiver says that all have arrived, so that what is timed never is an earlier row's backlog. */
-#include "data.h"
-#include "modes.h"
+#include "kit/data.h"
+#include "kit/modes.h"
 
 enum { TAG = 1, TAG_ARRIVED = 2, SENDS_IN_A_ROW = 32 };
 

@@ -1,6 +1,6 @@
 /* The chain of all ranks, closed to a ring: everyone sends to the right and receives from the left in one call. */
-#include "data.h"
-#include "modes.h"
+#include "kit/data.h"
+#include "kit/modes.h"
 
 enum { TAG = 1 };
 

@@ -1,4 +1,4 @@
-#include "made.h"
+#include "kit/made.h"
 
 struct own {
     struct made made;

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <time.h>
 
-#include "op.h"
+#include "base/op.h"
 
 /* Waiting is timed by a clock of its own, whatever time source is under test. */
 static int64_t now_ns(void) {

@@ -1,8 +1,8 @@
-#include "made.h"
+#include "kit/made.h"
 
 #include <stdlib.h>
 
-#include "allocation.h"
+#include "base/allocation.h"
 
 struct own {
     MPI_Win win;

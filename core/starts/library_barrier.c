@@ -1,5 +1,5 @@
-#include "op.h"
-#include "tree.h"
+#include "base/op.h"
+#include "base/tree.h"
 
 static bool begin(struct stage *stage, int round) {
     (void)round;

@@ -1,4 +1,4 @@
-#include "op.h"
+#include "base/op.h"
 
 static bool begin(struct stage *stage, int round) {
     (void)stage;

@@ -1,9 +1,9 @@
 /* The next start is agreed on in every round: rank 0 names a moment far enough ahead for the news to reach all (Round-Time of
  * Hunold and Carpen-Amarie, 2018). A slow round delays only itself, where windows would spoil all that follow. */
-#include "clock.h"
-#include "op.h"
-#include "tree.h"
-#include "wait.h"
+#include "base/op.h"
+#include "base/tree.h"
+#include "base/wait.h"
+#include "sync/clock.h"
 
 static bool begin(struct stage *stage, int round) {
     (void)round;

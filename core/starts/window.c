@@ -5,9 +5,9 @@
  * are not followed by others that are thrown away, which would make them rare among those that count. Ranks that were interrupted
  * alone take a later window than the others, and their rounds are late; after each group of rounds all rest for some windows,
  * in which such a rank makes up for it. A rank that came in time and lost its CPU while it waited is late. */
-#include "clock.h"
-#include "op.h"
-#include "wait.h"
+#include "base/op.h"
+#include "base/wait.h"
+#include "sync/clock.h"
 
 static int64_t plan_ns(const struct stage *stage, int round) {
     const int rests = round > 0 ? round / stage->group * stage->rest : 0;

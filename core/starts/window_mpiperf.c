@@ -1,8 +1,8 @@
 /* Windows by the rules of MPIPerf: stages of eight rounds after four that are not scored; a rank is late that is not there when
  * the window begins; rounds that outlast their window are discarded; windows grow by a tenth when over a quarter is bad. */
-#include "clock.h"
-#include "op.h"
-#include "wait.h"
+#include "base/op.h"
+#include "base/wait.h"
+#include "sync/clock.h"
 
 static bool begin(struct stage *stage, int round) {
     stage->common_ns = stage->first_ns + round * stage->window_ns;

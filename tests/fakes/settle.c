@@ -1,7 +1,7 @@
 /* Looks at whose turn follows when all launches but one have ended: that one's next turn, of each round, whatever comes between. */
-#include "../../core/turns.c"
+#include "../../core/sync/turns.c"
 /* After turns.c, which says which of the system's calls it needs. */
-#include "../../core/allocation.c"
+#include "../../core/base/allocation.c"
 
 void must(int code, const char *call) {
     (void)code;

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Library
 
-NOOP = """#include "op.h"
+NOOP = """#include "base/op.h"
 
 static int blocking(struct call *call) {
     return MPI_Comm_test_inter(call->comm, &(int){0});

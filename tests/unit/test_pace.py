@@ -1,4 +1,4 @@
-"""The pace of a case, core/pace.c, fed with made-up times: it compiles without MPI."""
+"""The pace of a case, core/timing/pace.c, fed with made-up times: it compiles without MPI."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WINDOW = Pacing(scheduled=True, lead=2, growth=1.2, bad_share=0.05, cost_ns=20, 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("pace") / "pace.so"
-    command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{CORE}", "-o", str(path), str(CORE / "pace.c"), "-lm"]
+    command = ["cc", "-std=c11", "-shared", "-fPIC", f"-I{CORE}", "-o", str(path), str(CORE / "timing/pace.c"), "-lm"]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     library.update_pace.restype = ctypes.c_bool

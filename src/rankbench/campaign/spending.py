@@ -1,6 +1,6 @@
 """What the time of a campaign was spent on, from the records of its launches. Pure.
 
-A launch says of its rank 0 what each part took (`core/spent.c`). Of launches that measured in turn one has its turn
+A launch says of its rank 0 what each part took (`core/base/spent.c`). Of launches that measured in turn one has its turn
 while the others wait, so that what all did in their turns adds up to the time between their start and their end.
 """
 

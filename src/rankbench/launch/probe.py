@@ -1,4 +1,4 @@
-"""The state of this machine beside a launch, measured without MPI by a short run of the core (`core/state.c`)."""
+"""The state of this machine beside a launch, measured without MPI by a short run of the core (`core/study/state.c`)."""
 
 from __future__ import annotations
 

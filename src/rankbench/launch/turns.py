@@ -1,4 +1,4 @@
-"""The page by which launches that run at the same time measure in turn: see `core/turns.c`."""
+"""The page by which launches that run at the same time measure in turn: see `core/sync/turns.c`."""
 
 from __future__ import annotations
 

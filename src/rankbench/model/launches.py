@@ -373,7 +373,7 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     busy_s: float = 0.0
     """What ranks waited for their turns, and what CPU time their processes used meanwhile, all ranks together."""
     spent_s: dict[str, float] = {}
-    """What rank 0 spent its time on, by the names of `core/spent.c`."""
+    """What rank 0 spent its time on, by the names of `core/base/spent.c`."""
     damage: str = ""
     """File, line and what is wrong there, where a line is no record; it and all after it is left out."""
 

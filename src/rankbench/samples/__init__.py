@@ -1,6 +1,6 @@
 """The core's job and stream: writes the one, reads the other back into records. It neither judges nor drops a value.
 
-`docs/reference/formats.md` describes both; the writers of the stream are `core/stream.c` and `core/main.c`.
+`docs/reference/formats.md` describes both; the writers of the stream are `core/output/stream.c` and `core/main.c`.
 """
 
 from __future__ import annotations

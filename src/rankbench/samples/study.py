@@ -1,6 +1,6 @@
 """The core's study of the clocks, as `rankbench-core --clocks` streams it, read back whole or broken off.
 
-Its lines are the records; `core/study.c` writes them.
+Its lines are the records; `core/study/study.c` writes them.
 """
 
 from __future__ import annotations

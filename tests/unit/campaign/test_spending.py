@@ -23,7 +23,7 @@ def launch(block: int, at_s: float, duration_s: float, **spent_s: float) -> Laun
 
 
 def test_every_part_of_the_core_is_explained() -> None:
-    (names,) = re.findall(r"part_names\[PARTS\] = \{(.*?)\};", (CORE / "spent.c").read_text(), re.DOTALL)
+    (names,) = re.findall(r"part_names\[PARTS\] = \{(.*?)\};", (CORE / "base/spent.c").read_text(), re.DOTALL)
     assert set(re.findall(r'"(\w+)"', names)) == (PARTS.keys() | OUTSIDE) - {"between", "start"}
 
 

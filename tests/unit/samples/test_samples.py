@@ -385,4 +385,4 @@ def test_a_pass_that_came_too_late_throughout_is_left_out(
 
 
 def test_the_core_says_so_of_such_a_case() -> None:
-    assert f'"{LATE_START}"' in (Path(__file__).parents[3] / "core/quantities.c").read_text()
+    assert f'"{LATE_START}"' in (Path(__file__).parents[3] / "core/case/quantities.c").read_text()

@@ -155,11 +155,11 @@ def test_a_column_is_written_where_the_core_streams_it_and_at_its_field_only() -
         for path in (ROOT / folder).rglob(pattern)
         if re.search(r"measurement->tolerance_ns|into->tolerance_ns|^    tolerance_ns:", path.read_text(), re.MULTILINE)
     }
-    assert naming == {"core/sample.c", "core/stream.c", "src/rankbench/model/launches.py"}
+    assert naming == {"core/timing/steering.c", "core/output/stream.c", "src/rankbench/model/launches.py"}
 
 
 def test_the_core_streams_every_column_that_says_so() -> None:
-    writer = (ROOT / "core" / "stream.c").read_text(encoding="utf-8")
+    writer = (ROOT / "core" / "output/stream.c").read_text(encoding="utf-8")
     lacking = [
         field
         for field, column in columns_of(CaseResult).items()

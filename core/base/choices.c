@@ -1,0 +1,135 @@
+#include "base/choices.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 64, MOST_RANK = 1 << 24, MOST_MESSAGES = 4096, MOST_MICROSECONDS = 10000000 };
+
+const struct choice window_choice = {"window", "messages in a window", .least = 1, .most = MOST_MESSAGES, .usual = 64};
+const struct choice from_choice = {"from", "the rank that measures", .least = 0, .most = MOST_RANK, .usual = 0};
+const struct choice to_choice = {"to", "the other rank", .least = 0, .most = MOST_RANK, .usual = 1};
+const struct choice threads_choice = {"threads", "threads of every rank that call at once, each on a communicator of its own",
+                                      .least = 1, .most = MOST_THREADS, .usual = 1};
+const struct choice reduction_choice = {
+    "reduction", "what is done with the data; user: a sum that the program defines",
+    NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user")};
+const struct choice arrival_choice = {
+    "arrival", "when ranks come to the call; times count from the last one's coming",
+    NAMES_OF("together", "staggered", "random", "one-late")};
+const struct choice spread_choice = {"spread_us", "microseconds between the first rank's coming and the last one's",
+                                     .least = 1, .most = MOST_MICROSECONDS, .usual = 100};
+const struct choice quantity_choice = {
+    "quantity", "time; time with a computation in between; memory that the library takes for the first use, in bytes",
+    NAMES_OF("time", "overlap", "memory")};
+const struct choice tests_choice = {"tests", "calls of MPI_Test spread over the computation", .least = 0, .most = 100000, .usual = 0};
+const struct choice compute_choice = {"compute_us", "microseconds of the computation; 0: as long as the communication alone",
+                                      .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
+
+static bool tests_itself(const struct operation *operation) {
+    return strcmp(operation->kind, "self-test") == 0;
+}
+
+static bool is_anywhere(const struct operation *operation) {
+    return operation->between_two && strcmp(operation->kind, "point-to-point") == 0;
+}
+
+static bool has_threads(const struct operation *operation) {
+    return operation->threads;
+}
+
+static bool reduces(const struct operation *operation) {
+    return operation->datatypes == NUMBERS;
+}
+
+static bool is_joined(const struct operation *operation) {
+    return !operation->rank_0_measures && !operation->once_ns && !tests_itself(operation);
+}
+
+static bool is_used_first(const struct operation *operation) {
+    return !tests_itself(operation);
+}
+
+static bool can_overlap(const struct operation *operation) {
+    return !operation->completes && (operation->forms[NONBLOCKING] || operation->forms[PERSISTENT]);
+}
+
+static const struct offer {
+    const struct choice *choice;
+    bool (*makes_sense)(const struct operation *);
+} offers[] = {
+    {&from_choice, is_anywhere},       {&to_choice, is_anywhere},       {&threads_choice, has_threads},
+    {&reduction_choice, reduces},      {&arrival_choice, is_joined},    {&spread_choice, is_joined},
+    {&quantity_choice, is_used_first}, {&tests_choice, can_overlap},    {&compute_choice, can_overlap},
+};
+
+int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]) {
+    int count = 0;
+    for (const struct choice *const *own = operation->choices; own && *own; own++)
+        into[count++] = *own;
+    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
+        if (offers[i].makes_sense(operation))
+            into[count++] = offers[i].choice;
+    return count;
+}
+
+int64_t usual_value(const struct choice *choice) {
+    return choice->names ? 0 : choice->usual;
+}
+
+/* Reads extents such as 4x4; an extent that is none fits in no grid. */
+static bool read_extents(const char *text, int64_t *value) {
+    char *end;
+    *value = 0;
+    if (strcmp(text, "auto") == 0)
+        return true;
+    for (int dimension = 0; dimension < MOST_DIMENSIONS; dimension++, text = end + 1) {
+        const long extent = strtol(text, &end, 10);
+        if (!isdigit((unsigned char)*text) || extent < 1 || extent > MOST_EXTENT)
+            return false;
+        *value |= (int64_t)extent << (EXTENT_BITS * dimension);
+        if (!*end)
+            return true;
+        if (*end != 'x')
+            return false;
+    }
+    return false;
+}
+
+static void write_extents(int64_t value, char into[NAME_BYTES]) {
+    int length = 0;
+    if (!value)
+        snprintf(into, NAME_BYTES, "auto");
+    for (; value; value >>= EXTENT_BITS)
+        length += snprintf(into + length, (size_t)(NAME_BYTES - length), "%s%d", length ? "x" : "", (int)(value & MOST_EXTENT));
+}
+
+bool read_value(const struct choice *choice, const char *text, int64_t *value) {
+    char *end;
+    if (choice->extents)
+        return read_extents(text, value);
+    for (*value = 0; choice->names && choice->names[*value]; ++*value)
+        if (strcmp(choice->names[*value], text) == 0)
+            return true;
+    if (choice->names)
+        return false;
+    *value = strtoll(text, &end, 10);
+    return *text && !*end && *value >= choice->least && *value <= choice->most;
+}
+
+void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTES]) {
+    if (choice->extents)
+        write_extents(value, into);
+    else if (choice->names)
+        snprintf(into, NAME_BYTES, "%s", choice->names[value]);
+    else
+        snprintf(into, NAME_BYTES, "%lld", (long long)value);
+}
+
+int64_t chosen(const struct call *call, const struct choice *choice) {
+    for (const struct chosen *one = call->chosen; one && one->choice; one++)
+        if (one->choice == choice)
+            return one->value;
+    return usual_value(choice);
+}

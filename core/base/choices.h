@@ -1,0 +1,31 @@
+/* What can be chosen of operations by more than one of them. */
+#ifndef RANKBENCH_CHOICES_H
+#define RANKBENCH_CHOICES_H
+
+#include "base/op.h"
+
+/* In the order of their names. */
+enum { REDUCTION_USER = 10 };
+enum { ARRIVE_TOGETHER, ARRIVE_STAGGERED, ARRIVE_RANDOMLY, ARRIVE_ONE_LATE };
+enum { QUANTITY_TIME, QUANTITY_OVERLAP, QUANTITY_MEMORY };
+
+extern const struct choice from_choice, to_choice, threads_choice, reduction_choice, arrival_choice, spread_choice,
+    quantity_choice, tests_choice, compute_choice, window_choice;
+
+/* What was chosen for a case. */
+struct chosen {
+    const struct choice *choice;
+    int64_t value;
+};
+
+/* What was chosen: the index of a name, or the number. */
+int64_t chosen(const struct call *call, const struct choice *choice);
+
+/* All choices of an operation: its own, and those of all of which it makes sense. Returns how many. */
+int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]);
+int64_t usual_value(const struct choice *choice);
+/* Returns false if the text is none of the choice's values. */
+bool read_value(const struct choice *choice, const char *text, int64_t *value);
+void write_value(const struct choice *choice, int64_t value, char into[NAME_BYTES]);
+
+#endif

@@ -1,0 +1,61 @@
+/* Finds the units that registered themselves. */
+#include "base/registry.h"
+
+#include <string.h>
+
+const char *const form_names[FORMS] = {"blocking", "nonblocking", "persistent"};
+
+const char *last_missing_call = "";
+
+int missing_call(const char *name, ...) {
+    last_missing_call = name;
+    return CALL_MISSING;
+}
+
+#define FINDER(kind) \
+    const struct kind *find_##kind(const char *name) { \
+        for (const struct kind *const *unit = __start_rb_##kind; unit < __stop_rb_##kind; unit++) \
+            if (strcmp((*unit)->name, name) == 0) \
+                return *unit; \
+        return NULL; \
+    }
+
+/* The linker lays units one after the other as it comes; people and tests want them in one order. */
+#define NEXT(kind) \
+    const struct kind *next_##kind(const struct kind *before) { \
+        const struct kind *next = NULL; \
+        for (const struct kind *const *unit = __start_rb_##kind; unit < __stop_rb_##kind; unit++) \
+            if ((!before || strcmp((*unit)->name, before->name) > 0) && (!next || strcmp((*unit)->name, next->name) < 0)) \
+                next = *unit; \
+        return next; \
+    }
+
+FINDER(operation)
+FINDER(datatype)
+FINDER(start)
+FINDER(source)
+FINDER(synchronisation)
+NEXT(operation)
+NEXT(datatype)
+NEXT(start)
+NEXT(source)
+NEXT(synchronisation)
+
+const char *default_datatype(const struct operation *operation) {
+    return operation->datatypes == NUMBERS ? "float" : operation->datatypes == WHOLE_NUMBERS ? "int" : "byte";
+}
+
+const char *default_form(const struct operation *operation) {
+    int form = operation->usual;
+    while (!operation->forms[form])
+        form++;
+    return form_names[form];
+}
+
+bool can_have(const struct operation *operation, const struct datatype *datatype) {
+    if (operation->datatypes == BYTES)
+        return strcmp(datatype->name, "byte") == 0;
+    if (operation->datatypes == WHOLE_NUMBERS)
+        return datatype->basic == MPI_INT;
+    return operation->datatypes == ANY_DATATYPE || (datatype->basic != MPI_DATATYPE_NULL && !datatype->make && datatype->bytes > 1);
+}

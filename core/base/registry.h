@@ -1,0 +1,26 @@
+/* The units that registered themselves, by name. */
+#ifndef RANKBENCH_REGISTRY_H
+#define RANKBENCH_REGISTRY_H
+
+#include "base/op.h"
+
+extern const char *const form_names[FORMS];
+extern const char *last_missing_call;
+const struct operation *find_operation(const char *name);
+const struct start *find_start(const char *name);
+const struct source *find_source(const char *name);
+const struct synchronisation *find_synchronisation(const char *name);
+/* Units in the order of their names; NULL: the first, and after the last. */
+const struct operation *next_operation(const struct operation *before);
+const struct datatype *next_datatype(const struct datatype *before);
+const struct start *next_start(const struct start *before);
+const struct source *next_source(const struct source *before);
+const struct synchronisation *next_synchronisation(const struct synchronisation *before);
+#define EACH_BY_NAME(kind, unit) \
+    for (const struct kind *unit = next_##kind(NULL); unit; unit = next_##kind(unit))
+const struct datatype *find_datatype(const char *name);
+const char *default_datatype(const struct operation *operation);
+const char *default_form(const struct operation *operation);
+bool can_have(const struct operation *operation, const struct datatype *datatype);
+
+#endif

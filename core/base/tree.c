@@ -1,0 +1,178 @@
+#define _GNU_SOURCE
+#include "base/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/allocation.h"
+
+/* What one rank may have to keep of others for a moment. */
+static const double MOST_HANDED_UP = 16 << 20;
+enum { TAG_BARRIER = 7001, TAG_DOWN, TAG_UP, TAG_TURN, TAG_HAND_OVER };
+
+struct traffic traffic;
+
+void must(int code, const char *call) {
+    if (code == MPI_SUCCESS)
+        return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    fprintf(stderr, "rankbench-core: %s failed between the core's own ranks: %s\n", call, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static void count(int bytes) {
+    traffic.messages++;
+    traffic.bytes += bytes;
+}
+
+void send_bytes(const struct team *team, const void *data, int bytes, int to, int tag) {
+    count(bytes);
+    must(MPI_Send(data, bytes, MPI_BYTE, to, tag, team->comm), "MPI_Send");
+}
+
+static void wait_asleep(const struct team *team, int from, int tag) {
+    enum { LOOKS = 100 };
+    const struct timespec nap = {.tv_nsec = 200000};
+    for (int look = 0, arrived = 0; !arrived; look++) {
+        must(MPI_Iprobe(from, tag, team->comm, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+        if (!arrived && look > LOOKS)
+            nanosleep(&nap, NULL);
+    }
+}
+
+void receive_bytes(const struct team *team, void *data, int bytes, int from, int tag) {
+    if (team->idle)
+        wait_asleep(team, from, tag);
+    count(bytes);
+    must(MPI_Recv(data, bytes, MPI_BYTE, from, tag, team->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+}
+
+void receive_bytes_patiently(const struct team *team, void *data, int bytes, int from, int tag) {
+    wait_asleep(team, from, tag);
+    receive_bytes(team, data, bytes, from, tag);
+}
+
+/* In a binomial tree a rank's parent is itself without its lowest set bit; its children add one lower bit each. */
+static int lowest_bit(const struct team *team) {
+    if (team->rank != 0)
+        return team->rank & -team->rank;
+    int bit = 1;
+    while (bit < team->ranks)
+        bit *= 2;
+    return bit;
+}
+
+static void send_down(const struct team *team, const void *data, int bytes) {
+    for (int bit = lowest_bit(team) / 2; bit > 0; bit /= 2)
+        if (team->rank + bit < team->ranks)
+            send_bytes(team, data, bytes, team->rank + bit, TAG_DOWN);
+}
+
+void tree_broadcast(const struct team *team, void *data, int bytes) {
+    if (team->rank != 0)
+        receive_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+    send_down(team, data, bytes);
+}
+
+void tree_broadcast_patient(const struct team *team, void *data, int bytes) {
+    if (team->rank != 0)
+        receive_bytes_patiently(team, data, bytes, team->rank - lowest_bit(team), TAG_DOWN);
+    send_down(team, data, bytes);
+}
+
+static void combine(const struct team *team, void *data, int bytes, merge_function *merge, receive_function *receive) {
+    if (team->ranks == 1)
+        return;
+    void *other = obtain_memory((size_t)bytes);
+    for (int bit = 1; bit < lowest_bit(team) && team->rank + bit < team->ranks; bit *= 2) {
+        receive(team, other, bytes, team->rank + bit, TAG_UP);
+        merge(data, other, bytes);
+    }
+    if (team->rank != 0)
+        send_bytes(team, data, bytes, team->rank - lowest_bit(team), TAG_UP);
+    free(other);
+}
+
+void tree_combine(const struct team *team, void *data, int bytes, merge_function *merge) {
+    combine(team, data, bytes, merge, receive_bytes);
+}
+
+void tree_combine_patient(const struct team *team, void *data, int bytes, merge_function *merge) {
+    combine(team, data, bytes, merge, receive_bytes_patiently);
+}
+
+static void merge_all(void *into, const void *from, int bytes) {
+    (void)bytes;
+    *(bool *)into = *(bool *)into && *(const bool *)from;
+}
+
+bool tree_agree(const struct team *team, bool mine) {
+    tree_combine(team, &mine, sizeof mine, merge_all);
+    tree_broadcast(team, &mine, sizeof mine);
+    return mine;
+}
+
+bool tree_agree_patient(const struct team *team, bool mine) {
+    tree_combine_patient(team, &mine, sizeof mine, merge_all);
+    tree_broadcast_patient(team, &mine, sizeof mine);
+    return mine;
+}
+
+/* The ranks below one in the tree follow it in number, so that what they hand over lies in the order of ranks. */
+static void hand_up(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+    const int below = lowest_bit(team), last = team->ranks - team->rank, those = below < last ? below : last;
+    char *all = obtain_memory((size_t)those * (size_t)bytes);
+    memcpy(all, data, (size_t)bytes);
+    for (int bit = 1; bit < those; bit *= 2) {
+        const int theirs = those - bit < bit ? those - bit : bit;
+        receive_bytes(team, all + (size_t)bit * (size_t)bytes, theirs * bytes, team->rank + bit, TAG_UP);
+    }
+    if (team->rank != 0)
+        send_bytes(team, all, those * bytes, team->rank - below, TAG_UP);
+    for (int rank = 0; team->rank == 0 && rank < those; rank++)
+        take(context, rank, all + (size_t)rank * (size_t)bytes);
+    free(all);
+}
+
+/* Nobody sends before it is asked, so that nothing waits at rank 0. */
+static void take_turns(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+    char turn = 0;
+    if (team->rank != 0) {
+        receive_bytes_patiently(team, &turn, 1, 0, TAG_TURN);
+        send_bytes(team, data, bytes, 0, TAG_HAND_OVER);
+        return;
+    }
+    void *theirs = obtain_memory((size_t)bytes);
+    take(context, 0, data);
+    for (int rank = 1; rank < team->ranks; rank++) {
+        send_bytes(team, &turn, 1, rank, TAG_TURN);
+        receive_bytes(team, theirs, bytes, rank, TAG_HAND_OVER);
+        take(context, rank, theirs);
+    }
+    free(theirs);
+}
+
+void hand_over(const struct team *team, const void *data, int bytes, take_function *take, void *context) {
+    if ((double)bytes * team->ranks <= MOST_HANDED_UP)
+        hand_up(team, data, bytes, take, context);
+    else
+        take_turns(team, data, bytes, take, context);
+}
+
+/* Hensgen, Finkel and Manber (1988): after round k every rank has heard, directly or not, of 2^(k+1) others. */
+void dissemination_barrier(const struct team *team) {
+    for (int distance = 1; distance < team->ranks; distance *= 2) {
+        int to = (team->rank + distance) % team->ranks;
+        int from = (team->rank - distance + team->ranks) % team->ranks;
+        count(0);
+        count(0);
+        must(MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_BARRIER, NULL, 0, MPI_BYTE, from, TAG_BARRIER, team->comm,
+                          MPI_STATUS_IGNORE),
+             "MPI_Sendrecv");
+    }
+}

@@ -1,0 +1,303 @@
+/* One case from its buffers to its samples: prepare, check the data, time, check again, put away, tell. */
+#include "case/case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocation.h"
+#include "base/registry.h"
+#include "base/spent.h"
+#include "base/startup.h"
+#include "base/tree.h"
+#include "case/cvars.h"
+#include "case/prepare.h"
+#include "case/quantities.h"
+#include "case/sense.h"
+#include "output/stream.h"
+#include "sync/clock.h"
+#include "timing/crew.h"
+#include "timing/rounds.h"
+#include "timing/stop.h"
+#include "timing/watchdog.h"
+#include "verify/check.h"
+
+static void keep_layout(const struct layout *layout, struct result *result) {
+    const size_t bytes = layout && layout->order ? (size_t)layout->ranks * sizeof(int) : 0;
+    if (!layout)
+        return;
+    result->layout = *layout;
+    result->layout.order = result->order = bytes ? obtain_memory(bytes) : NULL;
+    if (result->order)
+        memcpy(result->order, layout->order, bytes);
+}
+
+static void rehearse_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
+    spend_on(PART_REHEARSE);
+    timing->long_ns = rehearse(setting);
+    if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
+        return;
+    struct crew *crew = NULL;
+    if (setting->threads > 1 && !(crew = gather_crew(&setting->workers->call, sizeof *setting->workers, setting->threads, timing->run)))
+        note(setting->outcome, REFUSED, "the system gave no threads");
+    if (crew)
+        timing->run = run_crew;
+    if (all_well(setting->team, setting->outcome))
+        time_case(setting, timing, result);
+    dismiss_crew(crew);
+}
+
+static void prepare_and_time(const struct setting *setting, struct timing *timing, struct result *result) {
+    const int64_t held_before = is_single(setting) ? held_bytes() : 0;
+    take_communicators(setting);
+    if (all_well(setting->team, setting->outcome) && !setting->team->idle)
+        EACH_WORKER(worker, setting)
+            prepare_worker(setting, worker);
+    if (!setting->team->idle && setting->outcome->severity == GOOD)
+        count_moves(setting);
+    if (timing->operation->measures)
+        timing->measures = !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->measures(first_call(setting));
+    keep_layout(first_call(setting)->layout, result);
+    rehearse_and_time(setting, timing, result);
+    spend_on(PART_FREE);
+    if (is_single(setting) && setting->outcome->severity == GOOD) {
+        setting->outcome->growth_bytes = held_bytes() - held_before;
+        take_value(setting, timing, &result->measurement);
+    }
+    all_well(setting->team, setting->outcome);
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            leave_worker(setting, worker);
+    leave_communicators(setting);
+}
+
+static void take_part(const struct setting *setting, struct timing *timing, struct result *result) {
+    char line[LINE_BYTES / 2];
+    const char *why = NULL;
+    EACH_WORKER(worker, setting)
+        make_worker(setting, worker);
+    if (setting->outcome->severity == GOOD && !setting->team->idle)
+        why = senseless(setting, line);
+    if (why)
+        note(setting->outcome, REFUSED, why);
+    if (setting->outcome->severity == GOOD && !setting->team->idle)
+        plan_memory(setting);
+    if (all_well(setting->team, setting->outcome) && !setting->team->idle)
+        take_memory(setting);
+    if (all_well(setting->team, setting->outcome))
+        prepare_and_time(setting, timing, result);
+    EACH_WORKER(worker, setting)
+        free_worker(worker);
+}
+
+/* --- telling --- */
+
+/* One rank after the other hands its samples to rank 0, which writes them down at once. */
+struct handing {
+    const struct teller *teller;
+    const struct result *result;
+};
+
+static void take_series(void *context, int rank, const void *data) {
+    const struct handing *handing = context;
+    const struct sample *samples = data;
+    if (samples->time_ns >= 0)
+        write_rank_series(handing->teller->stream, rank, data, handing->result);
+}
+
+static void tell(const struct timing *timing, const struct teller *teller, const struct result *result) {
+    const bool each = timing->world->every_rank || timing->operation->measures;
+    const bool leads = timing->team->rank == 0, ranks = each && result->measurer == SERIES_ALL;
+    int64_t taken = strcmp(result->status, "ok") == 0 && result->measurement.repeats > 0 ? result->measurement.taken : 0;
+    watch_phase("is written");
+    spend_on(PART_WRITE);
+    tree_broadcast(timing->team, &taken, sizeof taken);
+    if (leads)
+        write_result(teller->stream, teller->index, timing->wanted, result);
+    if (ranks && taken > 0) {
+        struct sample *samples = obtain_memory(sizeof *samples * (size_t)taken);
+        struct handing handing = {teller, result};
+        score(timing, &result->measurement, 0, (int)taken, samples);
+        for (int64_t i = 0; i < taken && timing->start->scheduled; i++) {
+            samples[i].first_ns = result->measurement.moments[i].common_ns;
+            samples[i].time_ns -= samples[i].delay_ns;
+        }
+        hand_over(timing->team, samples, (int)(taken * (int64_t)sizeof *samples), take_series, &handing);
+        free(samples);
+    }
+    if (leads)
+        end_result(teller->stream);
+}
+
+/* --- the ranks that take part --- */
+
+static struct plan make_plan(const struct wanted *wanted, bool again) {
+    struct plan plan = {
+        .operation = find_operation(wanted->operation), .start = find_start(wanted->start), .wanted = wanted, .again = again};
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(plan.operation, choices);
+    for (int i = 0; i < count; i++)
+        plan.chosen[i] = (struct chosen){choices[i], wanted->values[i]};
+    for (int form = 0; form < FORMS; form++)
+        if (strcmp(form_names[form], wanted->form) == 0)
+            plan.form = (enum form)form;
+    return plan;
+}
+
+static void finish(struct result *result, const struct outcome *outcome, const struct measurement *measurement) {
+    result->status = statuses[outcome->severity];
+    snprintf(result->reason, sizeof result->reason, "%s", outcome->reason);
+    snprintf(result->cause, sizeof result->cause, "%s", outcome->cause);
+    result->drift_ns = outcome->drift_ns;
+    if (outcome->migrated)
+        snprintf(result->moved, sizeof result->moved, "rank %d from CPU %d to CPU %d", outcome->moved_rank, outcome->moved_from,
+                 outcome->moved_to);
+    result->moved_bytes = outcome->moved_bytes;
+    result->moved_messages = outcome->moved_messages;
+    result->growth_bytes = outcome->growth_bytes;
+    result->printed_bytes = outcome->printed_bytes;
+    memcpy(result->call_ns, outcome->call_ns, sizeof result->call_ns);
+    double worst_ns = 0;
+    for (int64_t i = 0; measurement->samples && i < measurement->taken; i++)
+        worst_ns = fmax(worst_ns, measurement->samples[i].bound_ns);
+    result->sync_bound_ns = (int64_t)ceil(worst_ns * result->bound_factor);
+}
+
+/* Offsets are against rank 0's clock, which of two clocks is one. Of many, errors differ, and a time is the largest of all: the
+ * largest of n draws from a normal distribution is sqrt(2 ln n) standard deviations, of which a likely error is two. */
+static double error_factor(int clocks) {
+    return clocks > 2 ? fmax(sqrt(2), sqrt(log(clocks) / 2)) : 1;
+}
+
+static int64_t spread_ns(const struct call *call) {
+    return chosen(call, &arrival_choice) == ARRIVE_TOGETHER ? 0 : 1000 * chosen(call, &spread_choice);
+}
+
+static struct timing make_timing(const struct setting *setting, const struct call *call) {
+    const struct operation *operation = setting->plan->operation;
+    const struct team *team = setting->team;
+    const int measurer = operation->between_two ? call->first : 0;
+    return (struct timing){
+        .team = team,
+        .world = setting->world,
+        .operation = operation,
+        .start = setting->plan->start,
+        .stop = &setting->plan->wanted->stop,
+        .again = setting->plan->again,
+        .wanted = setting->plan->wanted,
+        .call = first_call(setting),
+        .buffers = &setting->workers->buffers,
+        .run = runner(setting->plan),
+        .rounds = (operation->rounds ? operation->rounds : 1) * (setting->threads > 1 ? CREW_ROUNDS : 1),
+        .legs = strcmp(operation->metric, "latency") == 0 ? 2 : 1,
+        .measures = !team->idle && (team->rank == measurer || !operation->rank_0_measures),
+        .arrival = chosen(call, &arrival_choice),
+        .spread_ns = spread_ns(call),
+        .compares = setting->plan->start->scheduled || !(operation->rank_0_measures || operation->measures),
+    };
+}
+
+static void run_in_team(const struct world *world, const struct team *team, const struct plan *plan, struct result *result,
+                        const struct teller *teller) {
+    struct outcome outcome = {.rank = team->rank};
+    const struct call call = make_call(plan, team);
+    const int threads = (int)chosen(&call, &threads_choice);
+    struct setting setting = {world, team, plan, obtain_memory(sizeof(struct worker) * (size_t)threads), threads, &outcome};
+    struct timing timing = make_timing(&setting, &call);
+    result->spread_ns = timing.spread_ns;
+    result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
+    result->error_factor = error_factor(team->clock->number_of_clocks);
+    if ((world->every_rank || plan->operation->measures) && most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
+        note(&outcome, REFUSED, "too many samples to keep those of every rank");
+    else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
+        note_no_samples(&outcome, &result->measurement);
+    struct cvars *cvars = *plan->wanted->settings ? set_cvars(plan->wanted->settings, &outcome) : NULL;
+    take_part(&setting, &timing, result);
+    if (cvars)
+        restore_cvars(cvars);
+    free(setting.workers);
+    finish(result, &outcome, &result->measurement);
+    if (teller->wanted)
+        tell(&timing, teller, result);
+}
+
+/* Why there are not the ranks that the operation needs; every rank can tell. */
+static bool lacks_ranks(const struct world *world, const struct plan *plan, const struct call *call, char line[LINE_BYTES / 2]) {
+    const struct operation *operation = plan->operation;
+    const int ranks = world->all.ranks, least = operation->between_two || operation->in_pairs ? 2 : operation->ranks_least;
+    const int takes = operation->takes ? operation->takes(call) : 0;
+    if (takes > ranks)
+        snprintf(line, LINE_BYTES / 2, "the grid takes %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
+    else if (ranks < least)
+        snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are", ranks);
+    else if (operation->between_two && (call->first >= ranks || call->second >= ranks || call->first == call->second))
+        snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks, call->first,
+                 call->second);
+    else
+        return false;
+    return true;
+}
+
+/* Where the ranks are not there that it needs, rank 0 says so. */
+static void refuse(const struct world *world, const struct plan *plan, struct result *result, const struct teller *teller,
+                   const char *line) {
+    result->status = statuses[REFUSED];
+    snprintf(result->reason, sizeof result->reason, "%s", line);
+    if (world->all.rank == 0 && teller->wanted) {
+        write_result(teller->stream, teller->index, plan->wanted, result);
+        end_result(teller->stream);
+    }
+}
+
+/* The ranks that work together. Two that are not the first two work within all: the others sleep until they are needed. */
+static struct team team_of(const struct world *world, const struct plan *plan, const struct call *call) {
+    const bool first_two = call->first < 2 && call->second < 2;
+    struct team team = world->all;
+    if (plan->operation->in_pairs)
+        team = world->even;
+    else if (plan->operation->between_two && first_two)
+        team = world->pair;
+    else if (plan->operation->between_two)
+        team.idle = team.rank != call->first && team.rank != call->second;
+    team.takes = plan->operation->takes ? plan->operation->takes(call) : 0;
+    return team;
+}
+
+/* Of fewer ranks than all: the others sleep, and calls go to a communicator of these. */
+static void leave_out(struct team *team) {
+    MPI_Comm taken;
+    team->idle = team->rank >= team->takes;
+    must(MPI_Comm_split(team->members, team->idle ? MPI_UNDEFINED : 0, team->rank, &taken), "MPI_Comm_split");
+    team->calls = team->members = taken;
+}
+
+static int ranks_of(const struct world *world, const struct plan *plan, const struct team *team) {
+    const int all = world->all.ranks;
+    if (team->takes > 0)
+        return team->takes;
+    return plan->operation->between_two ? 2 : plan->operation->in_pairs ? all / 2 * 2 : all;
+}
+
+struct result run_case(const struct world *world, const struct wanted *wanted, bool again, const struct teller *teller) {
+    char line[LINE_BYTES / 2];
+    const struct plan plan = make_plan(wanted, again);
+    const struct call call = make_call(&plan, &world->all);
+    struct team team = team_of(world, &plan, &call);
+    struct result result = {
+        .status = statuses[GOOD],
+        .ranks = ranks_of(world, &plan, &team),
+        .measurer = !plan.operation->rank_0_measures ? SERIES_ALL : plan.operation->between_two ? call.first : 0,
+    };
+    if (lacks_ranks(world, &plan, &call, line))
+        refuse(world, &plan, &result, teller, line);
+    else if (team.ranks > 0) {
+        const bool some = team.takes > 0 && team.takes < team.ranks;
+        if (some)
+            leave_out(&team);
+        run_in_team(world, &team, &plan, &result, teller);
+        if (some && !team.idle)
+            must(MPI_Comm_free(&team.members), "MPI_Comm_free");
+    }
+    return result;
+}

@@ -1,0 +1,291 @@
+/* MPI_T says of a variable its type, and of some a list of values with names (MPI_T_enum). MPICH and its kin have none of these lists:
+ * their names are lines of the description, `ring - Force ring algorithm`, numbered from 0 in that order. */
+#include "case/cvars.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocation.h"
+#include "base/core.h"
+#include "base/op.h"
+#include "output/stream.h"
+
+/* `MOST_COUNT`: elements of a variable, which of a text are its characters. */
+enum { MOST_CVARS = 16, TEXT_BYTES = 8192, MOST_COUNT = TEXT_BYTES / (int)sizeof(int64_t) };
+
+struct cvar {
+    int index;
+    int verbosity, scope, bind;
+    char name[256];
+    char description[TEXT_BYTES];
+    MPI_Datatype type;
+    MPI_T_enum names;
+};
+
+union value {
+    char text[TEXT_BYTES];
+    unsigned char bytes[TEXT_BYTES];
+    int32_t narrow;
+    int64_t wide;
+    double real;
+};
+
+/* A variable that was set, and what it held before. */
+struct kept {
+    MPI_T_cvar_handle handle;
+    union value before;
+};
+
+struct cvars {
+    int count;
+    struct kept kept[MOST_CVARS];
+};
+
+static bool start_tools(void) {
+    static bool started = false;
+    int provided;
+    started = started || MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    return started;
+}
+
+static bool read_cvar(int index, struct cvar *cvar) {
+    int name_bytes = sizeof cvar->name, text_bytes = sizeof cvar->description;
+    *cvar = (struct cvar){.index = index};
+    return MPI_T_cvar_get_info(index, cvar->name, &name_bytes, &cvar->verbosity, &cvar->type, &cvar->names, cvar->description, &text_bytes,
+                               &cvar->bind, &cvar->scope) == MPI_SUCCESS;
+}
+
+static bool find_cvar(const char *name, struct cvar *cvar) {
+    int count = 0;
+    MPI_T_cvar_get_num(&count);
+    for (int i = 0; i < count; i++)
+        if (read_cvar(i, cvar) && strcmp(cvar->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* --- values by name --- */
+
+typedef bool visit_function(void *context, const char *name, int64_t number);
+
+static bool visit_enum(MPI_T_enum names, visit_function *visit, void *context) {
+    char name[256];
+    int count = 0, length = sizeof name;
+    if (MPI_T_enum_get_info(names, &count, name, &length) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < count; i++) {
+        int number;
+        length = sizeof name;
+        if (MPI_T_enum_get_item(names, i, &number, name, &length) == MPI_SUCCESS && visit(context, name, number))
+            return true;
+    }
+    return false;
+}
+
+/* The name at the start of a line that goes on with ` - `, else an empty one. */
+static void name_of_line(const char *line, char name[NAME_BYTES]) {
+    const size_t length = strcspn(line, " \t\n");
+    const char *after = line + length + strspn(line + length, " \t");
+    *name = '\0';
+    if (length > 0 && length < NAME_BYTES && strncmp(after, "- ", 2) == 0)
+        snprintf(name, NAME_BYTES, "%.*s", (int)length, line);
+}
+
+static bool visit_lines(const char *description, visit_function *visit, void *context) {
+    char name[NAME_BYTES];
+    int64_t number = 0;
+    for (const char *line = strchr(description, '\n'); line; line = strchr(line, '\n')) {
+        name_of_line(++line, name);
+        if (*name && visit(context, name, number++))
+            return true;
+    }
+    return false;
+}
+
+static bool visit_names(const struct cvar *cvar, visit_function *visit, void *context) {
+    if (cvar->type == MPI_CHAR)
+        return false;
+    if (cvar->names != MPI_T_ENUM_NULL)
+        return visit_enum(cvar->names, visit, context);
+    return visit_lines(cvar->description, visit, context);
+}
+
+struct search {
+    const char *name;
+    int64_t number;
+};
+
+static bool compare_name(void *context, const char *name, int64_t number) {
+    struct search *search = context;
+    search->number = number;
+    return strcmp(name, search->name) == 0;
+}
+
+/* --- reading and writing --- */
+
+static int bytes_of(const struct cvar *cvar) {
+    int bytes = 0;
+    MPI_Type_size(cvar->type, &bytes);
+    return bytes;
+}
+
+/* Returns false if the text is no value of the variable. */
+static bool read_value_of(const struct cvar *cvar, const char *text, union value *value) {
+    struct search search = {text, 0};
+    char *end = "";
+    memset(value, 0, sizeof *value);
+    if (cvar->type == MPI_CHAR) {
+        snprintf(value->text, sizeof value->text, "%s", text);
+        return true;
+    }
+    if (cvar->type == MPI_DOUBLE) {
+        value->real = strtod(text, &end);
+        return *text && !*end;
+    }
+    if (!visit_names(cvar, compare_name, &search))
+        search.number = strtoll(text, &end, 10);
+    if (bytes_of(cvar) == sizeof value->wide)
+        value->wide = search.number;
+    else if (bytes_of(cvar) == sizeof value->narrow)
+        value->narrow = (int32_t)search.number;
+    else
+        value->bytes[0] = (unsigned char)search.number;
+    return *text && !*end;
+}
+
+static bool is_same(const struct cvar *cvar, const union value *one, const union value *other) {
+    return cvar->type == MPI_CHAR ? strcmp(one->text, other->text) == 0 : memcmp(one, other, (size_t)bytes_of(cvar)) == 0;
+}
+
+static bool set_value(const struct cvar *cvar, const union value *value, struct kept *kept) {
+    union value after;
+    int count = 0;
+    memset(&after, 0, sizeof after);
+    if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &kept->handle, &count) != MPI_SUCCESS)
+        return false;
+    if (count >= MOST_COUNT || MPI_T_cvar_read(kept->handle, &kept->before) != MPI_SUCCESS)
+        return false;
+    return MPI_T_cvar_write(kept->handle, value) == MPI_SUCCESS && MPI_T_cvar_read(kept->handle, &after) == MPI_SUCCESS &&
+           is_same(cvar, value, &after);
+}
+
+static void set_one(const char *name, const char *text, struct cvars *cvars, struct outcome *outcome) {
+    char line[LINE_BYTES / 2];
+    struct cvar *cvar = obtain_memory(sizeof *cvar);
+    union value *value = obtain_memory(sizeof *value);
+    if (!find_cvar(name, cvar)) {
+        snprintf(line, sizeof line, "%.150s is no variable of this library", name);
+        note(outcome, LACKING, line);
+    } else if (!read_value_of(cvar, text, value)) {
+        snprintf(line, sizeof line, "%.100s has no value %.60s in this library", name, text);
+        note(outcome, LACKING, line);
+    } else if (!set_value(cvar, value, &cvars->kept[cvars->count])) {
+        snprintf(line, sizeof line, "%.100s: the library does not take the value %.60s while it runs", name, text);
+        note(outcome, LACKING, line);
+    } else {
+        cvars->count++;
+    }
+    free(value);
+    free(cvar);
+}
+
+struct cvars *set_cvars(const char *text, struct outcome *outcome) {
+    struct cvars *cvars = obtain_memory(sizeof *cvars);
+    char copy[LINE_BYTES], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    if (!start_tools())
+        note(outcome, LACKING, "this library has no MPI_T");
+    else
+        for (char *item = strtok_r(copy, ";", &rest); item && cvars->count < MOST_CVARS; item = strtok_r(NULL, ";", &rest)) {
+            char *equals = strchr(item, '=');
+            if (equals)
+                *equals++ = '\0';
+            set_one(item, equals ? equals : "", cvars, outcome);
+        }
+    return cvars;
+}
+
+void restore_cvars(struct cvars *cvars) {
+    for (int i = cvars->count; i-- > 0;) {
+        MPI_T_cvar_write(cvars->kept[i].handle, &cvars->kept[i].before);
+        MPI_T_cvar_handle_free(&cvars->kept[i].handle);
+    }
+    free(cvars);
+}
+
+/* --- the list --- */
+
+static const char *type_name(const struct cvar *cvar) {
+    return cvar->type == MPI_CHAR ? "text" : cvar->type == MPI_DOUBLE ? "real" : "whole";
+}
+
+struct printing {
+    FILE *out;
+    const char *separator;
+};
+
+static bool print_next(void *context, const char *name, int64_t number) {
+    struct printing *printing = context;
+    fprintf(printing->out, "%s{\"name\":", printing->separator);
+    write_string(printing->out, name);
+    fprintf(printing->out, ",\"number\":%" PRId64 "}", number);
+    printing->separator = ",";
+    return false;
+}
+
+/* As text, whatever its type. */
+static void write_value_of(const struct cvar *cvar, const union value *value, char text[NAME_BYTES]) {
+    if (cvar->type == MPI_DOUBLE)
+        snprintf(text, NAME_BYTES, "%g", value->real);
+    else if (bytes_of(cvar) == sizeof value->wide)
+        snprintf(text, NAME_BYTES, "%" PRId64, value->wide);
+    else
+        snprintf(text, NAME_BYTES, "%d", bytes_of(cvar) == sizeof value->narrow ? value->narrow : value->bytes[0]);
+}
+
+static void print_value(FILE *out, const struct cvar *cvar) {
+    union value *value = obtain_memory(sizeof *value);
+    MPI_T_cvar_handle handle;
+    char text[NAME_BYTES];
+    int count = 0;
+    if (MPI_T_cvar_handle_alloc(cvar->index, NULL, &handle, &count) == MPI_SUCCESS) {
+        if (count < MOST_COUNT)
+            MPI_T_cvar_read(handle, value);
+        MPI_T_cvar_handle_free(&handle);
+    }
+    write_value_of(cvar, value, text);
+    fputs(",\"value\":", out);
+    write_string(out, cvar->type == MPI_CHAR ? value->text : text);
+    free(value);
+}
+
+static void print_cvar(FILE *out, const struct cvar *cvar) {
+    struct printing printing = {out, ""};
+    fputs("{\"name\":", out);
+    write_string(out, cvar->name);
+    fputs(",\"description\":", out);
+    write_string(out, cvar->description);
+    fprintf(out, ",\"type\":\"%s\",\"constant\":%s", type_name(cvar), cvar->scope == MPI_T_SCOPE_CONSTANT ? "true" : "false");
+    print_value(out, cvar);
+    fputs(",\"values\":[", out);
+    visit_names(cvar, print_next, &printing);
+    fputs("]}", out);
+}
+
+bool list_cvars(FILE *out) {
+    struct cvar *cvar = obtain_memory(sizeof *cvar);
+    const char *separator = "[\n";
+    int count = 0;
+    if (!start_tools() || MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (read_cvar(i, cvar) && (cvar->bind == MPI_T_BIND_NO_OBJECT)) {
+            fputs(separator, out);
+            print_cvar(out, cvar);
+            separator = ",\n";
+        }
+    fputs("\n]\n", out);
+    free(cvar);
+    return true;
+}

@@ -1,0 +1,8 @@
+/* How much memory is left. */
+#ifndef RANKBENCH_FREE_MEMORY_H
+#define RANKBENCH_FREE_MEMORY_H
+
+/* Bytes, on this host and within the control groups of this process; very many where nobody tells. */
+double free_memory(void);
+
+#endif

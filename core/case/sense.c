@@ -1,0 +1,61 @@
+#include "case/sense.h"
+
+#include <stdio.h>
+
+#include "base/startup.h"
+#include "kit/data.h"
+
+/* Why the state of memory makes no sense for the operation; NULL: it does. */
+static const char *senseless_memory(const struct setting *setting, char line[LINE_BYTES / 2]) {
+    const struct memory memory = setting->workers->buffers.memory;
+    const struct operation *operation = setting->plan->operation;
+    const bool keeps = setting->plan->form == PERSISTENT || operation->keeps_buffers || setting->threads > 1;
+    if (memory.in_place && !operation->in_place)
+        snprintf(line, LINE_BYTES / 2, "%s cannot be done in place", operation->name);
+    else if (memory.root != 0 && !operation->rooted)
+        snprintf(line, LINE_BYTES / 2, "%s has no root", operation->name);
+    else if (memory.root >= first_call(setting)->ranks)
+        snprintf(line, LINE_BYTES / 2, "root %d is none of the %d ranks", memory.root, first_call(setting)->ranks);
+    else if (keeps && (memory.cold || memory.root == ROTATING))
+        snprintf(line, LINE_BYTES / 2, "%s keeps its %s from call to call",
+                 setting->threads > 1 ? "a thread" : "a persistent request", memory.cold ? "buffers" : "root");
+    else
+        return NULL;
+    return line;
+}
+
+static const char *senseless_quantity(const struct setting *setting) {
+    const struct plan *plan = setting->plan;
+    const int64_t quantity = chosen_of(setting, &quantity_choice);
+    if (quantity == QUANTITY_OVERLAP && (plan->form == BLOCKING || plan->operation->completes))
+        return "nothing can be computed during a call that returns only when all is done";
+    if (quantity != QUANTITY_TIME && setting->threads > 1)
+        return "of several threads only the time is measured";
+    if (quantity != QUANTITY_TIME && setting->team->ranks > 2 && plan->operation->between_two)
+        return "of two ranks other than 0 and 1 only the time is measured";
+    return NULL;
+}
+
+static const char *senseless_start(const struct setting *setting) {
+    if (chosen_of(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled)
+        return "ranks can only come at chosen times where a start is scheduled (start=window or roundtime)";
+    return NULL;
+}
+
+static const char *senseless_numbers(const struct setting *setting) {
+    const struct call *call = first_call(setting);
+    if (setting->plan->operation->datatypes != NUMBERS || call->datatype->basic == MPI_INT)
+        return NULL;
+    return reduces_whole_numbers_only(chosen_of(setting, &reduction_choice)) ? "this reduction is of integers only" : NULL;
+}
+
+const char *senseless(const struct setting *setting, char line[LINE_BYTES / 2]) {
+    const struct operation *operation = setting->plan->operation;
+    const char *why = senseless_memory(setting, line);
+    why = why ? why : senseless_quantity(setting);
+    why = why ? why : senseless_start(setting);
+    why = why ? why : senseless_numbers(setting);
+    if (!why && setting->threads > 1)
+        why = no_threads();
+    return why || !operation->refuses ? why : operation->refuses(first_call(setting));
+}

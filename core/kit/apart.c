@@ -1,0 +1,64 @@
+/* A communicator that was made must be another one than that it was made of, and messages of the one may not be received on the
+ * other. */
+#include "kit/apart.h"
+
+enum { TAG = 7 };
+
+/* Of the same ranks in the same order, or of fewer. */
+static const char *compare(const struct call *call, MPI_Comm made) {
+    int relation = MPI_UNEQUAL, ranks = 0;
+    if (MPI_Comm_compare(call->members, made, &relation) != MPI_SUCCESS || MPI_Comm_size(made, &ranks) != MPI_SUCCESS)
+        return "MPI_Comm_compare and MPI_Comm_size do not know the new communicator";
+    if (relation == MPI_IDENT)
+        return "the new communicator is the old one";
+    const bool right = relation == (ranks == call->ranks ? MPI_CONGRUENT : MPI_UNEQUAL);
+    return right ? NULL : "MPI_Comm_compare says that the new communicator has other ranks than it was made of";
+}
+
+static int rank_in_old(const struct call *call, MPI_Comm made, int rank, int *old) {
+    MPI_Group ours, theirs;
+    int code = MPI_Comm_group(made, &ours);
+    if (code)
+        return code;
+    code = MPI_Comm_group(call->members, &theirs);
+    if (!code) {
+        code = MPI_Group_translate_ranks(ours, 1, &rank, theirs, old);
+        MPI_Group_free(&theirs);
+    }
+    MPI_Group_free(&ours);
+    return code;
+}
+
+/* What is known to have come on the old one must not be there on the new one. */
+static int listen(const struct call *call, MPI_Comm made, int from, int *heard) {
+    int code = MPI_Probe(from, TAG, call->members, MPI_STATUS_IGNORE);
+    code = code ? code : MPI_Iprobe(MPI_ANY_SOURCE, TAG, made, heard, MPI_STATUS_IGNORE);
+    return code ? code : MPI_Recv(NULL, 0, MPI_BYTE, from, TAG, call->members, MPI_STATUS_IGNORE);
+}
+
+/* From ranks of even number to those after them. */
+static int overhear(const struct call *call, MPI_Comm made, int *heard) {
+    int rank, ranks, other = 0;
+    int code = MPI_Comm_rank(made, &rank);
+    code = code ? code : MPI_Comm_size(made, &ranks);
+    if (code || (rank ^ 1) >= ranks)
+        return code;
+    code = rank_in_old(call, made, rank ^ 1, &other);
+    if (code)
+        return code;
+    return rank % 2 ? listen(call, made, other, heard) : MPI_Send(NULL, 0, MPI_BYTE, other, TAG, call->members);
+}
+
+/* The old one must not be freed in place of a new one. */
+int look_apart(struct call *call) {
+    struct made *made = made_by(call);
+    int heard = 0;
+    if (made->comm == MPI_COMM_NULL)
+        return MPI_SUCCESS;
+    const char *const entangled = compare(call, made->comm);
+    const int code = entangled ? MPI_SUCCESS : overhear(call, made->comm, &heard);
+    made->entangled = heard ? "a message sent on the old communicator can be received on the new one" : entangled;
+    if (entangled)
+        made->comm = MPI_COMM_NULL;
+    return code;
+}

@@ -1,0 +1,12 @@
+/* Whether a communicator that was made is another one than that it was made of. */
+#ifndef RANKBENCH_APART_H
+#define RANKBENCH_APART_H
+
+#include "kit/made.h"
+
+/* Whether what was made is a communicator of its own; for `prove`. */
+int look_apart(struct call *call);
+
+#define MAKES_COMMUNICATOR PROCESS, .finish = finish_made, .prove = look_apart, .after = free_made
+
+#endif

@@ -1,0 +1,112 @@
+#include "kit/counts.h"
+
+#include <stdlib.h>
+
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "kit/data.h"
+
+enum { EQUAL, UNEQUAL };
+
+const struct choice counts_choice = {
+    .name = "counts",
+    .help = "equal blocks, or blocks from nothing up to twice the message size in even steps, in all as much",
+    NAMES_OF("equal", "unequal"),
+};
+
+/* The i-th smallest and the i-th largest block are together two equal ones, so that rounding adds and loses nothing. */
+static int unequal_elements(const struct call *call, int step) {
+    const int last = call->ranks - 1;
+    if (2 * step > last)
+        return 2 * call->count - unequal_elements(call, last - step);
+    return 2 * step == last ? call->count : (int)(2L * call->count * step / last);
+}
+
+static int elements_of(const struct call *call, int step) {
+    return chosen(call, &counts_choice) == UNEQUAL ? unequal_elements(call, step % call->ranks) : call->count;
+}
+
+static long element_bytes(const struct call *call, long block_bytes) {
+    return call->count == 0 ? 0 : block_bytes / call->count;
+}
+
+/* One piece of memory, so that one call frees it: the struct, and behind it its arrays. */
+static struct counts *new_counts(int ranks) {
+    const size_t blocks = (size_t)ranks;
+    struct counts *counts = ask_memory(sizeof *counts + blocks * (sizeof *counts->types + 3 * sizeof(int)));
+    if (counts) {
+        counts->types = (MPI_Datatype *)(counts + 1);
+        counts->elements = (int *)(counts->types + blocks);
+        counts->places = counts->elements + blocks;
+        counts->byte_places = counts->places + blocks;
+    }
+    return counts;
+}
+
+static int prepare_counts(struct call *call, int first_step) {
+    struct counts *counts = call->own = new_counts(call->ranks);
+    if (!counts)
+        return MPI_ERR_NO_MEM;
+    for (int block = 0, place = 0; block < call->ranks; block++) {
+        counts->elements[block] = elements_of(call, first_step + block);
+        counts->places[block] = place;
+        counts->byte_places[block] = (int)(place * element_bytes(call, call->extent));
+        counts->types[block] = call->type;
+        place += counts->elements[block];
+    }
+    counts->own = counts->elements[call->rank];
+    return MPI_SUCCESS;
+}
+
+/* Buffers have room for more than what is moved. */
+static void tell_moved(struct call *call, int receivers) {
+    call->moved_bytes = (int64_t)receivers * call->ranks * call->bytes;
+    call->moved_messages = (int64_t)receivers * call->ranks;
+}
+
+int prepare_rank_counts(struct call *call) {
+    tell_moved(call, call->ranks);
+    return prepare_counts(call, 0);
+}
+
+int prepare_single_counts(struct call *call) {
+    tell_moved(call, 1);
+    return prepare_counts(call, 0);
+}
+
+/* What ranks i and j have for each other is equally much, as is needed in place, and every rank has as much in all. */
+int prepare_pair_counts(struct call *call) {
+    return prepare_counts(call, call->rank);
+}
+
+void finish_counts(struct call *call) {
+    free(call->own);
+    call->own = NULL;
+}
+
+const char *refuse_counts(const struct call *call) {
+    if (chosen(call, &counts_choice) == UNEQUAL && call->datatype->make)
+        return "a derived datatype is one element, of which there is no unequal part";
+    if ((int64_t)call->count * call->ranks > INT32_MAX)
+        return "where blocks lie is counted in elements, as int, and these are more";
+    return NULL;
+}
+
+struct span block_of(const struct call *call, int block) {
+    const struct counts *counts = counts_of(call);
+    const long element = element_bytes(call, call->bytes);
+    if (!counts)
+        return (struct span){block * call->bytes, call->bytes};
+    return (struct span){counts->places[block] * element, counts->elements[block] * element};
+}
+
+void fill_own_block(struct call *call) {
+    fill_bytes(call->send, block_of(call, call->rank).bytes, call->seed + (unsigned)call->rank);
+}
+
+void check_all_blocks(const struct call *call, struct mismatch *mismatch) {
+    for (int rank = 0; rank < call->ranks; rank++) {
+        const struct span span = block_of(call, rank);
+        check_bytes(call->receive + span.at, span.bytes, call->seed + (unsigned)rank, span.at, mismatch);
+    }
+}

@@ -1,0 +1,252 @@
+/* Data that can be predicted byte by byte, and the checks of what arrived. */
+#include "kit/data.h"
+
+#include <string.h>
+
+#include "base/choices.h"
+
+long amount_bytes(struct amount amount, long size_bytes, int ranks, int messages) {
+    return size_bytes * (amount.own + (long)amount.each * ranks) * (amount.per_message ? messages : 1);
+}
+
+int resized(MPI_Datatype spread, long extent, MPI_Datatype *type) {
+    const int code = MPI_Type_create_resized(spread, 0, extent, type);
+    MPI_Type_free(&spread);
+    return code;
+}
+
+enum { WORD_BYTES = sizeof(uint32_t), BLOCK_BYTES = 1024 * WORD_BYTES };
+
+/* Mixes position and stream so that a shifted, swapped or stale block differs in most of its bytes. */
+static uint32_t word(long position, unsigned stream) {
+    const uint64_t number = (uint64_t)position / WORD_BYTES;
+    uint32_t x = (uint32_t)number * 2654435761u + (uint32_t)(number >> 32) * 3628273133u + stream * 2246822519u + 374761393u;
+    x ^= x >> 15;
+    x *= 3266489917u;
+    return x ^ x >> 16;
+}
+
+/* From a position on that is one of a word. */
+static void fill_from(unsigned char *data, long from, long bytes, unsigned stream) {
+    const long rest = bytes % WORD_BYTES, whole = bytes - rest;
+    for (long i = 0; i < whole; i += WORD_BYTES)
+        memcpy(data + i, &(uint32_t){word(from + i, stream)}, WORD_BYTES);
+    memcpy(data + whole, &(uint32_t){word(from + whole, stream)}, (size_t)rest);
+}
+
+void fill_bytes(unsigned char *data, long bytes, unsigned stream) {
+    fill_from(data, 0, bytes, stream);
+}
+
+static unsigned char pattern(long position, unsigned stream) {
+    unsigned char bytes[WORD_BYTES];
+    fill_from(bytes, position - position % WORD_BYTES, WORD_BYTES, stream);
+    return bytes[position % WORD_BYTES];
+}
+
+static void compare(unsigned char found, unsigned char expected, long offset, struct mismatch *mismatch) {
+    if (found == expected)
+        return;
+    if (mismatch->wrong_bytes++ == 0) {
+        mismatch->offset = offset;
+        mismatch->expected = expected;
+        mismatch->found = found;
+    }
+}
+
+/* Nearly all that is looked at is right. */
+static void compare_all(const unsigned char *found, const unsigned char *expected, long bytes, long offset,
+                        struct mismatch *mismatch) {
+    if (memcmp(found, expected, (size_t)bytes) != 0)
+        for (long i = 0; i < bytes; i++)
+            compare(found[i], expected[i], offset + i, mismatch);
+}
+
+static long least_of(long a, long b) {
+    return a < b ? a : b;
+}
+
+void check_bytes_from(const unsigned char *data, long from, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
+    unsigned char expected[BLOCK_BYTES];
+    for (long at = 0; at < bytes; at += BLOCK_BYTES) {
+        const long some = least_of(BLOCK_BYTES, bytes - at);
+        fill_from(expected, from + at, some, stream);
+        compare_all(data + at, expected, some, base + at, mismatch);
+    }
+}
+
+void check_bytes(const unsigned char *data, long bytes, unsigned stream, long base, struct mismatch *mismatch) {
+    check_bytes_from(data, 0, bytes, stream, base, mismatch);
+}
+
+/* --- reductions --- */
+
+/* What a term is made of: 64 random bits and a byte of its place and rank, and how many bits a term may have. */
+struct draw {
+    uint64_t bits;
+    int x;
+    int width;
+};
+
+/* The sum of all terms is exact in whatever order they are added. A term has as many bits as that leaves, and as its block's
+ * number, which is added to it, leaves. */
+static double wide_term(struct draw draw) { return (double)(draw.bits >> (64 - draw.width)); }
+/* Few terms are 2 in a product, and few are false in a logical `and`. */
+static double product_term(struct draw draw) { return draw.x % 64 ? 1 : 2; }
+static double plain_term(struct draw draw) { return draw.x; }
+static double rarely_false(struct draw draw) { return draw.x % 8 != 0; }
+static double rarely_true(struct draw draw) { return draw.x % 8 == 0; }
+static double truth(struct draw draw) { return draw.x & 1; }
+static double all_but_one_bit(struct draw draw) { return 0xff ^ (1 << draw.x % 8); }
+static double one_bit(struct draw draw) { return 1 << draw.x % 8; }
+
+static double add(double a, double b) { return a + b; }
+static double multiply(double a, double b) { return a * b; }
+static double least(double a, double b) { return a < b ? a : b; }
+static double largest(double a, double b) { return a > b ? a : b; }
+static double both(double a, double b) { return a != 0 && b != 0; }
+static double either(double a, double b) { return a != 0 || b != 0; }
+static double one_of(double a, double b) { return (a != 0) != (b != 0); }
+static double bits_both(double a, double b) { return (int)a & (int)b; }
+static double bits_either(double a, double b) { return (int)a | (int)b; }
+static double bits_one(double a, double b) { return (int)a ^ (int)b; }
+
+/* How a term depends on the number of its block of PERIOD elements: not at all; or a number is added to each, which is in the
+ * result as often as there are terms, or once. */
+enum growth { SAME_IN_ALL_BLOCKS, ADDED_BY_EACH, ADDED_ONCE };
+
+static const struct reduction {
+    double (*term)(struct draw draw);
+    double (*merge)(double a, double b);
+    bool whole;
+    enum growth growth;
+} reductions[] = {
+    {wide_term, add, false, ADDED_BY_EACH},   {product_term, multiply, false, SAME_IN_ALL_BLOCKS},
+    {wide_term, least, false, ADDED_ONCE},    {wide_term, largest, false, ADDED_ONCE},
+    {rarely_false, both, true, SAME_IN_ALL_BLOCKS}, {rarely_true, either, true, SAME_IN_ALL_BLOCKS},
+    {truth, one_of, true, SAME_IN_ALL_BLOCKS}, {all_but_one_bit, bits_both, true, SAME_IN_ALL_BLOCKS},
+    {one_bit, bits_either, true, SAME_IN_ALL_BLOCKS}, {plain_term, bits_one, true, SAME_IN_ALL_BLOCKS},
+    {wide_term, add, false, ADDED_BY_EACH},
+};
+
+static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
+    for (int i = 0; i < *count; i++)
+        if (*type == MPI_FLOAT)
+            ((float *)inout)[i] += ((float *)in)[i];
+        else if (*type == MPI_DOUBLE)
+            ((double *)inout)[i] += ((double *)in)[i];
+        else
+            ((int *)inout)[i] += ((int *)in)[i];
+}
+
+int make_reduction(int64_t which, MPI_Op *reduction) {
+    const MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
+    *reduction = which == REDUCTION_USER ? MPI_OP_NULL : known[which];
+    return which == REDUCTION_USER ? MPI_Op_create(add_up, 1, reduction) : MPI_SUCCESS;
+}
+
+void free_reduction(int64_t which, MPI_Op *reduction) {
+    if (which == REDUCTION_USER && *reduction != MPI_OP_NULL)
+        MPI_Op_free(reduction);
+}
+
+bool reduces_whole_numbers_only(int64_t which) {
+    return reductions[which].whole;
+}
+
+static const struct reduction *reduction_of(const struct call *call) {
+    return &reductions[chosen(call, &reduction_choice)];
+}
+
+/* Terms are drawn for PERIOD elements, so that expected results are few, and differ from block to block by a number that is
+ * the same for all ranks. Each rank has its own: one rank counted twice in place of another is seen. */
+enum { PERIOD = 251, BLOCK_FACTOR = 0x2545f491 };
+
+/* Bits that every whole number up to them has in the type. */
+static int exact_bits(const struct datatype *datatype) {
+    return datatype->basic == MPI_FLOAT ? 24 : datatype->basic == MPI_DOUBLE ? 53 : 31;
+}
+
+/* Of a term and of what is added to it, each; one term more than ranks may be added up, that of the target before. */
+static int term_bits(const struct call *call) {
+    int bits = exact_bits(call->datatype) - 1;
+    for (long terms = 1; reduction_of(call)->growth == ADDED_BY_EACH && terms < call->ranks + 1; terms *= 2)
+        bits--;
+    return bits;
+}
+
+static double term(const struct call *call, int rank, long position) {
+    const unsigned stream = call->seed + (unsigned)rank;
+    const long place = position % PERIOD;
+    const uint64_t high = word(2 * place * WORD_BYTES, stream), low = word((2 * place + 1) * WORD_BYTES, stream);
+    return reduction_of(call)->term((struct draw){high << 32 | low, pattern(place, stream), term_bits(call)});
+}
+
+/* Neighbours differ in many bits. An odd factor gives each block its own number as long as there are no more than such numbers. */
+static double of_block(const struct call *call, long block) {
+    const uint64_t number = (uint64_t)block * BLOCK_FACTOR;
+    if (reduction_of(call)->growth == SAME_IN_ALL_BLOCKS)
+        return 0;
+    return (double)(number & ((UINT64_C(1) << term_bits(call)) - 1));
+}
+
+/* Adds a number to some values, and puts them down as the type has them. */
+static void put_numbers(const struct datatype *datatype, unsigned char *place, const double *values, double more, long count) {
+    for (long i = 0; i < count; i++)
+        if (datatype->basic == MPI_FLOAT)
+            memcpy(place + i * (long)sizeof(float), &(float){(float)(values[i] + more)}, sizeof(float));
+        else if (datatype->basic == MPI_DOUBLE)
+            memcpy(place + i * (long)sizeof(double), &(double){values[i] + more}, sizeof(double));
+        else
+            memcpy(place + i * (long)sizeof(int), &(int){(int)(values[i] + more)}, sizeof(int));
+}
+
+/* The elements of a block that begin at a position. */
+static long rest_of_block(long position, long elements) {
+    return least_of(PERIOD - position % PERIOD, elements);
+}
+
+void fill_terms(const struct call *call, unsigned char *data, long elements, long from, int rank) {
+    double terms[PERIOD];
+    long some;
+    for (long i = 0; i < least_of(PERIOD, elements); i++)
+        terms[(from + i) % PERIOD] = term(call, rank, from + i);
+    for (long i = 0; i < elements; i += some) {
+        const long at = from + i;
+        some = rest_of_block(at, elements - i);
+        put_numbers(call->datatype, data + i * call->datatype->bytes, terms + at % PERIOD, of_block(call, at / PERIOD), some);
+    }
+}
+
+static double reduced(const struct call *call, long position, int first_rank, int last_rank) {
+    double value = term(call, first_rank, position);
+    for (int rank = first_rank + 1; rank <= last_rank; rank++)
+        value = reduction_of(call)->merge(value, term(call, rank, position));
+    return value;
+}
+
+void check_reduced(const struct call *call, const unsigned char *data, long elements, long from, int first_rank, int last_rank,
+                   struct mismatch *mismatch) {
+    const int width = call->datatype->bytes;
+    const int times = reduction_of(call)->growth == ADDED_BY_EACH ? last_rank - first_rank + 1 : 1;
+    const long base = data - call->receive;
+    double values[PERIOD];
+    unsigned char expected[PERIOD * sizeof(double)];
+    long some;
+    for (long i = 0; i < least_of(PERIOD, elements); i++)
+        values[(from + i) % PERIOD] = reduced(call, from + i, first_rank, last_rank);
+    for (long i = 0; i < elements; i += some) {
+        const long at = from + i;
+        some = rest_of_block(at, elements - i);
+        put_numbers(call->datatype, expected, values + at % PERIOD, times * of_block(call, at / PERIOD), some);
+        compare_all(data + i * width, expected, some * width, base + i * width, mismatch);
+    }
+}
+
+void fill_addends(struct call *call) {
+    fill_terms(call, call->send, call->send_bytes / call->datatype->bytes, 0, call->rank);
+}
+
+void check_sums(const struct call *call, struct mismatch *mismatch) {
+    check_reduced(call, call->receive, call->receive_bytes / call->datatype->bytes, 0, 0, call->ranks - 1, mismatch);
+}

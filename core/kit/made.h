@@ -1,0 +1,48 @@
+/* What operations of the kind "process" make: it is looked at and put away after every call, not timed. */
+#ifndef RANKBENCH_MADE_H
+#define RANKBENCH_MADE_H
+
+#include "base/op.h"
+
+/* What can be seen of a communicator or a window: all numbers of one type, so that there are no gaps between them. */
+struct sight {
+    int64_t ranks;
+    int64_t rank;
+    /* What MPI_Topo_test says. */
+    int64_t topology;
+    int64_t window_bytes;
+};
+
+/* What operations that make a communicator keep in `call->own`, or with what else they keep behind it. */
+struct made {
+    MPI_Comm comm;
+    /* Of whom it is made, where the call is told so. */
+    MPI_Group group;
+    /* Of the communicator that the last call made, before it was freed. */
+    struct sight seen;
+    /* What the last checked call showed to be wrong about it; NULL: nothing. */
+    const char *entangled;
+};
+
+static inline struct made *made_by(const struct call *call) {
+    return call->own;
+}
+
+/* Makes `call->own` of so many bytes, all 0 but what is here. */
+int keep_made(struct call *call, size_t bytes);
+int prepare_made(struct call *call);
+int prepare_group(struct call *call);
+void finish_made(struct call *call);
+int free_made(struct call *call);
+
+int look_at_group(MPI_Group group, struct sight *seen);
+void check_sight(const struct sight *seen, struct sight expected, struct mismatch *mismatch);
+/* Whether it was a communicator of its own. */
+bool check_apart(const struct call *call, struct mismatch *mismatch);
+/* Whether all ranks were there in their order, with this topology. */
+void check_topology(const struct call *call, int topology, struct mismatch *mismatch);
+void check_made(const struct call *call, struct mismatch *mismatch);
+
+#define PROCESS .kind = "process", .metric = "time", .start = "window"
+
+#endif

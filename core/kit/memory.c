@@ -1,0 +1,375 @@
+/* Buffers.
+ *
+ *   slot     | guard | send ... | guard | receive ... | guard |
+ *   cold     | slot | slot | slot | ...          more than the last-level cache, used in a scattered but fixed order
+ *
+ * Cyclic use of more than a cache holds finds nothing of it there, provided that it begins where filling began. */
+#define _GNU_SOURCE
+#include "kit/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/allocation.h"
+#include "kit/data.h"
+
+enum { LINE = 64, HUGE_BYTES = 2 << 20, MOST_SLOTS = 1 << 22, MOST_FOR_ANY_ROOT = 4 << 20 };
+
+/* Of messages that leave from one buffer, each a step after the one before where they are to differ. */
+static long resent_bytes(const struct operation *operation, const struct call *call, struct amount sent) {
+    const long rounds = operation->rounds ? operation->rounds : 1;
+    const long messages = rounds * amount_bytes(sent, 1, call->ranks, call->messages);
+    const long step = call->datatype->make ? 0 : RESEND_STEP;
+    return messages > 0 && call->bytes > 0 ? call->bytes + (messages - 1) * step : 0;
+}
+
+struct amounts amounts_of(const struct operation *operation, const struct call *call, bool root) {
+    const int room = operation->room ? operation->room : 1;
+    const struct amount sent = root ? operation->root_send : operation->send;
+    const struct amount received = root ? operation->root_receive : operation->receive;
+    return (struct amounts){
+        .send_bytes = operation->resends ? resent_bytes(operation, call, sent) : room * amount_bytes(sent, call->bytes, call->ranks, call->messages),
+        .receive_bytes = room * amount_bytes(received, call->bytes, call->ranks, call->messages),
+    };
+}
+
+/* --- layout --- */
+
+static long page_bytes(void) {
+    return sysconf(_SC_PAGESIZE);
+}
+
+/* The finest unit that a slot is a multiple of: the system takes back whole pages only. */
+static long unit_of(const struct memory *memory) {
+    return memory->cold && !memory->untouched ? LINE : page_bytes();
+}
+
+static long round_up(long value, long unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+/* Data aligned to what was asked for lie at an odd multiple of it, so that they are not aligned better. */
+static long place(const struct memory *memory, long from) {
+    const long unit = memory->alignment;
+    if (unit > 0)
+        return from <= unit ? unit : round_up(from - unit, 2 * unit) + unit;
+    return round_up(from, unit_of(memory));
+}
+
+static long larger(long a, long b) {
+    return a > b ? a : b;
+}
+
+/* A page on either side; cold buffers, of which there are many, have a line, so that there is one to a page no more often than
+ * their size says. */
+static long guard_bytes(const struct memory *memory) {
+    return larger(GUARD_BYTES, unit_of(memory));
+}
+
+static long grain(const struct memory *memory) {
+    const long unit = larger(2 * memory->alignment, unit_of(memory));
+    return memory->huge ? larger(unit, HUGE_BYTES) : unit;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* From slot to slot by about the golden section of their number: an order that no processor foresees, and in which each comes
+ * before one comes again. */
+static int64_t step_of(int64_t slots) {
+    int64_t step = (int64_t)((double)slots * 0.6180339887) + 1;
+    while (common_divisor(slots, step) != 1)
+        step++;
+    return step;
+}
+
+/* Bytes that blocks take with the gaps of their type. */
+static long room(const struct call *call, long bytes) {
+    return call->extent == call->bytes ? bytes : bytes / call->bytes * call->extent;
+}
+
+long received_room(const struct call *call) {
+    return room(call, call->receive_bytes);
+}
+
+long plan_buffers(struct buffers *buffers, const struct call *call, long share_bytes) {
+    const struct amounts as_root = amounts_of(buffers->operation, call, true);
+    const struct amounts as_other = amounts_of(buffers->operation, call, false);
+    const long most = larger(as_root.send_bytes, as_other.send_bytes) + larger(as_root.receive_bytes, as_other.receive_bytes);
+    const bool root = call->rank == call->root, rotates = buffers->memory.root == ROTATING;
+    /* The same on all ranks. Where roots do not rotate, it is done for one checked call, which is not worth much memory. */
+    const bool either = rotates || (buffers->operation->rooted && !buffers->memory.cold && room(call, most) <= MOST_FOR_ANY_ROOT);
+    buffers->any_root = either;
+    const struct amounts mine = root ? as_root : as_other;
+    const long sent = room(call, either ? larger(as_root.send_bytes, as_other.send_bytes) : mine.send_bytes);
+    const long received = room(call, either ? larger(as_root.receive_bytes, as_other.receive_bytes) : mine.receive_bytes);
+    const long guard = guard_bytes(&buffers->memory);
+    buffers->send_at = place(&buffers->memory, guard);
+    buffers->receive_at = place(&buffers->memory, buffers->send_at + sent + guard);
+    buffers->receive_room = received;
+    buffers->stride = round_up(buffers->receive_at + received + guard, grain(&buffers->memory));
+    buffers->slots = 1;
+    if (buffers->memory.cold)
+        buffers->slots = larger(2, share_bytes / buffers->stride + 1);
+    if (buffers->slots > MOST_SLOTS)
+        buffers->slots = MOST_SLOTS;
+    buffers->step = step_of(buffers->slots);
+    buffers->map_bytes = buffers->stride * buffers->slots + grain(&buffers->memory) + page_bytes();
+    return buffers->map_bytes;
+}
+
+/* --- memory --- */
+
+static long huge_bytes_in_use(void) {
+    char line[256];
+    long kib = 0;
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "AnonHugePages: %ld kB", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
+    const long before = buffers->memory.huge ? huge_bytes_in_use() : 0; /* Which takes the system long to count. */
+    void *map = mmap(NULL, (size_t)buffers->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) {
+        snprintf(reason, REASON_BYTES, "the system gave no memory for the buffers (%ld bytes)", buffers->map_bytes);
+        return false;
+    }
+    buffers->map = map;
+    const uintptr_t at = (uintptr_t)map;
+    const uintptr_t unit = (uintptr_t)larger(grain(&buffers->memory), page_bytes());
+    buffers->base = (unsigned char *)map + ((at + unit - 1) / unit * unit - at);
+    /* Where the system makes pages huge of itself, plain ones must be asked for, too. */
+    madvise(map, (size_t)buffers->map_bytes, buffers->memory.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    memset(buffers->base, GUARD, (size_t)(buffers->stride * buffers->slots));
+    if (buffers->memory.untouched && madvise(buffers->base, (size_t)buffers->stride, MADV_DONTNEED) != 0) {
+        snprintf(reason, REASON_BYTES, "the system takes no pages back (madvise: %s)", strerror(errno));
+        return false;
+    }
+    if (!buffers->memory.huge)
+        return true;
+    const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (huge_bytes_in_use() - before) / HUGE_BYTES;
+    if (got >= wanted)
+        return true;
+    snprintf(reason, REASON_BYTES, "the system gave %ld of %ld huge pages; is memory in pieces, or "
+             "/sys/kernel/mm/transparent_hugepage/enabled 'never'?", got, wanted);
+    return false;
+}
+
+void free_buffers(struct buffers *buffers) {
+    if (buffers->map)
+        munmap(buffers->map, (size_t)buffers->map_bytes);
+    buffers->map = NULL;
+}
+
+/* --- arrangement --- */
+
+static bool is_in_place(const struct buffers *buffers, const struct call *call) {
+    return buffers->memory.in_place && (!buffers->operation->rooted || call->rank == call->root);
+}
+
+static bool root_keeps(const struct buffers *buffers) {
+    return buffers->operation->in_place == IN_PLACE_ROOT_KEEPS;
+}
+
+static unsigned char *slot(const struct buffers *buffers) {
+    return buffers->base + buffers->slot * buffers->stride;
+}
+
+static unsigned char *sends_from(const struct buffers *buffers) {
+    return slot(buffers) + buffers->send_at;
+}
+
+static unsigned char *receives_at(const struct buffers *buffers, const struct call *call) {
+    return call->elsewhere ? call->elsewhere : slot(buffers) + buffers->receive_at;
+}
+
+static void arrange(const struct buffers *buffers, struct call *call) {
+    const struct amounts amounts = amounts_of(buffers->operation, call, call->rank == call->root);
+    const bool in_place = is_in_place(buffers, call);
+    call->send_bytes = amounts.send_bytes;
+    call->receive_bytes = amounts.receive_bytes;
+    call->send = in_place && !root_keeps(buffers) ? MPI_IN_PLACE : sends_from(buffers);
+    call->receive = in_place && root_keeps(buffers) ? MPI_IN_PLACE : receives_at(buffers, call);
+}
+
+void take_root(struct buffers *buffers, struct call *call, int root) {
+    call->root = root;
+    arrange(buffers, call);
+}
+
+bool buffers_change(const struct buffers *buffers) {
+    return buffers->slots > 1 || buffers->memory.root == ROTATING || buffers->memory.untouched;
+}
+
+static void next_slot(struct buffers *buffers) {
+    buffers->slot = (buffers->slot + buffers->step) % buffers->slots;
+}
+
+/* Pages that are only read would all be the system's one page of zeros: a byte is written into each that is sent from. */
+static void renew_pages(const struct buffers *buffers) {
+    madvise(slot(buffers), (size_t)buffers->stride, MADV_DONTNEED);
+    for (long at = buffers->send_at; at < buffers->receive_at; at += page_bytes())
+        slot(buffers)[at] = 1;
+}
+
+void change_buffers(struct buffers *buffers, struct call *call) {
+    if (buffers->slots > 1)
+        next_slot(buffers);
+    if (buffers->memory.untouched)
+        renew_pages(buffers);
+    take_root(buffers, call, buffers->memory.root == ROTATING ? (call->root + 1) % call->ranks : call->root);
+}
+
+/* --- contents --- */
+
+/* Data side by side, as `fill` and `check` see them, and as they lie where their type has gaps. */
+static void spread(const struct call *call, const unsigned char *packed, unsigned char *spaced, long bytes) {
+    for (long i = 0; i < bytes; i++)
+        spaced[i / call->bytes * call->extent + call->datatype->place(i % call->bytes, call->bytes)] = packed[i];
+}
+
+static void gather(const struct call *call, const unsigned char *spaced, unsigned char *packed, long bytes) {
+    for (long i = 0; i < bytes; i++)
+        packed[i] = spaced[i / call->bytes * call->extent + call->datatype->place(i % call->bytes, call->bytes)];
+}
+
+static bool has_gaps(const struct call *call) {
+    return call->datatype->place && call->bytes > 0;
+}
+
+static void fill_plainly(const struct operation *operation, struct call *call) {
+    operation->fill(call);
+}
+
+static void fill_with_gaps(const struct operation *operation, struct call *call) {
+    unsigned char *const send = call->send, *const receive = call->receive;
+    call->send = obtain_memory((size_t)(call->send_bytes + call->receive_bytes + 1));
+    call->receive = call->send + call->send_bytes;
+    memset(call->send, GUARD, (size_t)(call->send_bytes + call->receive_bytes));
+    operation->fill(call);
+    spread(call, call->send, send, call->send_bytes);
+    spread(call, call->receive, receive, call->receive_bytes);
+    free(call->send);
+    call->send = send;
+    call->receive = receive;
+}
+
+/* Tells contents apart, not authors: what is looked for is an accident. */
+static uint64_t digest(const unsigned char *from, const unsigned char *to) {
+    uint64_t hash = 0x9e3779b97f4a7c15u, word = 0;
+    for (; from < to; from += sizeof word) {
+        word = 0;
+        memcpy(&word, from, to - from < (long)sizeof word ? (size_t)(to - from) : sizeof word);
+        hash = (hash ^ word) * 0xbf58476d1ce4e5b9u;
+        hash ^= hash >> 31;
+    }
+    return hash;
+}
+
+static uint64_t digest_of_sent(const struct buffers *buffers) {
+    return digest(slot(buffers) + buffers->send_at, slot(buffers) + buffers->receive_at);
+}
+
+void fill_buffers(struct buffers *buffers, struct call *call) {
+    memset(slot(buffers), GUARD, (size_t)buffers->stride);
+    arrange(buffers, call);
+    call->send = sends_from(buffers);
+    call->receive = receives_at(buffers, call);
+    if (call->elsewhere)
+        memset(call->elsewhere, GUARD, (size_t)room(call, call->receive_bytes));
+    if (buffers->operation->fill)
+        (has_gaps(call) ? fill_with_gaps : fill_plainly)(buffers->operation, call);
+    if (is_in_place(buffers, call) && !root_keeps(buffers)) {
+        const long at = buffers->operation->in_place == IN_PLACE_BY_RANK ? call->rank * call->extent : 0;
+        memcpy(call->receive + at, call->send, (size_t)room(call, call->send_bytes));
+    }
+    arrange(buffers, call);
+    buffers->sent = digest_of_sent(buffers);
+}
+
+/* What was received, spread again over memory that holds nothing else, is what lies there unless a gap was written to. */
+static bool gaps_stand(const struct call *call, const unsigned char *packed) {
+    const size_t bytes = (size_t)room(call, call->receive_bytes);
+    unsigned char *const right = obtain_memory(bytes + 1);
+    memset(right, GUARD, bytes);
+    spread(call, packed, right, call->receive_bytes);
+    const bool stand = memcmp(right, call->receive, bytes) == 0;
+    free(right);
+    return stand;
+}
+
+void check_buffers(const struct buffers *buffers, const struct call *call, struct mismatch *mismatch) {
+    if (!buffers->operation->check)
+        return;
+    if (!has_gaps(call) || (const void *)call->receive == MPI_IN_PLACE) {
+        buffers->operation->check(call, mismatch);
+        return;
+    }
+    struct call packed = *call;
+    packed.receive = obtain_memory((size_t)call->receive_bytes + 1);
+    gather(call, call->receive, packed.receive, call->receive_bytes);
+    buffers->operation->check(&packed, mismatch);
+    if (mismatch->wrong_bytes == 0 && !gaps_stand(call, packed.receive)) {
+        mismatch->instead = "a gap of the datatype was written to";
+        mismatch->wrong_bytes = 1;
+    }
+    free(packed.receive);
+}
+
+void clear_received(const struct buffers *buffers, const struct call *call) {
+    memset(receives_at(buffers, call), GUARD, (size_t)room(call, call->receive_bytes));
+}
+
+bool leaves_data(const struct buffers *buffers) {
+    return !buffers->memory.in_place && !buffers->memory.untouched && !buffers->operation->accumulates;
+}
+
+bool can_renew(const struct buffers *buffers) {
+    return leaves_data(buffers) && buffers->slots == 1;
+}
+
+void fill_for_timing(struct buffers *buffers, struct call *call) {
+    const int root = call->root;
+    unsigned char *const first = slot(buffers);
+    if (buffers->memory.root == ROTATING)
+        call->root = call->rank;
+    fill_buffers(buffers, call);
+    if (buffers->memory.in_place || buffers->operation->accumulates)
+        memset(first, 0, (size_t)buffers->stride);
+    if (buffers->operation->accumulates && call->elsewhere)
+        memset(call->elsewhere, 0, (size_t)room(call, call->receive_bytes));
+    buffers->sent = digest_of_sent(buffers);
+    for (int64_t i = 1; i < buffers->slots; i++) {
+        next_slot(buffers);
+        memcpy(slot(buffers), first, (size_t)buffers->stride);
+    }
+    take_root(buffers, call, root);
+}
+
+static bool holds_guard(const unsigned char *from, const unsigned char *to) {
+    return from == to || (*from == GUARD && memcmp(from, from + 1, (size_t)(to - from - 1)) == 0);
+}
+
+bool guards_stand(const struct buffers *buffers, const struct call *call) {
+    const long guard = guard_bytes(&buffers->memory);
+    const unsigned char *const first = slot(buffers), *const receive = first + buffers->receive_at;
+    /* What earlier roots received may still lie there. */
+    const long received = buffers->memory.root == ROTATING || call->elsewhere ? buffers->receive_room : room(call, call->receive_bytes);
+    const unsigned char *const behind = receive + received;
+    return holds_guard(first, first + buffers->send_at) && holds_guard(receive - guard, receive) &&
+           holds_guard(behind, first + buffers->stride);
+}
+
+bool send_stands(const struct buffers *buffers) {
+    return buffers->operation->numbers_rounds || buffers->sent == digest_of_sent(buffers);
+}

@@ -1,0 +1,67 @@
+#include "kit/modes.h"
+
+#include <stdlib.h>
+
+#include "base/allocation.h"
+#include "base/choices.h"
+
+const struct choice mode_choice = {
+    .name = "mode",
+    .help = "how messages are sent; ready: only what is known to be awaited: a ping-pong's answer, an announced window",
+    NAMES_OF("standard", "synchronous", "buffered", "ready"),
+};
+
+const struct mode modes[] = {
+    [STANDARD] = {MPI_Send, MPI_Isend, MPI_Send_init},
+    [SYNCHRONOUS] = {MPI_Ssend, MPI_Issend, MPI_Ssend_init},
+    [BUFFERED] = {MPI_Bsend, MPI_Ibsend, MPI_Bsend_init},
+    [READY] = {MPI_Rsend, MPI_Irsend, MPI_Rsend_init},
+};
+
+static int64_t buffer_bytes(int64_t message_bytes, int messages) {
+    return messages * (message_bytes + MPI_BSEND_OVERHEAD);
+}
+
+const char *refuse_mode(const struct call *call, int messages) {
+    if (chosen(call, &mode_choice) != BUFFERED)
+        return NULL;
+    if (chosen(call, &threads_choice) > 1)
+        return "a process has one buffer for messages: mode=buffered needs threads=1";
+    if (buffer_bytes(call->bytes, messages) > INT32_MAX)
+        return "mode=buffered needs a buffer larger than the 2^31-1 bytes that MPI_Buffer_attach takes";
+    return NULL;
+}
+
+int attach_buffer(const struct call *call, int messages, void **buffer) {
+    int message_bytes;
+    *buffer = NULL;
+    if (chosen(call, &mode_choice) != BUFFERED || messages == 0)
+        return MPI_SUCCESS;
+    int code = MPI_Pack_size(call->count, call->type, call->comm, &message_bytes);
+    if (code)
+        return code;
+    const int64_t bytes = buffer_bytes(message_bytes, messages);
+    void *const room = bytes > INT32_MAX ? NULL : ask_memory((size_t)bytes);
+    if (!room)
+        return MPI_ERR_NO_MEM;
+    code = MPI_Buffer_attach(room, (int)bytes);
+    if (code)
+        free(room);
+    else
+        *buffer = room;
+    return code;
+}
+
+void detach_buffer(void *buffer) {
+    void *detached;
+    int bytes;
+    if (buffer)
+        MPI_Buffer_detach(&detached, &bytes);
+    free(buffer);
+}
+
+void free_requests(MPI_Request *requests, int count) {
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&requests[i]);
+}

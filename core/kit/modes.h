@@ -1,0 +1,45 @@
+/* What several point-to-point operations share: how messages are sent, and who is beside whom. */
+#ifndef RANKBENCH_MODES_H
+#define RANKBENCH_MODES_H
+
+#include "base/op.h"
+
+enum { STANDARD, SYNCHRONOUS, BUFFERED, READY };
+
+/* The calls of one send mode. */
+struct mode {
+    int (*send)(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
+    int (*isend)(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request);
+    int (*send_init)(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request);
+};
+
+extern const struct choice mode_choice;
+extern const struct mode modes[];
+
+/* Why the chosen mode makes no sense where so many messages of this rank can be under way at once; NULL: it does. */
+const char *refuse_mode(const struct call *call, int messages);
+
+/* Hands the library room for so many buffered messages, if these are chosen; `buffer` is NULL where none was handed over. */
+int attach_buffer(const struct call *call, int messages, void **buffer);
+void detach_buffer(void *buffer);
+
+/* Frees persistent requests, also where not all were made. */
+void free_requests(MPI_Request *requests, int count);
+
+/* Of an operation between two. */
+static inline int other_of_two(const struct call *call) {
+    return call->rank == call->first ? call->second : call->first;
+}
+
+/* The chain of all ranks, closed to a ring. */
+static inline int right_of(const struct call *call) {
+    return call->rank + 1 < call->ranks ? call->rank + 1 : 0;
+}
+
+static inline int left_of(const struct call *call) {
+    return (call->rank > 0 ? call->rank : call->ranks) - 1;
+}
+
+#define POINT_TO_POINT .kind = "point-to-point", .sized = true
+
+#endif

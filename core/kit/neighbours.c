@@ -1,0 +1,207 @@
+/* Topologies and their neighbours, reckoned by the standard's rules alone, so that what a library delivers can be judged.
+ *
+ *   blocks of a rank    | before, dimension 0 | behind, dimension 0 | before, dimension 1 | behind, dimension 1 | ...
+ *
+ * On a grid, what a rank sends to the one before it arrives there as the block from behind, even where both are one rank or
+ * the rank itself (MPI-4.1 8.6.2). In a graph, the n-th edge from one rank to another ends at the n-th that comes from it. */
+#include "kit/neighbours.h"
+
+#include "base/choices.h"
+#include "kit/data.h"
+
+enum { CARTESIAN, DISTRIBUTED };
+enum { PERIODIC, BORDERED };
+
+const struct choice graph_choice = {
+    .name = "graph",
+    .help = "how the library is told who is whose neighbour: MPI_Cart_create or MPI_Dist_graph_create_adjacent",
+    NAMES_OF("cartesian", "distributed"),
+};
+
+const struct choice dimensions_choice = {
+    .name = "dimensions",
+    .help = "dimensions of the grid of all ranks; MPI_Dims_create says how long each is",
+    .least = 1,
+    .most = MOST_DIMENSIONS,
+    .usual = 2,
+};
+
+const struct choice grid_choice = {
+    .name = "grid",
+    .help = "extents of the grid, such as 4x4, of the first ranks; auto: of all, as dimensions says",
+    .extents = true,
+};
+
+const struct choice periodic_choice = {
+    .name = "periodic",
+    .help = "whether the ranks at two opposite borders of the grid are neighbours",
+    NAMES_OF("yes", "no"),
+};
+
+/* --- the grid --- */
+
+static int extents_of(int64_t grid, int extents[MOST_DIMENSIONS]) {
+    int dimensions = 0;
+    for (; grid; grid >>= EXTENT_BITS)
+        extents[dimensions++] = (int)(grid & MOST_EXTENT);
+    return dimensions;
+}
+
+static int count_dimensions(const struct call *call) {
+    int extents[MOST_DIMENSIONS];
+    const int told = extents_of(chosen(call, &grid_choice), extents);
+    return told > 0 ? told : (int)chosen(call, &dimensions_choice);
+}
+
+/* More than there can be where the number would not fit. */
+int ranks_of_grid(const struct call *call) {
+    int extents[MOST_DIMENSIONS];
+    const int dimensions = extents_of(chosen(call, &grid_choice), extents);
+    int64_t ranks = dimensions > 0;
+    for (int dimension = 0; dimension < dimensions && ranks < INT32_MAX; dimension++)
+        ranks *= extents[dimension];
+    return ranks < INT32_MAX ? (int)ranks : INT32_MAX;
+}
+
+/* An operation without the choice `periodic` has a periodic grid. */
+int choose_grid(const struct call *call, struct grid *grid) {
+    struct layout *layout = &grid->layout;
+    for (int dimension = 0; dimension < MOST_DIMENSIONS; dimension++)
+        grid->periods[dimension] = chosen(call, &periodic_choice) == PERIODIC;
+    layout->ranks = call->ranks;
+    layout->dimensions = count_dimensions(call);
+    if (extents_of(chosen(call, &grid_choice), layout->extents) > 0)
+        return MPI_SUCCESS;
+    return MPI_Dims_create(layout->ranks, layout->dimensions, layout->extents);
+}
+
+int stride_of(const struct layout *layout, int dimension) {
+    int stride = 1;
+    for (int faster = dimension + 1; faster < layout->dimensions; faster++)
+        stride *= layout->extents[faster];
+    return stride;
+}
+
+static int neighbour(const struct grid *grid, int rank, int direction) {
+    const int dimension = direction / 2, extent = grid->layout.extents[dimension];
+    const int stride = stride_of(&grid->layout, dimension);
+    const int from = rank / stride % extent, to = direction % 2 ? from + 1 : from - 1;
+    if (!grid->periods[dimension] && (to < 0 || to >= extent))
+        return MPI_PROC_NULL;
+    return rank + ((to + extent) % extent - from) * stride;
+}
+
+struct neighbours neighbours_of(const struct grid *grid, int rank) {
+    struct neighbours found = {0};
+    for (int direction = 0; direction < 2 * grid->layout.dimensions; direction++) {
+        const int other = neighbour(grid, rank, direction);
+        if (other != MPI_PROC_NULL || grid->gaps)
+            found.ranks[found.count++] = other;
+    }
+    return found;
+}
+
+/* How often a rank is among the first `end` neighbours. */
+static int occurrences(const struct neighbours *neighbours, int rank, int end) {
+    int count = 0;
+    for (int i = 0; i < end; i++)
+        count += neighbours->ranks[i] == rank;
+    return count;
+}
+
+static int place_of(const struct neighbours *neighbours, int rank, int occurrence) {
+    int place = 0;
+    while (neighbours->ranks[place] != rank || occurrences(neighbours, rank, place) != occurrence)
+        place++;
+    return place;
+}
+
+struct origin origin_of(const struct grid *grid, int rank, int block) {
+    const struct neighbours mine = neighbours_of(grid, rank);
+    const int from = block < mine.count ? mine.ranks[block] : MPI_PROC_NULL;
+    if (from == MPI_PROC_NULL || grid->gaps)
+        return (struct origin){from, block ^ 1};
+    const struct neighbours theirs = neighbours_of(grid, from);
+    return (struct origin){from, place_of(&theirs, rank, occurrences(&mine, from, block))};
+}
+
+/* --- the communicators --- */
+
+int keep_neighbourhood(struct call *call, bool gaps) {
+    int code = keep_made(call, sizeof(struct neighbourhood));
+    if (code)
+        return code;
+    struct neighbourhood *kept = neighbourhood_of(call);
+    kept->grid.gaps = gaps;
+    code = choose_grid(call, &kept->grid);
+    call->layout = &kept->grid.layout;
+    if (!code)
+        kept->own = neighbours_of(&kept->grid, call->rank);
+    return code;
+}
+
+int make_cartesian(struct call *call) {
+    const struct grid *grid = &neighbourhood_of(call)->grid;
+    return MPI_Cart_create(call->members, grid->layout.dimensions, grid->layout.extents, grid->periods, 0, &made_by(call)->comm);
+}
+
+/* Open MPI's MPI_UNWEIGHTED is a low address, which gcc takes for an array of nothing if it can see it. */
+int make_distributed(struct call *call) {
+    const struct neighbours *own = &neighbourhood_of(call)->own;
+    int *volatile weights = MPI_UNWEIGHTED;
+    return MPI_Dist_graph_create_adjacent(call->members, own->count, own->ranks, weights, own->count, own->ranks, weights,
+                                          MPI_INFO_NULL, 0, &made_by(call)->comm);
+}
+
+/* --- the operations --- */
+
+int count_neighbours(const struct call *call) {
+    return 2 * count_dimensions(call);
+}
+
+const char *refuse_neighbours(const struct call *call) {
+    const int64_t last = (int64_t)call->count * (count_neighbours(call) - 1);
+    if (last > INT32_MAX)
+        return "the last neighbour's block begins behind 2^31-1 elements";
+    if (call->ranks == 1 && chosen(call, &periodic_choice) == BORDERED)
+        return "a lone rank has no neighbours; with periodic=yes it is its own";
+    return NULL;
+}
+
+static int64_t count_edges(const struct grid *grid) {
+    int64_t edges = 0;
+    const int ranks = grid->layout.ranks;
+    for (int i = 0; i < grid->layout.dimensions; i++)
+        edges += 2 * (grid->periods[i] ? ranks : ranks - ranks / grid->layout.extents[i]);
+    return edges;
+}
+
+static void lay_blocks(struct call *call, struct neighbourhood *kept) {
+    for (int i = 0; i < call->messages; i++) {
+        kept->counts[i] = call->count;
+        kept->places[i] = i * call->count;
+        kept->offsets[i] = (MPI_Aint)(i * call->extent);
+        kept->types[i] = call->type;
+    }
+    call->moved_messages = count_edges(&kept->grid);
+    call->moved_bytes = call->moved_messages * call->bytes;
+}
+
+int prepare_neighbours(struct call *call) {
+    const bool cartesian = chosen(call, &graph_choice) == CARTESIAN;
+    const int code = keep_neighbourhood(call, cartesian);
+    if (code)
+        return code;
+    lay_blocks(call, neighbourhood_of(call));
+    return cartesian ? make_cartesian(call) : make_distributed(call);
+}
+
+/* Blocks from a border are no part of what is received. */
+void check_neighbours(const struct call *call, stream_of *stream, struct mismatch *mismatch) {
+    for (int block = 0; block < call->messages; block++) {
+        const struct origin from = origin_of(&neighbourhood_of(call)->grid, call->rank, block);
+        const long at = block * call->bytes;
+        if (from.rank != MPI_PROC_NULL)
+            check_bytes(call->receive + at, call->bytes, stream(call, from), at, mismatch);
+    }
+}

@@ -1,0 +1,101 @@
+#include "kit/reference.h"
+
+#include <stdlib.h>
+
+#include "base/allocation.h"
+
+/* The largest copy, the ends that are always compared, and what part of the rest is a step of the bytes that are changed. */
+enum { MOST_KEPT = 1 << 20, END_BYTES = 64 };
+static const double GOLDEN = 0.6180339887;
+
+bool is_kept(long bytes) {
+    return bytes > 0 && bytes <= MOST_KEPT;
+}
+
+static long place_of(const struct call *call, long position) {
+    if (!call->datatype->place || call->bytes == 0)
+        return position;
+    return position / call->bytes * call->extent + call->datatype->place(position % call->bytes, call->bytes);
+}
+
+/* What no call writes, as where a neighbour is missing, is still as it was when the buffers were filled. */
+static void find_ends(struct reference *reference, const struct call *call) {
+    reference->first = 0;
+    reference->last = call->receive_bytes - 1;
+    while (reference->last >= 0 && reference->right[place_of(call, reference->last)] == GUARD)
+        reference->last--;
+    while (reference->first < reference->last && reference->right[place_of(call, reference->first)] == GUARD)
+        reference->first++;
+}
+
+void keep_reference(struct reference *reference, const struct call *call, long bytes) {
+    if (reference->bytes != bytes || !reference->right) {
+        free(reference->right);
+        reference->right = ask_memory((size_t)bytes);
+    }
+    reference->ready = reference->right != NULL;
+    if (!reference->ready)
+        return;
+    reference->data = call->receive;
+    reference->bytes = bytes;
+    memcpy(reference->right, reference->data, (size_t)bytes);
+    find_ends(reference, call);
+    reference->ready = reference->last >= 0;
+}
+
+void free_reference(struct reference *reference) {
+    free(reference->right);
+    *reference = (struct reference){0};
+}
+
+static long next_position(struct reference *reference) {
+    const long length = reference->last - reference->first + 1;
+    reference->next = (reference->next + (long)((double)length * GOLDEN) + 1) % length;
+    return reference->first + reference->next;
+}
+
+void change_received(struct reference *reference, const struct call *call) {
+    const long positions[CHANGED_BYTES] = {reference->first, reference->last, next_position(reference)};
+    for (int i = 0; i < CHANGED_BYTES; i++) {
+        const long place = reference->places[i] = place_of(call, positions[i]);
+        reference->data[place] = reference->right[place] ^ (reference->right[place] == GUARD ? 0 : 0xff);
+    }
+}
+
+static bool is_same(const struct reference *reference, long from, long bytes) {
+    return memcmp(reference->data + from, reference->right + from, (size_t)bytes) == 0;
+}
+
+bool is_right_again(struct reference *reference, long window_bytes) {
+    const long bytes = reference->bytes;
+    if (bytes <= window_bytes + 2 * END_BYTES)
+        return is_same(reference, 0, bytes);
+    for (int i = 0; i < CHANGED_BYTES; i++)
+        if (!is_same(reference, reference->places[i], 1))
+            return false;
+    reference->window = (reference->window + window_bytes) % (bytes - window_bytes);
+    return is_same(reference, 0, END_BYTES) && is_same(reference, bytes - END_BYTES, END_BYTES) &&
+           is_same(reference, reference->window, window_bytes);
+}
+
+/* What no call writes is not changed. */
+bool keeps_changes(const struct reference *reference) {
+    int changed = 0;
+    for (int i = 0; i < CHANGED_BYTES; i++) {
+        const long place = reference->places[i];
+        if (reference->right[place] == GUARD)
+            continue;
+        if (reference->data[place] != (unsigned char)(reference->right[place] ^ 0xff))
+            return false;
+        changed++;
+    }
+    return changed > 0;
+}
+
+void restore_received(struct reference *reference) {
+    for (int i = 0; i < CHANGED_BYTES; i++) {
+        const long place = reference->places[i];
+        if (reference->data[place] == (unsigned char)(reference->right[place] ^ 0xff))
+            reference->data[place] = reference->right[place];
+    }
+}

@@ -1,0 +1,492 @@
+#include "kit/target.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "kit/data.h"
+
+/* --- who reaches whom --- */
+
+int first_to_second(const struct call *call, int origin, int target) {
+    return origin == call->first && target == call->second ? call->messages : 0;
+}
+
+int both_ways(const struct call *call, int origin, int target) {
+    return first_to_second(call, origin, target) + first_to_second(call, target, origin);
+}
+
+int first_of_pair(const struct call *call, int origin, int target) {
+    return target == origin + call->ranks / 2 ? call->messages : 0;
+}
+
+/* Of two ranks each is both neighbours of the other. */
+int to_neighbours(const struct call *call, int origin, int target) {
+    return (target == (origin + 1) % call->ranks) + (origin == (target + 1) % call->ranks);
+}
+
+int root_to_others(const struct call *call, int origin, int target) {
+    return origin == call->root && target != origin;
+}
+
+int others_to_root(const struct call *call, int origin, int target) {
+    return root_to_others(call, target, origin);
+}
+
+int to_all_others(const struct call *call, int origin, int target) {
+    (void)call;
+    return origin != target;
+}
+
+int count_window(const struct call *call) {
+    return (int)chosen(call, &window_choice);
+}
+
+int count_others(const struct call *call) {
+    return call->ranks - 1;
+}
+
+/* Blocks lie in the order of the ranks on the other side: how many of the origin's are for targets before `until`. */
+static int blocks_as_origin(const struct call *call, int origin, int until) {
+    int blocks = 0;
+    for (int target = 0; target < until; target++)
+        blocks += target_of(call)->reaches(call, origin, target);
+    return blocks;
+}
+
+static int blocks_as_target(const struct call *call, int target, int until) {
+    int blocks = 0;
+    for (int origin = 0; origin < until; origin++)
+        blocks += target_of(call)->reaches(call, origin, target);
+    return blocks;
+}
+
+/* Where a block lies in the target's memory. */
+static MPI_Aint place_of(const struct call *call, int rank, long block) {
+    const struct target *target = target_of(call);
+    return target->places[rank] + (target->deed == ADDS ? 0 : block * call->extent);
+}
+
+/* Every rank begins with the one after it, so that not all reach for the same one at once. */
+static void plan_transfers(const struct call *call, struct target *target) {
+    target->transfers = obtain_memory(sizeof *target->transfers * ((size_t)blocks_as_origin(call, call->rank, call->ranks) + 1));
+    target->peers = obtain_memory(sizeof *target->peers * (size_t)call->ranks);
+    for (int i = 1; i < call->ranks; i++) {
+        const int peer = (call->rank + i) % call->ranks, blocks = target->reaches(call, call->rank, peer);
+        const long here = blocks_as_origin(call, call->rank, peer), there = blocks_as_target(call, peer, call->rank);
+        if (blocks > 0)
+            target->peers[target->peer_count++] = peer;
+        for (int k = 0; k < blocks; k++)
+            target->transfers[target->transfer_count++] =
+                (struct transfer){peer, place_of(call, peer, there + k), (here + k) * call->extent};
+    }
+}
+
+static void count_moved(struct call *call, long bytes) {
+    call->moved_messages = 0;
+    for (int origin = 0; origin < call->ranks; origin++)
+        call->moved_messages += blocks_as_origin(call, origin, call->ranks);
+    call->moved_bytes = call->moved_messages * bytes;
+}
+
+/* --- whose memory is reached --- */
+
+static int create(const struct call *call, struct target *target) {
+    return MPI_Win_create(target->memory, target->bytes, 1, MPI_INFO_NULL, call->members, &target->window);
+}
+
+static int allocate(const struct call *call, struct target *target) {
+    return MPI_Win_allocate(target->bytes, 1, MPI_INFO_NULL, call->members, &target->memory, &target->window);
+}
+
+static int allocate_shared(const struct call *call, struct target *target) {
+    return MPI_Win_allocate_shared(target->bytes, 1, MPI_INFO_NULL, call->members, &target->memory, &target->window);
+}
+
+enum { PLACE_TAG = 7100 };
+
+/* Every rank tells every other where its memory begins; no collective of the library under test is needed for it. */
+static int tell_places(const struct call *call, MPI_Aint own, MPI_Aint *places) {
+    int code = MPI_SUCCESS;
+    places[call->rank] = own;
+    for (int step = 1; step < call->ranks && !code; step++) {
+        const int to = (call->rank + step) % call->ranks, from = (call->rank - step + call->ranks) % call->ranks;
+        code = MPI_Sendrecv(&own, 1, MPI_AINT, to, PLACE_TAG, &places[from], 1, MPI_AINT, from, PLACE_TAG, call->members,
+                            MPI_STATUS_IGNORE);
+    }
+    return code;
+}
+
+/* A dynamic window is addressed as each rank addresses its own memory. */
+static int attach(const struct call *call, struct target *target) {
+    MPI_Aint place = 0;
+    int code = MPI_Win_create_dynamic(MPI_INFO_NULL, call->members, &target->window);
+    if (!code && target->bytes > 0) {
+        code = MPI_Win_attach(target->window, target->memory, target->bytes);
+        target->attached = !code;
+        MPI_Get_address(target->memory, &place);
+    }
+    const int told = tell_places(call, place, target->places);
+    return code ? code : told;
+}
+
+enum { SHARED = 3 };
+static int (*const allocations[])(const struct call *, struct target *) = {allocate, create, attach, allocate_shared};
+
+const struct choice allocation_choice = {
+    "allocation", "the window: memory that MPI allocates; of the program; attached to a dynamic window; shared in a node",
+    NAMES_OF("allocate", "create", "dynamic", "shared")};
+
+/* --- what keeps order --- */
+
+static int nothing(const struct target *target) {
+    (void)target;
+    return MPI_SUCCESS;
+}
+
+static inline int with_peers(const struct target *target, int (*act)(int, MPI_Win)) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < target->peer_count; i++) {
+        const int now = act(target->peers[i], target->window);
+        code = code ? code : now;
+    }
+    return code;
+}
+
+static int lock_one(int rank, MPI_Win window) {
+    return MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window);
+}
+
+static int unlock_one(int rank, MPI_Win window) {
+    return MPI_Win_unlock(rank, window);
+}
+
+static int flush_one(int rank, MPI_Win window) {
+    return MPI_Win_flush(rank, window);
+}
+
+static int flush_local_one(int rank, MPI_Win window) {
+    return MPI_Win_flush_local(rank, window);
+}
+
+static int lock(const struct target *target) {
+    return with_peers(target, lock_one);
+}
+
+static int unlock(const struct target *target) {
+    return with_peers(target, unlock_one);
+}
+
+/* One or two neighbours are flushed one by one, as a program does that knows no others. */
+static int flush(const struct target *target) {
+    return target->peer_count > 2 ? MPI_Win_flush_all(target->window) : with_peers(target, flush_one);
+}
+
+static int flush_local(const struct target *target) {
+    return target->peer_count > 2 ? MPI_Win_flush_local_all(target->window) : with_peers(target, flush_local_one);
+}
+
+static int lock_all(const struct target *target) {
+    return MPI_Win_lock_all(0, target->window);
+}
+
+static int unlock_all(const struct target *target) {
+    return MPI_Win_unlock_all(target->window);
+}
+
+static int fence(const struct target *target) {
+    return MPI_Win_fence(0, target->window);
+}
+
+static int post_and_start(const struct target *target) {
+    const int code = target->reached ? MPI_Win_post(target->origins, 0, target->window) : MPI_SUCCESS;
+    return code || target->peer_count == 0 ? code : MPI_Win_start(target->targets, 0, target->window);
+}
+
+static int complete_and_wait(const struct target *target) {
+    const int code = target->peer_count > 0 ? MPI_Win_complete(target->window) : MPI_SUCCESS;
+    return code || !target->reached ? code : MPI_Win_wait(target->window);
+}
+
+/* The copies of a window that others see and that its own rank sees become one. */
+static void synchronise_copies(const struct call *call) {
+    MPI_Win_sync(target_of(call)->window);
+}
+
+static void lock_own(const struct call *call) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, call->rank, 0, target_of(call)->window);
+    MPI_Win_unlock(call->rank, target_of(call)->window);
+}
+
+/* Fences and posts do it by themselves. */
+static void leave_copies(const struct call *call) {
+    (void)call;
+}
+
+static const struct epoch {
+    int (*open)(const struct target *);
+    int (*close)(const struct target *);
+    void (*settle)(const struct call *);
+    /* All is within one lock of all; targets call nothing; transfers arrive only later. */
+    bool held, passive, late;
+} epochs[] = {
+    {nothing, flush, synchronise_copies, .held = true, .passive = true},
+    {nothing, flush_local, synchronise_copies, .held = true, .passive = true, .late = true},
+    {lock, unlock, lock_own, .passive = true},
+    {lock_all, unlock_all, lock_own, .passive = true},
+    {fence, fence, leave_copies, .passive = false},
+    {post_and_start, complete_and_wait, leave_copies, .passive = false},
+};
+
+const struct choice epoch_choice = {
+    "epoch",
+    "what ends a call: a flush within one MPI_Win_lock_all; unlocking what each call locks; fences, or complete and wait",
+    NAMES_OF("flush", "flush_local", "lock", "lock_all", "fence", "pscw")};
+
+static const struct epoch *epoch_of(const struct call *call) {
+    return &epochs[chosen(call, &epoch_choice)];
+}
+
+void settle(const struct call *call) {
+    const struct target *target = target_of(call);
+    if (target->silent && target->unified)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        epoch_of(call)->settle(call);
+}
+
+int complete_at_target(struct call *call) {
+    const struct target *target = target_of(call);
+    return target->epoch->late && target->peer_count > 0 ? MPI_Win_flush_all(target->window) : MPI_SUCCESS;
+}
+
+static bool share_memory(const struct call *call) {
+    MPI_Comm host = MPI_COMM_NULL;
+    int ranks = 0;
+    if (MPI_Comm_split_type(call->members, MPI_COMM_TYPE_SHARED, call->rank, MPI_INFO_NULL, &host) == MPI_SUCCESS) {
+        MPI_Comm_size(host, &ranks);
+        MPI_Comm_free(&host);
+    }
+    return ranks == call->ranks;
+}
+
+const char *refuses_active_targets(const struct call *call) {
+    const bool may = epoch_of(call)->passive;
+    return may ? refuses_target(call) : "a target that computes takes no part; epoch=flush asks nothing of it";
+}
+
+const char *refuses_target(const struct call *call) {
+    if (call->form == NONBLOCKING && !epoch_of(call)->passive)
+        return "MPI gives no requests where the target takes part; epoch=flush asks nothing of it";
+    if (chosen(call, &allocation_choice) == SHARED && !share_memory(call))
+        return "ranks of several nodes share no memory";
+    return NULL;
+}
+
+const char *refuses_reduction(const struct call *call) {
+    const bool own = chosen(call, &reduction_choice) == REDUCTION_USER;
+    return own ? "MPI accumulates by its own reductions only" : refuses_target(call);
+}
+
+/* --- made and put away --- */
+
+static int make_groups(const struct call *call, struct target *target) {
+    int *const origins = obtain_memory(sizeof *origins * (size_t)call->ranks);
+    int count = 0;
+    MPI_Group all = MPI_GROUP_NULL;
+    for (int origin = 0; origin < call->ranks; origin++)
+        if (target->reaches(call, origin, call->rank) > 0)
+            origins[count++] = origin;
+    target->reached = count > 0;
+    int code = MPI_Comm_group(call->members, &all);
+    code = code ? code : MPI_Group_incl(all, count, origins, &target->origins);
+    code = code ? code : MPI_Group_incl(all, target->peer_count, target->peers, &target->targets);
+    if (all != MPI_GROUP_NULL)
+        MPI_Group_free(&all);
+    free(origins);
+    return code;
+}
+
+/* Ranks that reach nobody have nothing to lock or flush. */
+static int open_epoch(struct target *target) {
+    const bool idle = target->epoch->passive && target->peer_count == 0;
+    target->open = idle ? nothing : target->epoch->open;
+    target->close = idle ? nothing : target->epoch->close;
+    const int code = target->epoch->held ? MPI_Win_lock_all(0, target->window) : MPI_SUCCESS;
+    target->locked = target->epoch->held && !code;
+    return code;
+}
+
+static struct target *new_target(struct call *call, reach *reaches, enum deed deed) {
+    struct target *target = obtain_memory(sizeof *target);
+    target->window = MPI_WIN_NULL;
+    target->origins = target->targets = MPI_GROUP_NULL;
+    target->places = obtain_memory(sizeof *target->places * (size_t)call->ranks);
+    target->reaches = reaches;
+    target->deed = deed;
+    target->epoch = epoch_of(call);
+    call->own = target;
+    return target;
+}
+
+/* Where the library does not say so, they are two. */
+static bool has_one_copy(MPI_Win window) {
+    int *model = NULL, known = 0;
+    const int code = MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &known);
+    return code == MPI_SUCCESS && known && *model == MPI_WIN_UNIFIED;
+}
+
+static int open_target(const struct call *call, struct target *target) {
+    const unsigned char *const own = target->memory;
+    int code = allocations[chosen(call, &allocation_choice)](call, target);
+    target->given = target->memory != own;
+    code = code ? code : MPI_Win_set_errhandler(target->window, MPI_ERRORS_RETURN);
+    if (code)
+        return code;
+    target->unified = has_one_copy(target->window);
+    plan_transfers(call, target);
+    code = make_groups(call, target);
+    return code ? code : open_epoch(target);
+}
+
+int make_target(struct call *call, reach *reaches, enum deed deed) {
+    struct target *target = new_target(call, reaches, deed);
+    const int blocks = blocks_as_target(call, call->rank, call->ranks);
+    target->memory = deed == GETS ? call->send : call->receive;
+    target->bytes = (deed == ADDS ? blocks > 0 : blocks) * call->extent;
+    count_moved(call, call->bytes);
+    const int code = open_target(call, target);
+    if (!code && deed != GETS && target->given && target->bytes > 0)
+        call->elsewhere = target->memory;
+    return code;
+}
+
+int make_element_target(struct call *call) {
+    struct target *target = new_target(call, first_to_second, ADDS);
+    target->memory = target->element.bytes;
+    target->bytes = call->rank == call->second ? (long)sizeof target->element : 0;
+    count_moved(call, 2L * call->datatype->bytes);
+    return open_target(call, target);
+}
+
+static void free_group(MPI_Group *group) {
+    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY)
+        MPI_Group_free(group);
+}
+
+void finish_target(struct call *call) {
+    struct target *target = target_of(call);
+    if (!target)
+        return;
+    if (target->locked)
+        MPI_Win_unlock_all(target->window);
+    if (target->attached)
+        MPI_Win_detach(target->window, target->memory);
+    if (target->window != MPI_WIN_NULL)
+        MPI_Win_free(&target->window);
+    free_group(&target->origins);
+    free_group(&target->targets);
+    free(target->places);
+    free(target->transfers);
+    free(target->peers);
+    free(target);
+    call->own = NULL;
+    call->elsewhere = NULL;
+}
+
+/* --- calls --- */
+
+int move_all(struct call *call, mover *move) {
+    const struct target *target = target_of(call);
+    int code = target->open(target);
+    for (int i = 0; i < target->transfer_count && !code; i++)
+        code = move(call, target->window, &target->transfers[i], &call->requests[i]);
+    if (call->form == NONBLOCKING && !code)
+        code = MPI_Waitall(target->transfer_count, call->requests, MPI_STATUSES_IGNORE);
+    const int closed = target->close(target);
+    return code ? code : closed;
+}
+
+/* --- data --- */
+
+static unsigned stream(const struct call *call, int origin, int target, int block) {
+    return call->seed + (unsigned)((origin * call->ranks + target) * MOST_BLOCKS + block);
+}
+
+/* Every block that this rank moves as origin, or that is moved in its memory, in the order in which they lie. */
+static void visit(const struct call *call, bool as_origin, void (*see)(const struct call *, long at, unsigned stream, void *),
+                  void *context) {
+    long at = 0;
+    for (int peer = 0; peer < call->ranks; peer++) {
+        const int origin = as_origin ? call->rank : peer, target = as_origin ? peer : call->rank;
+        const int blocks = target_of(call)->reaches(call, origin, target);
+        for (int block = 0; block < blocks; block++, at += call->bytes)
+            see(call, at, stream(call, origin, target, block), context);
+    }
+}
+
+static void fill_block(const struct call *call, long at, unsigned stream, void *unused) {
+    (void)unused;
+    fill_bytes(call->send + at, call->bytes, stream);
+}
+
+static void check_block(const struct call *call, long at, unsigned stream, void *mismatch) {
+    check_bytes(call->receive + at, call->bytes, stream, at, mismatch);
+}
+
+/* What others get from memory that MPI gave, of which the core knows nothing. */
+static void expose(const struct call *call, unsigned char *memory) {
+    for (long i = 0; i < call->send_bytes; i++) {
+        const long position = i % call->bytes;
+        const long place = call->datatype->place ? call->datatype->place(position, call->bytes) : position;
+        memory[i / call->bytes * call->extent + place] = call->send[i];
+    }
+}
+
+void fill_moved(struct call *call) {
+    const struct target *target = target_of(call);
+    visit(call, target->deed != GETS, fill_block, NULL);
+    if (target->deed == GETS && target->given && target->bytes > 0)
+        expose(call, target->memory);
+    settle(call);
+}
+
+void keep_silent(const struct call *call, bool silent) {
+    target_of(call)->silent = silent;
+}
+
+bool is_seen_silently(const struct call *call) {
+    const struct target *target = target_of(call);
+    return target->unified || target->deed == GETS || !target->epoch->passive;
+}
+
+bool is_reached(const struct call *call) {
+    return target_of(call)->reached && target_of(call)->deed != GETS;
+}
+
+bool is_reached_unawares(const struct call *call) {
+    const struct target *target = target_of(call);
+    return is_reached(call) && target->epoch->passive;
+}
+
+/* What was got lies outside the window. */
+void check_moved(const struct call *call, struct mismatch *mismatch) {
+    if (target_of(call)->deed != GETS)
+        settle(call);
+    visit(call, target_of(call)->deed == GETS, check_block, mismatch);
+}
+
+void fill_added(struct call *call) {
+    fill_addends(call);
+    if (target_of(call)->bytes > 0)
+        fill_terms(call, call->receive, call->count, 0, call->rank);
+    settle(call);
+}
+
+void check_added(const struct call *call, struct mismatch *mismatch) {
+    settle(call);
+    if (target_of(call)->bytes > 0)
+        check_sums(call, mismatch);
+}

@@ -1,0 +1,149 @@
+/* Describes the units that registered themselves, as JSON. */
+#include "output/describe.h"
+
+#include "base/choices.h"
+#include "base/core.h"
+#include "base/registry.h"
+#include "output/stream.h"
+
+static void describe_switch(FILE *out, const char *name, bool on) {
+    fprintf(out, ",\"%s\":%s", name, on ? "true" : "false");
+}
+
+static void describe_amount(FILE *out, const char *name, struct amount amount) {
+    fprintf(out, ",\"%s\":{\"own\":%d,\"each\":%d", name, amount.own, amount.each);
+    describe_switch(out, "per_message", amount.per_message);
+    fputc('}', out);
+}
+
+static void describe_text(FILE *out, const char *name, const char *text) {
+    fprintf(out, ",\"%s\":", name);
+    write_string(out, text);
+}
+
+static void describe_name(FILE *out, const char *name, const char *help) {
+    fputs("\"name\":", out);
+    write_string(out, name);
+    describe_text(out, "help", help);
+}
+
+static void describe_forms(FILE *out, const struct operation *operation) {
+    const char *separator = "";
+    fputs(",\"forms\":[", out);
+    for (int form = 0; form < FORMS; form++)
+        if (operation->forms[form]) {
+            fprintf(out, "%s\"%s\"", separator, form_names[form]);
+            separator = ",";
+        }
+    fputc(']', out);
+}
+
+static void describe_start(FILE *out, const struct start *start) {
+    describe_name(out, start->name, start->help);
+    describe_switch(out, "scheduled", start->scheduled);
+    describe_switch(out, "discards_overruns", start->discards_overruns);
+}
+
+static void describe_limits(FILE *out, const struct operation *operation) {
+    const bool counted = operation->count_messages || operation->messages;
+    fprintf(out, ",\"ranks_exactly\":%d,\"ranks_least\":%d", operation->between_two ? 2 : 0,
+            operation->between_two || operation->in_pairs ? 2 : operation->ranks_least > 0 ? operation->ranks_least : 1);
+    describe_switch(out, "in_pairs", operation->in_pairs);
+    describe_switch(out, "between_two", operation->between_two);
+    fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->messages : 1, operation->rounds ? operation->rounds : 1);
+    describe_switch(out, "once", operation->once_ns != NULL);
+    describe_switch(out, "rings", operation->measures != NULL);
+    describe_switch(out, "large", operation->large);
+    describe_switch(out, "keeps_buffers", operation->keeps_buffers);
+}
+
+static void describe_datatypes(FILE *out, const struct operation *operation) {
+    const char *separator = "";
+    fputs(",\"datatypes\":[", out);
+    EACH_BY_NAME(datatype, unit)
+        if (can_have(operation, unit)) {
+            fprintf(out, "%s\"%s\"", separator, unit->name);
+            separator = ",";
+        }
+    fputc(']', out);
+}
+
+static void describe_values(FILE *out, const struct choice *choice) {
+    fputs(",\"values\":[", out);
+    for (int i = 0; choice->names && choice->names[i]; i++)
+        fprintf(out, "%s\"%s\"", i ? "," : "", choice->names[i]);
+    fputc(']', out);
+}
+
+static void describe_choice(FILE *out, const struct choice *choice) {
+    char usual[NAME_BYTES];
+    write_value(choice, usual_value(choice), usual);
+    describe_name(out, choice->name, choice->help);
+    describe_values(out, choice);
+    fprintf(out, ",\"least\":%lld,\"most\":%lld", (long long)choice->least, (long long)choice->most);
+    describe_switch(out, "extents", choice->extents);
+    describe_text(out, "usual", usual);
+}
+
+static void describe_choices(FILE *out, const struct operation *operation) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(operation, choices);
+    fputs(",\"options\":[", out);
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ",{" : "{", out);
+        describe_choice(out, choices[i]);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void describe_operation(FILE *out, const struct operation *operation) {
+    describe_name(out, operation->name, operation->help);
+    describe_text(out, "standard", operation->standard);
+    describe_text(out, "kind", operation->kind);
+    describe_text(out, "metric", operation->metric);
+    describe_forms(out, operation);
+    describe_text(out, "form", default_form(operation));
+    describe_amount(out, "send", operation->send);
+    describe_amount(out, "receive", operation->receive);
+    describe_amount(out, "root_send", operation->root_send);
+    describe_amount(out, "root_receive", operation->root_receive);
+    describe_limits(out, operation);
+    describe_switch(out, "sized", operation->sized);
+    describe_switch(out, "in_place", operation->in_place != NOT_IN_PLACE);
+    describe_switch(out, "rooted", operation->rooted);
+    describe_text(out, "datatype", default_datatype(operation));
+    describe_datatypes(out, operation);
+    describe_text(out, "start", operation->start);
+    describe_switch(out, "checked", operation->check || operation->synchronises);
+    describe_text(out, "unchecked", operation->unchecked ? operation->unchecked : "");
+    describe_choices(out, operation);
+}
+
+static void describe_datatype(FILE *out, const struct datatype *datatype) {
+    describe_name(out, datatype->name, datatype->help);
+    fprintf(out, ",\"size_bytes\":%d", datatype->bytes);
+}
+
+#define DESCRIBE_ALL(out, key, kind, print) \
+    do { \
+        fprintf(out, ",\n\"" key "\":["); \
+        const char *lead = "\n {"; \
+        EACH_BY_NAME(kind, unit) { \
+            fputs(lead, out); \
+            lead = ",\n {"; \
+            print; \
+            fputc('}', out); \
+        } \
+        fputs("]", out); \
+    } while (0)
+
+void describe(FILE *out) {
+    fputs("{\"core\":\"" CORE_VERSION "\"", out);
+    DESCRIBE_ALL(out, "operations", operation, describe_operation(out, unit));
+    DESCRIBE_ALL(out, "starts", start, describe_start(out, unit));
+    DESCRIBE_ALL(out, "sources", source, describe_name(out, unit->name, unit->help));
+    DESCRIBE_ALL(out, "synchronisations", synchronisation, describe_name(out, unit->name, unit->help));
+    DESCRIBE_ALL(out, "datatypes", datatype, describe_datatype(out, unit));
+    fputs("}\n", out);
+}

@@ -1,0 +1,245 @@
+/* The stream: JSON, one record a line, flushed line by line, so that whatever was finished can be read after any end. */
+#define _GNU_SOURCE
+#include "output/stream.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/choices.h"
+#include "base/core.h"
+#include "base/registry.h"
+#include "base/spent.h"
+#include "kit/memory.h"
+#include "output/result.h"
+#include "request/request.h"
+#include "sync/clock.h"
+#include "sync/facts.h"
+#include "sync/source.h"
+#include "sync/world.h"
+#include "timing/measurement.h"
+
+void write_string(FILE *out, const char *text) {
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20 || *c >= 0x7f)
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+void write_text(FILE *stream, const char *key, const char *text) {
+    fprintf(stream, ",\"%s\":", key);
+    write_string(stream, text);
+}
+
+/* The launcher ends all at once, and must have had the line before. */
+static void give_up(void) {
+    const struct timespec nap = {.tv_nsec = 200000000};
+    fprintf(stderr, "rankbench-core: the stream cannot be written (%s)\n", strerror(errno));
+    nanosleep(&nap, NULL);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_STREAM);
+}
+
+void end_record(FILE *stream) {
+    fputs("}\n", stream);
+    if (fflush(stream) != 0 || ferror(stream))
+        give_up();
+}
+
+static void write_sources(FILE *stream, const struct source_fact *sources) {
+    fputs(",\"sources\":[", stream);
+    for (int i = 0; i < source_count(); i++) {
+        fprintf(stream, "%s{\"name\":\"%s\",\"usable\":%s", i ? "," : "", sources[i].name, sources[i].usable ? "true" : "false");
+        write_text(stream, "reason", sources[i].reason);
+        fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f}", (long long)sources[i].resolution_ns, sources[i].cost_ns);
+    }
+    fputc(']', stream);
+}
+
+void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world) {
+    fprintf(stream, "{\"record\":\"launch\",\"format\":10,\"ranks\":%d", world->all.ranks);
+    write_text(stream, "library_version", launch->library);
+    fprintf(stream, ",\"mpi_version\":\"%d.%d\",\"core\":\"" CORE_VERSION "\"", launch->mpi_version, launch->mpi_subversion);
+    write_text(stream, "source", world->source->name);
+    write_text(stream, "source_reason", world->why);
+    const struct source_fact *chosen = fact_of(world->sources, world->source->name);
+    fprintf(stream, ",\"resolution_ns\":%lld,\"cost_ns\":%.1f", (long long)chosen->resolution_ns, chosen->cost_ns);
+    write_text(stream, "synchronisation", world->synchronisation->name);
+    fprintf(stream, ",\"last_level_cache_bytes\":%lld", (long long)launch->last_level_cache_bytes);
+    write_sources(stream, world->sources);
+    end_record(stream);
+}
+
+void write_rank(FILE *stream, int rank, const struct rank_fact *fact) {
+    fprintf(stream, "{\"record\":\"rank\",\"rank\":%d", rank);
+    write_text(stream, "host", fact->host);
+    fprintf(stream, ",\"cpu\":%d,\"core\":%d,\"socket\":%d,\"numa\":%d", fact->cpu, fact->core, fact->socket, fact->numa);
+    write_text(stream, "cpus", fact->cpus);
+    write_text(stream, "clock", fact->clock);
+    write_text(stream, "libmpi", fact->libmpi);
+    end_record(stream);
+}
+
+void write_begin(FILE *stream, int index, double hop_ns, struct slot slot) {
+    fprintf(stream, "{\"record\":\"begin\",\"case\":%d,\"hop_ns\":%.1f", index, hop_ns);
+    if (slot.position >= 0)
+        fprintf(stream, ",\"position\":%d,\"after\":%d", slot.position, slot.after);
+    end_record(stream);
+}
+
+/* Writes an array with one number a sample, in tenths where it is not whole. */
+static void write_number(FILE *stream, const char *separator, double value) {
+    fprintf(stream, value == floor(value) ? "%s%.0f" : "%s%.1f", separator, value);
+}
+
+#define WRITE_ARRAY(stream, key, count, value) \
+    do { \
+        fputs(",\"" key "\":[", stream); \
+        for (int64_t i = 0; i < (count); i++) \
+            write_number(stream, i ? "," : "", value); \
+        fputc(']', stream); \
+    } while (0)
+
+static void write_indexes(FILE *stream, const char *key, const struct sample *samples, int64_t taken, int has, int lacks) {
+    const char *separator = "";
+    fprintf(stream, ",\"%s\":[", key);
+    for (int64_t i = 0; i < taken; i++)
+        if ((samples[i].state & has) && !(samples[i].state & lacks)) {
+            fprintf(stream, "%s%lld", separator, (long long)i);
+            separator = ",";
+        }
+    fputc(']', stream);
+}
+
+static bool has_bounds(const struct sample *samples, int64_t taken) {
+    for (int64_t i = 0; i < taken; i++)
+        if (samples[i].bound_ns > 0)
+            return true;
+    return false;
+}
+
+static void write_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
+    const int64_t taken = result->measurement.taken;
+    const int64_t all = rank == SERIES_ALL ? taken : 0, bounded = has_bounds(samples, taken) ? taken : 0;
+    const int64_t compared = taken > 0 && samples[0].first_ns <= samples[0].last_ns ? taken : 0;
+    fprintf(stream, "{\"rank\":%d", rank);
+    WRITE_ARRAY(stream, "time_ns", taken, samples[i].time_ns);
+    WRITE_ARRAY(stream, "last_rank", all, samples[i].last_rank);
+    write_indexes(stream, "late", samples, taken, ROUND_LATE, 0);
+    write_indexes(stream, "overrun", samples, taken, ROUND_OVERRUN, ROUND_LATE);
+    WRITE_ARRAY(stream, "skew_ns", compared, (double)(samples[i].last_ns - samples[i].first_ns));
+    WRITE_ARRAY(stream, "bound_ns", bounded, samples[i].bound_ns * result->bound_factor);
+    WRITE_ARRAY(stream, "error_ns", bounded, samples[i].error_ns * result->error_factor);
+    fputc('}', stream);
+}
+
+void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result) {
+    fputc(',', stream);
+    write_series(stream, rank, samples, result);
+}
+
+static void write_memory(FILE *stream, const struct wanted *wanted) {
+    write_text(stream, "cache", wanted->cache);
+    write_text(stream, "buffers", wanted->buffers);
+    write_text(stream, "pages", wanted->pages);
+    fprintf(stream, ",\"alignment\":%lld,\"root\":%lld", (long long)wanted->alignment, (long long)wanted->root);
+}
+
+static void write_options(FILE *stream, const struct wanted *wanted) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(find_operation(wanted->operation), choices);
+    const char *separator = "";
+    char value[NAME_BYTES];
+    fputs(",\"options\":{", stream);
+    for (int i = 0; i < count; i++)
+        if (wanted->values[i] != usual_value(choices[i])) {
+            write_value(choices[i], wanted->values[i], value);
+            fprintf(stream, "%s\"%s\":\"%s\"", separator, choices[i]->name, value);
+            separator = ",";
+        }
+    fputc('}', stream);
+}
+
+static void write_quantities(FILE *stream, const struct result *result) {
+    fprintf(stream, ",\"moved_bytes\":%lld,\"moved_messages\":%lld", (long long)result->moved_bytes, (long long)result->moved_messages);
+    fprintf(stream, ",\"pure_ns\":%.1f,\"compute_ns\":%.1f", result->pure_ns, result->compute_ns);
+    fprintf(stream, ",\"growth_bytes\":%lld,\"spread_ns\":%lld", (long long)result->growth_bytes, (long long)result->spread_ns);
+    fprintf(stream, ",\"first_ns\":%lld,\"second_ns\":%lld", (long long)result->call_ns[0], (long long)result->call_ns[1]);
+}
+
+static void write_counts(FILE *stream, const struct result *result) {
+    static const char *const stopped[] = {"", "samples", "tries", "rse", "interval", "time"};
+    const struct measurement *measurement = &result->measurement;
+    fprintf(stream, ",\"ranks\":%d,\"taken\":%lld,\"valid\":%lld,\"late\":%lld,\"overrun\":%lld", result->ranks,
+            (long long)measurement->taken, (long long)measurement->valid, (long long)measurement->late,
+            (long long)measurement->overrun);
+    fprintf(stream, ",\"sync_bound_ns\":%lld,\"drift_ns\":%lld,\"synchronisations\":%lld,\"stopped\":\"%s\"",
+            (long long)result->sync_bound_ns, (long long)result->drift_ns, (long long)measurement->synchronisations,
+            stopped[measurement->stopped]);
+    fprintf(stream, ",\"calls\":%d,\"cost_ns\":%.1f,\"first_window_ns\":%lld,\"last_window_ns\":%lld", measurement->repeats,
+            result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
+    fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns, (long long)measurement->tolerance_ns);
+    fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
+    write_text(stream, "moved", result->moved);
+}
+
+static void write_numbers(FILE *stream, const char *key, const int *numbers, int count) {
+    fprintf(stream, ",\"%s\":[", key);
+    for (int i = 0; i < count; i++)
+        fprintf(stream, "%s%d", i ? "," : "", numbers[i]);
+    fputc(']', stream);
+}
+
+static void write_layout(FILE *stream, const struct layout *layout) {
+    write_numbers(stream, "grid", layout->extents, layout->dimensions);
+    write_numbers(stream, "order", layout->order, layout->order ? layout->ranks : 0);
+    fprintf(stream, ",\"hops\":%d", layout->hops);
+}
+
+/* Only what was measured on right data is a figure. The record is open: series of single ranks may follow. */
+void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result) {
+    const struct measurement *measurement = &result->measurement;
+    fprintf(stream, "{\"record\":\"case\",\"case\":%d", index);
+    write_text(stream, "status", result->status);
+    write_text(stream, "reason", result->reason);
+    write_text(stream, "cause", result->cause);
+    write_text(stream, "operation", wanted->operation);
+    write_text(stream, "form", wanted->form);
+    fprintf(stream, ",\"bytes\":%lld", (long long)wanted->bytes);
+    write_text(stream, "datatype", wanted->datatype);
+    write_text(stream, "start", wanted->start);
+    write_memory(stream, wanted);
+    write_options(stream, wanted);
+    write_counts(stream, result);
+    write_quantities(stream, result);
+    write_layout(stream, &result->layout);
+    fputs(",\"series\":[", stream);
+    if (measurement->taken > 0 && strcmp(result->status, "ok") == 0)
+        write_series(stream, result->measurer, measurement->samples, result);
+}
+
+void end_result(FILE *stream) {
+    fputc(']', stream);
+    end_record(stream);
+}
+
+/* What the core's own talk cost: at rank 0, and at the rank where it was most. */
+void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most) {
+    fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
+    fprintf(stream, ",\"waited_s\":%.6f,\"busy_s\":%.6f", 1e-9 * (double)rest->waited_ns, 1e-9 * (double)rest->busy_ns);
+    fputs(",\"spent_s\":{", stream);
+    for (int part = 0; part < PARTS; part++)
+        fprintf(stream, "%s\"%s\":%.6f", part ? "," : "", part_names[part], spent_s((enum part)part));
+    fputc('}', stream);
+    fprintf(stream, ",\"rank_0_messages\":%lld,\"most_messages\":%lld", (long long)first->messages, (long long)most->messages);
+    fprintf(stream, ",\"rank_0_bytes\":%lld,\"most_bytes\":%lld", (long long)first->bytes, (long long)most->bytes);
+    fprintf(stream, ",\"rank_0_memory_bytes\":%lld,\"most_memory_bytes\":%lld", (long long)first->memory_bytes,
+            (long long)most->memory_bytes);
+    end_record(stream);
+}

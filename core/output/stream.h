@@ -1,0 +1,28 @@
+/* The stream: everything measured, as JSON, one record a line. */
+#ifndef RANKBENCH_STREAM_H
+#define RANKBENCH_STREAM_H
+
+#include "output/result.h"
+#include "sync/facts.h"
+#include "sync/turns.h"
+
+/* The core's own talk, and the memory of its process. */
+struct talk {
+    int64_t messages;
+    int64_t bytes;
+    int64_t memory_bytes;
+};
+
+void write_launch(FILE *stream, const struct launch_fact *launch, const struct world *world);
+void write_rank(FILE *stream, int rank, const struct rank_fact *fact);
+/* What a hop from rank to rank took just before (near.h). */
+void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
+void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
+void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
+void end_result(FILE *stream);
+void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most);
+void write_string(FILE *out, const char *text);
+void write_text(FILE *stream, const char *key, const char *text);
+void end_record(FILE *stream);
+
+#endif

@@ -1,0 +1,116 @@
+/* The table that a person reads when the core runs alone. */
+#include "output/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "base/core.h"
+#include "base/registry.h"
+#include "kit/memory.h"
+#include "output/result.h"
+#include "request/request.h"
+#include "sync/facts.h"
+#include "sync/source.h"
+#include "sync/world.h"
+#include "timing/measurement.h"
+
+void print_head(FILE *out, const struct launch_fact *launch, const struct world *world) {
+    const struct source_fact *source = fact_of(world->sources, world->source->name);
+    char library[80];
+    snprintf(library, sizeof library, "%.79s", launch->library);
+    library[strcspn(library, "\n,")] = '\0';
+    for (char *tab = library; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    fprintf(out, "# rankbench-core %s   %s   %d ranks\n", CORE_VERSION, library, world->all.ranks);
+    fprintf(out, "# clock %s: %s; synchronisation %s\n", source->name, world->why, world->synchronisation->name);
+    fprintf(out, "# times in microseconds over all valid samples; latency is half of a round trip; MB/s counts 10^6 bytes\n");
+    fprintf(out, "%-22s %-11s %-9s %9s %10s %10s %10s %10s %8s %6s  %s\n", "operation", "form", "start", "bytes", "median", "min",
+            "p90", "p99", "samples", "bad", "beside");
+}
+
+static int ascending(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static int64_t sort_valid(const struct start *start, const struct measurement *measurement, double *times) {
+    int64_t valid = 0;
+    for (int64_t i = 0; i < measurement->taken; i++)
+        if (!is_discarded(start, &measurement->samples[i]))
+            times[valid++] = measurement->samples[i].time_ns;
+    qsort(times, (size_t)valid, sizeof *times, ascending);
+    return valid;
+}
+
+static double at(const double *sorted, int64_t count, double share) {
+    return sorted[(int64_t)(share * (double)(count - 1) + 0.5)] / 1000;
+}
+
+/* What a time means where it is not the figure that people ask for. */
+static void print_meaning(FILE *out, const struct operation *operation, const struct result *result, double median_us) {
+    if (strcmp(operation->metric, "bandwidth") == 0)
+        fprintf(out, "  %.0f MB/s", (double)result->moved_bytes / median_us);
+    if (strcmp(operation->metric, "rate") == 0)
+        fprintf(out, "  %.0f messages/s", (double)result->moved_messages / median_us * 1e6);
+    for (int i = 0; i < result->layout.dimensions; i++)
+        fprintf(out, "%s%d", i ? "x" : "  grid ", result->layout.extents[i]);
+    if (result->layout.hops > 0)
+        fprintf(out, ", %d hop%s", result->layout.hops, result->layout.hops == 1 ? "" : "s");
+    if (result->layout.order)
+        fputs(", ranks in another order", out);
+    if (result->pure_ns > 0)
+        fprintf(out, "  overlap %.0f %% (alone %.3f, computation %.3f)",
+                100 * fmin(1, fmax(0, 1 - (median_us * 1000 - result->compute_ns) / result->pure_ns)), result->pure_ns / 1000,
+                result->compute_ns / 1000);
+}
+
+static void print_choices(FILE *out, const struct wanted *wanted) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(find_operation(wanted->operation), choices);
+    char value[NAME_BYTES];
+    for (int i = 0; i < count; i++)
+        if (wanted->values[i] != usual_value(choices[i])) {
+            write_value(choices[i], wanted->values[i], value);
+            fprintf(out, "  %s=%s", choices[i]->name, value);
+        }
+    if (strcmp(wanted->datatype, default_datatype(find_operation(wanted->operation))) != 0)
+        fprintf(out, "  %s", wanted->datatype);
+}
+
+static void print_figures(FILE *out, const struct wanted *wanted, const struct result *result, const double *times, int64_t valid) {
+    const bool memory = value_of(wanted, &quantity_choice) == QUANTITY_MEMORY;
+    const double median = at(times, valid, 0.5);
+    if (memory) {
+        fprintf(out, "%.0f KiB held, %.0f KiB of them since this", median * 1000 / 1024, (double)result->growth_bytes / 1024);
+        return;
+    }
+    fprintf(out, "%10.3f %10.3f %10.3f %10.3f %8lld %6lld", median, at(times, valid, 0), at(times, valid, 0.9),
+            at(times, valid, 0.99), (long long)valid, (long long)(result->measurement.taken - valid));
+    print_meaning(out, find_operation(wanted->operation), result, median);
+}
+
+static void print_outcome(FILE *out, const struct result *result, bool probes) {
+    const bool well = strcmp(result->status, "ok") == 0;
+    if (well && probes)
+        fputs("data right", out);
+    else
+        fprintf(out, "%s%s%s", result->status, *result->reason ? ": " : ", no valid sample", result->reason);
+}
+
+void print_row(FILE *out, const struct wanted *wanted, const struct result *result, bool probes) {
+    const struct measurement *measurement = &result->measurement;
+    fprintf(out, "%-22s %-11s %-9s %9lld ", wanted->operation, wanted->form, wanted->start, (long long)wanted->bytes);
+    double *times = obtain_memory(sizeof *times * (size_t)(measurement->taken + 1));
+    const int64_t valid = strcmp(result->status, "ok") == 0 ? sort_valid(find_start(wanted->start), measurement, times) : 0;
+    if (valid > 0)
+        print_figures(out, wanted, result, times, valid);
+    else
+        print_outcome(out, result, probes);
+    print_choices(out, wanted);
+    fputc('\n', out);
+    fflush(out);
+    free(times);
+}

@@ -1,0 +1,674 @@
+/* What is to be measured: from the command line, or from a job file with one case a line. */
+#define _GNU_SOURCE
+#include "request/job.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocation.h"
+#include "base/choices.h"
+#include "base/core.h"
+#include "base/op.h"
+#include "base/registry.h"
+#include "kit/memory.h"
+
+enum { MOST_SIZES = 1024, MOST_ALIGNMENT = 1 << 30, MOST_RUNS = 1000000, MOST_SAID = 63 };
+
+/* What an option said of all cases. */
+struct said {
+    const char *key, *value;
+};
+
+struct arguments {
+    struct job *job;
+    const char *operations, *forms, *sizes;
+    struct said said[MOST_SAID];
+    int saying;
+};
+
+/* Always false, so that a check can end with `return fail(...)`. */
+static bool fail(char error[LINE_BYTES], const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(error, LINE_BYTES, format, values);
+    va_end(values);
+    return false;
+}
+
+#define NAMES(kind, into) \
+    do { \
+        EACH_BY_NAME(kind, unit) \
+            snprintf((into) + strlen(into), LINE_BYTES - strlen(into), "%s%s", *(into) ? ", " : "", unit->name); \
+    } while (0)
+
+static bool check_operation(const struct wanted *wanted, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(wanted->operation);
+    if (!operation)
+        return fail(error, "operation '%s' is not known (--help lists all)", wanted->operation);
+    for (int form = 0; form < FORMS; form++)
+        if (operation->forms[form] && strcmp(form_names[form], wanted->form) == 0)
+            return true;
+    return fail(error, "%s has no form '%s' (blocking, nonblocking and persistent are forms; not every operation has all)",
+                wanted->operation, wanted->form);
+}
+
+static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) {
+    const struct datatype *datatype = find_datatype(wanted->datatype);
+    char names[LINE_BYTES] = "";
+    if (!datatype) {
+        NAMES(datatype, names);
+        return fail(error, "datatype '%s' is not known (allowed: %.400s)", wanted->datatype, names);
+    }
+    if (!can_have(find_operation(wanted->operation), datatype))
+        return fail(error, "%s: %s cannot be used (use %s)", wanted->operation, datatype->name,
+                    find_operation(wanted->operation)->datatypes == NUMBERS ? "int, float or double" : "byte");
+    if (wanted->bytes < 0 || wanted->bytes % datatype->bytes != 0)
+        return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", wanted->operation,
+                    (long long)wanted->bytes, datatype->name, datatype->bytes);
+    return true;
+}
+
+static bool is_one_of(const char *value, const char *const *names) {
+    while (*names && strcmp(value, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static bool check_memory(const struct wanted *wanted, char error[LINE_BYTES]) {
+    const int64_t alignment = wanted->alignment;
+    if (!is_one_of(wanted->cache, (const char *const[]){"warm", "cold", NULL}))
+        return fail(error, "cache '%s' is not known (allowed: warm, cold)", wanted->cache);
+    if (!is_one_of(wanted->buffers, (const char *const[]){"separate", "in-place", NULL}))
+        return fail(error, "buffers '%s' are not known (allowed: separate, in-place)", wanted->buffers);
+    if (!is_one_of(wanted->pages, (const char *const[]){"touched", "untouched", "huge", NULL}))
+        return fail(error, "pages '%s' are not known (allowed: touched, untouched, huge)", wanted->pages);
+    if (alignment < 0 || alignment > MOST_ALIGNMENT || (alignment & (alignment - 1)))
+        return fail(error, "alignment %lld is no power of two up to %d (0: pages)", (long long)alignment, MOST_ALIGNMENT);
+    if (wanted->root < ROTATING || wanted->root > INT32_MAX)
+        return fail(error, "root %lld is no rank (-1: rotating)", (long long)wanted->root);
+    return true;
+}
+
+static bool check_stop(const struct wanted *wanted, char error[LINE_BYTES]) {
+    const struct stop *stop = &wanted->stop;
+    if (stop->samples < 1 || stop->samples > MOST_SAMPLES || stop->tries < 0 || stop->tries > 4LL * MOST_SAMPLES)
+        return fail(error, "%s: samples must be 1 to %d, and tries not below 0", wanted->operation, MOST_SAMPLES);
+    if (stop->rse < 0 || stop->interval < 0 || stop->least < 1)
+        return fail(error, "%s: rse and interval must not be below 0, and least not below 1", wanted->operation);
+    if (stop->fill_s < 0)
+        return fail(error, "%s: fill_s must not be below 0", wanted->operation);
+    if (!(stop->limit_s > 0))
+        return fail(error, "%s: limit_s must be more than 0", wanted->operation);
+    return true;
+}
+
+static bool check_wanted(const struct wanted *wanted, char error[LINE_BYTES]) {
+    char names[LINE_BYTES] = "";
+    if (!check_operation(wanted, error) || !check_datatype(wanted, error))
+        return false;
+    NAMES(start, names);
+    if (!find_start(wanted->start))
+        return fail(error, "start '%s' is not known (allowed: %.400s)", wanted->start, names);
+    return check_memory(wanted, error) && check_stop(wanted, error);
+}
+
+static bool add_case(struct job *job, const struct wanted *wanted, char error[LINE_BYTES]) {
+    if (!check_wanted(wanted, error))
+        return false;
+    if ((job->cases & (job->cases + 1)) == 0)
+        job->wanted = extend_memory(job->wanted, sizeof *wanted * 2 * (size_t)(job->cases + 1));
+    job->wanted[job->cases++] = *wanted;
+    return true;
+}
+
+/* What a case is when nothing else is said of it. */
+static struct wanted usual(const char *operation_name) {
+    struct wanted wanted = {
+        .cache = "warm",
+        .buffers = "separate",
+        .pages = "touched",
+        .stop = {.samples = 1000, .least = 10, .limit_s = 1.0},
+    };
+    const struct operation *operation = find_operation(operation_name);
+    snprintf(wanted.operation, NAME_BYTES, "%s", operation_name);
+    if (!operation)
+        return wanted;
+    snprintf(wanted.form, NAME_BYTES, "%s", default_form(operation));
+    snprintf(wanted.datatype, NAME_BYTES, "%s", default_datatype(operation));
+    snprintf(wanted.start, NAME_BYTES, "%s", operation->start);
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(operation, choices);
+    for (int i = 0; i < count; i++)
+        wanted.values[i] = usual_value(choices[i]);
+    return wanted;
+}
+
+/* --- what can be said of a case --- */
+
+struct field {
+    const char *key;
+    enum { TEXT, WHOLE, REAL } kind;
+    size_t place, bytes;
+};
+
+#define FIELD(key, kind, member) {key, kind, offsetof(struct wanted, member), sizeof(((struct wanted *)NULL)->member)}
+
+static const struct field fields[] = {
+    FIELD("form", TEXT, form),
+    FIELD("bytes", WHOLE, bytes),
+    FIELD("datatype", TEXT, datatype),
+    FIELD("start", TEXT, start),
+    FIELD("cache", TEXT, cache),
+    FIELD("buffers", TEXT, buffers),
+    FIELD("pages", TEXT, pages),
+    FIELD("settings", TEXT, settings),
+    FIELD("alignment", WHOLE, alignment),
+    FIELD("root", WHOLE, root),
+    FIELD("samples", WHOLE, stop.samples),
+    FIELD("tries", WHOLE, stop.tries),
+    FIELD("rse", REAL, stop.rse),
+    FIELD("interval", REAL, stop.interval),
+    FIELD("least", WHOLE, stop.least),
+    FIELD("fill_s", REAL, stop.fill_s),
+    FIELD("limit_s", REAL, stop.limit_s),
+};
+
+static bool set_field(struct wanted *wanted, const struct field *field, const char *value) {
+    void *const into = (char *)wanted + field->place;
+    char *end = "";
+    if (field->kind == TEXT)
+        snprintf(into, field->bytes, "%s", value);
+    else if (field->kind == WHOLE)
+        *(int64_t *)into = strtoll(value, &end, 10);
+    else
+        *(double *)into = strtod(value, &end);
+    return *value && !*end;
+}
+
+static bool set_choice(struct wanted *wanted, int index, const struct choice *choice, const char *value,
+                       char error[LINE_BYTES]) {
+    char names[LINE_BYTES / 2] = "";
+    if (read_value(choice, value, &wanted->values[index]))
+        return true;
+    if (choice->extents)
+        return fail(error, "%s: '%s' is no grid such as 4x4 of up to %d extents from 1 to %d, nor auto", choice->name, value,
+                    MOST_DIMENSIONS, MOST_EXTENT);
+    if (!choice->names)
+        return fail(error, "%s: '%s' is not a whole number from %lld to %lld", choice->name, value, (long long)choice->least,
+                    (long long)choice->most);
+    for (const char *const *name = choice->names; *name; name++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", *name);
+    return fail(error, "%s: '%s' is not known (allowed: %s)", choice->name, value, names);
+}
+
+/* What every case has, or what the operation alone lets one choose. */
+static bool set_key(struct wanted *wanted, const char *key, const char *value, char error[LINE_BYTES]) {
+    char keys[LINE_BYTES / 2] = "operation";
+    const struct choice *choices[MOST_CHOICES];
+    const struct operation *operation = find_operation(wanted->operation);
+    const int count = operation ? choices_of(operation, choices) : 0;
+    for (int i = 0; i < LENGTH(fields); i++) {
+        if (strcmp(key, fields[i].key) == 0)
+            return set_field(wanted, &fields[i], value) ||
+                   fail(error, fields[i].kind == TEXT ? "%s: no name given%s" : "%s: '%s' is not a number", key, value);
+        snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", fields[i].key);
+    }
+    for (int i = 0; i < count; i++) {
+        if (strcmp(key, choices[i]->name) == 0)
+            return set_choice(wanted, i, choices[i], value, error);
+        snprintf(keys + strlen(keys), sizeof keys - strlen(keys), ", %s", choices[i]->name);
+    }
+    return fail(error, "key '%s' is not known of %s (allowed: %s)", key, wanted->operation, keys);
+}
+
+static bool has_choice(const struct operation *operation, const char *name) {
+    const struct choice *choices[MOST_CHOICES];
+    const int count = choices_of(operation, choices);
+    for (int i = 0; i < count; i++)
+        if (strcmp(choices[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* --- sizes --- */
+
+static bool parse_size(const char *text, int64_t *bytes, char **end) {
+    const char *const units = "KMG";
+    errno = 0;
+    *bytes = strtoll(text, end, 10);
+    if (*end == text || *bytes < 0 || errno)
+        return false;
+    const char *unit = **end ? strchr(units, toupper((unsigned char)**end)) : NULL;
+    if (unit) {
+        const int shift = 10 * (int)(unit - units + 1);
+        if (*bytes > INT64_MAX >> shift)
+            return false;
+        *bytes <<= shift;
+        ++*end;
+    }
+    return true;
+}
+
+/* One item of a list: `8`, `8:1M` (doubling) or `8:1M:x4`. */
+static bool parse_range(const char *text, int64_t *sizes, int *count) {
+    int64_t first, last;
+    long factor = 2;
+    char *end;
+    if (!parse_size(text, &first, &end))
+        return false;
+    last = first;
+    if (*end == ':' && !parse_size(end + 1, &last, &end))
+        return false;
+    if (*end == ':' && end[1] == 'x')
+        factor = strtol(end + 2, &end, 10);
+    if (*end || factor < 2 || last < first || (first == 0 && last > 0))
+        return false;
+    for (int64_t size = first; size <= last; size *= factor) {
+        if (*count == MOST_SIZES)
+            return false;
+        sizes[(*count)++] = size;
+        if (size == 0 || size > last / factor)
+            break;
+    }
+    return true;
+}
+
+static bool parse_sizes(const char *text, int64_t *sizes, int *count, char error[LINE_BYTES]) {
+    char copy[LINE_BYTES];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *item = strtok(copy, ","); item; item = strtok(NULL, ","))
+        if (!parse_range(item, sizes, count))
+            return fail(error, "--sizes: '%s' is not a size or range such as 8, 64K, 8:1M or 8:1M:x4", item);
+    if (*count == 0)
+        return fail(error, "--sizes: no size given (for instance 8:1M)");
+    return true;
+}
+
+/* --- from the command line --- */
+
+static bool add_sizes(struct job *job, struct wanted *wanted, const int64_t *sizes, int count, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(wanted->operation);
+    const struct datatype *datatype = find_datatype(wanted->datatype);
+    const int before = job->cases;
+    if (!operation || !datatype || !operation->sized)
+        return add_case(job, wanted, error);
+    for (int i = 0; i < count; i++) {
+        wanted->bytes = sizes[i];
+        if (sizes[i] % datatype->bytes == 0 && !add_case(job, wanted, error))
+            return false;
+    }
+    if (job->cases == before)
+        return fail(error, "%s: none of the sizes is a whole number of %s of %d bytes", wanted->operation, datatype->name,
+                    datatype->bytes);
+    return true;
+}
+
+/* What is said with one name of many operations is said of those that it fits. */
+struct sweep {
+    const struct arguments *given;
+    const int64_t *sizes;
+    int count;
+    bool of_many;
+};
+
+static bool has_form(const struct operation *operation, const char *form) {
+    for (int i = 0; i < FORMS; i++)
+        if (operation->forms[i] && strcmp(form_names[i], form) == 0)
+            return true;
+    return false;
+}
+
+static bool is_field(const char *key) {
+    for (int i = 0; i < LENGTH(fields); i++)
+        if (strcmp(fields[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static bool fits(const struct operation *operation, const struct arguments *given) {
+    for (int i = 0; i < given->saying; i++) {
+        const struct said *said = &given->said[i];
+        const struct datatype *datatype = strcmp(said->key, "datatype") == 0 ? find_datatype(said->value) : NULL;
+        if (!is_field(said->key) && !has_choice(operation, said->key))
+            return false;
+        if (datatype && !can_have(operation, datatype))
+            return false;
+    }
+    return true;
+}
+
+static bool add_forms(struct job *job, struct wanted *wanted, const struct sweep *sweep, char error[LINE_BYTES]) {
+    const struct operation *operation = find_operation(wanted->operation);
+    const char *forms = sweep->given->forms ? sweep->given->forms : wanted->form;
+    const bool all = strcmp(forms, "all") == 0;
+    char copy[LINE_BYTES], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", all ? "blocking,nonblocking,persistent" : forms);
+    for (char *form = strtok_r(copy, ",", &rest); form; form = strtok_r(NULL, ",", &rest)) {
+        snprintf(wanted->form, NAME_BYTES, "%s", form);
+        if ((all || sweep->of_many) && operation && !has_form(operation, form))
+            continue;
+        if (!add_sizes(job, wanted, sweep->sizes, sweep->count, error))
+            return false;
+    }
+    return true;
+}
+
+static bool add_operation(struct job *job, const char *name, const struct sweep *sweep, char error[LINE_BYTES]) {
+    struct wanted wanted = usual(name);
+    if (!find_operation(name))
+        return check_operation(&wanted, error);
+    if (sweep->of_many && !fits(find_operation(name), sweep->given))
+        return true;
+    for (int i = 0; i < sweep->given->saying; i++)
+        if (!set_key(&wanted, sweep->given->said[i].key, sweep->given->said[i].value, error))
+            return false;
+    return add_forms(job, &wanted, sweep, error);
+}
+
+/* `all` is every operation but the core's tests of itself, a kind those of it. */
+static bool is_meant(const struct operation *operation, const char *name) {
+    return strcmp(name, "all") == 0 ? strcmp(operation->kind, "self-test") != 0 : strcmp(name, operation->kind) == 0;
+}
+
+static bool add_named(struct job *job, const char *name, struct sweep *sweep, char error[LINE_BYTES]) {
+    bool found = false;
+    sweep->of_many = true;
+    EACH_BY_NAME(operation, unit)
+        if (is_meant(unit, name)) {
+            found = true;
+            if (!add_operation(job, unit->name, sweep, error))
+                return false;
+        }
+    sweep->of_many = false;
+    return found || add_operation(job, name, sweep, error);
+}
+
+static bool expand(struct job *job, const struct arguments *given, char error[LINE_BYTES]) {
+    int64_t sizes[MOST_SIZES];
+    struct sweep sweep = {.given = given, .sizes = sizes};
+    char copy[LINE_BYTES], *rest = NULL;
+    if (!given->operations)
+        return fail(error, "nothing to measure: name an operation with --op, or a job with --job (--help tells more)");
+    if (!parse_sizes(given->sizes ? given->sizes : job->probe ? "64" : "8:1M:x4", sizes, &sweep.count, error))
+        return false;
+    snprintf(copy, sizeof copy, "%s", given->operations);
+    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (!add_named(job, name, &sweep, error))
+            return false;
+    return job->cases > 0 || fail(error, "nothing to measure: no operation of %s has all that was asked for", given->operations);
+}
+
+/* --- from a job file --- */
+
+static bool take_token(struct wanted *wanted, char *token, char error[LINE_BYTES]) {
+    char *value = strchr(token, '=');
+    if (!value)
+        return fail(error, "'%s' is not key=value", token);
+    *value++ = '\0';
+    return set_key(wanted, token, value, error);
+}
+
+static bool take_patience(struct job *job, const char *value, char error[LINE_BYTES]) {
+    char *end;
+    job->patience_s = strtod(value, &end);
+    return (end != value && !*end && job->patience_s > 0) || fail(error, "patience: '%s' is not a number above 0", value);
+}
+
+/* What holds for the whole job: `set clock=tsc sync=tree ranks=all calls=each`. */
+static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
+    char *value = strchr(token, '=');
+    if (!value)
+        return fail(error, "'%s' is not key=value", token);
+    *value++ = '\0';
+    if (strcmp(token, "clock") == 0)
+        snprintf(job->source, sizeof job->source, "%s", value);
+    else if (strcmp(token, "sync") == 0)
+        snprintf(job->synchronisation, sizeof job->synchronisation, "%s", value);
+    else if (strcmp(token, "ranks") == 0 && strcmp(value, "all") == 0)
+        job->every_rank = true;
+    else if (strcmp(token, "calls") == 0 && strcmp(value, "each") == 0)
+        job->each_call = true;
+    else if (strcmp(token, "patience") == 0)
+        return take_patience(job, value, error);
+    else
+        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS)", token, value);
+    return true;
+}
+
+static bool take_settings(struct job *job, char *line, char error[LINE_BYTES]) {
+    char *rest = NULL;
+    for (char *token = strtok_r(line, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
+        if (!take_setting(job, token, error))
+            return false;
+    return true;
+}
+
+static bool take_pass(struct job *job, const char *value, char error[LINE_BYTES]) {
+    char *end;
+    const long turns = strtol(value, &end, 10);
+    job->idle += (int)turns;
+    return (end != value && !*end && turns > 0 && turns <= INT16_MAX) || fail(error, "pass: '%s' is not a number of turns", value);
+}
+
+static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
+    const char *const lead = "case operation=";
+    char *rest = NULL;
+    line[strcspn(line, "\n")] = '\0';
+    if (*line == '\0' || *line == '#')
+        return true;
+    if (strncmp(line, "set ", 4) == 0)
+        return take_settings(job, line + 4, error);
+    if (strncmp(line, "pass ", 5) == 0)
+        return take_pass(job, line + 5, error);
+    if (strncmp(line, lead, strlen(lead)) != 0)
+        return fail(error, "a line begins with '%s', this one with '%.40s'", lead, line);
+    const char *name = strtok_r(line + strlen(lead), " ", &rest);
+    struct wanted wanted = usual(name ? name : "");
+    for (char *token = strtok_r(NULL, " ", &rest); token; token = strtok_r(NULL, " ", &rest))
+        if (!take_token(&wanted, token, error))
+            return false;
+    wanted.idle = job->idle;
+    job->idle = 0;
+    return add_case(job, &wanted, error);
+}
+
+static bool read_file(struct job *job, const char *path, char error[LINE_BYTES]) {
+    char line[LINE_BYTES], reason[LINE_BYTES];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return fail(error, "--job %s: %s", path, strerror(errno));
+    bool good = fgets(line, sizeof line, file) && strcmp(line, "rankbench-job 1\n") == 0;
+    if (!good)
+        fail(error, "--job %s line 1: not 'rankbench-job 1'", path);
+    for (int number = 2; good && fgets(line, sizeof line, file); number++)
+        if (!take_line(job, line, reason))
+            good = fail(error, "--job %s line %d: %.*s", path, number, LINE_BYTES / 2, reason);
+    fclose(file);
+    if (good && job->cases == 0)
+        return fail(error, "--job %s: no case in it", path);
+    return good;
+}
+
+/* --- options --- */
+
+/* What becomes of an option's value, and where: in the job or in the arguments, or it says something of the cases. */
+struct option {
+    const char *name;
+    const char *value;
+    const char *help;
+    enum { SWITCH, COUNT, SECONDS, COPY, LIST, KEY, CHOICE } kind;
+    size_t place, room;
+    const char *key;
+};
+
+#define HELD(kind_, member) .kind = kind_, .place = offsetof(struct job, member)
+#define COPIED(member) HELD(COPY, member), .room = sizeof((struct job *)NULL)->member
+#define KEPT(member) .kind = LIST, .place = offsetof(struct arguments, member)
+#define OF_CASES(key_) .kind = KEY, .key = key_
+
+static const struct option options[] = {
+    {"--op", "NAME[,NAME...]", "operations to time, kinds of them, or all", KEPT(operations)},
+    {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; else each operation's first", KEPT(forms)},
+    {"--with", "NAME=VALUE", "an option of the operation, such as epoch=fence; --describe lists all", .kind = CHOICE},
+    {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these", KEPT(sizes)},
+    {"--datatype", "NAME", "byte, int, float, double, or a derived one, listed below", OF_CASES("datatype")},
+    {"--start", "NAME", "how ranks begin together; else as suits the operation", OF_CASES("start")},
+    {"--cache", "NAME", "warm: buffers are used again; cold: rotated through more than the last-level cache", OF_CASES("cache")},
+    {"--buffers", "NAME", "separate, or in-place", OF_CASES("buffers")},
+    {"--pages", "NAME", "touched, untouched (fresh for every call) or huge", OF_CASES("pages")},
+    {"--settings", "VARIABLE=VALUE;...", "control variables of the library (MPI_T) for these cases", OF_CASES("settings")},
+    {"--alignment", "BYTES", "of the buffers, a power of two; else pages, if cold cache lines", OF_CASES("alignment")},
+    {"--root", "RANK", "of rooted operations (0); -1: another one for every call", OF_CASES("root")},
+    {"--samples", "N", "end a case after N valid samples (1000)", OF_CASES("samples")},
+    {"--tries", "N", "or after N samples, whether valid or not", OF_CASES("tries")},
+    {"--rse", "SHARE", "or when the relative standard error of the mean is at most this", OF_CASES("rse")},
+    {"--interval", "SHARE", "or when half the 95 % interval of the median is at most this share of it", OF_CASES("interval")},
+    {"--least", "N", "valid samples before --rse or --interval may end a case (10)", OF_CASES("least")},
+    {"--fill", "SECONDS", "go on beyond --samples, up to 5 times as many, for so long (0)", OF_CASES("fill_s")},
+    {"--limit", "SECONDS", "or after this time (1)", OF_CASES("limit_s")},
+    {"--ranks", NULL, "write every rank's samples to the stream, not only the maximum over ranks", HELD(SWITCH, every_rank)},
+    {"--each", NULL, "time each call singly, also where several to a reading of the clock would be more exact", HELD(SWITCH, each_call)},
+    {"--clock", "NAME", "time source (auto)", COPIED(source)},
+    {"--sync", "NAME", "clock synchronisation (tree)", COPIED(synchronisation)},
+    {"--separate-clocks", NULL, "synchronise also ranks that read one clock, as a test", HELD(SWITCH, separate_clocks)},
+    {"--job", "FILE", "read the cases from a job file, which rank 0 alone must see", COPIED(file)},
+    {"--turns", "PLACE/LAUNCHES/CASES:FILE", "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made", COPIED(turns)},
+    {"--threads", NULL, "tell MPI that several threads will call it; a job with cases of threads needs it", HELD(SWITCH, threads)},
+    {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
+    {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},
+    {"--cvars", NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices", HELD(SWITCH, cvars)},
+    {"--check", NULL, "only check that the ranks form one world and that data arrive right", HELD(SWITCH, check)},
+    {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms", HELD(SWITCH, probe)},
+    {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all", HELD(SWITCH, study)},
+    {"--runs", "N", "how often --clocks synchronises (20)", HELD(COUNT, runs)},
+    {"--wait", "SECONDS", "how long --clocks waits to see what has become of a synchronisation (0.1)", HELD(SECONDS, wait_s)},
+    {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", HELD(SWITCH, state)},
+    {"--cpus", "LIST", "CPUs of --state, such as 0,2-5; else those it may use", COPIED(cpus)},
+    {"--describe", NULL, "print what the core can time, as JSON; needs no mpiexec", HELD(SWITCH, describe)},
+    {"--help", NULL, "print this", HELD(SWITCH, help)},
+};
+
+void print_help(FILE *out) {
+    fputs("usage: mpiexec -n RANKS rankbench-core --op NAME[,NAME...] [options]\n\n", out);
+    for (int i = 0; i < LENGTH(options); i++)
+        fprintf(out, "  %-17s %-15s %s\n", options[i].name, options[i].value ? options[i].value : "", options[i].help);
+#define PRINT_UNITS(title, kind) \
+    fputs("\n" title "\n", out); \
+    EACH_BY_NAME(kind, unit) \
+        fprintf(out, "  %-27s %s\n", unit->name, unit->help)
+    PRINT_UNITS("operations", operation);
+    PRINT_UNITS("datatypes", datatype);
+    PRINT_UNITS("starts", start);
+    PRINT_UNITS("time sources", source);
+    PRINT_UNITS("synchronisations", synchronisation);
+}
+
+static const struct option *find_option(const char *name) {
+    for (int i = 0; i < LENGTH(options); i++)
+        if (strcmp(options[i].name, name) == 0)
+            return &options[i];
+    return NULL;
+}
+
+static bool read_number(const char *name, const char *value, double *number, char error[LINE_BYTES]) {
+    char *end;
+    *number = strtod(value, &end);
+    return (end != value && !*end && *number > 0) || fail(error, "%s: '%s' is not a number above 0", name, value);
+}
+
+static bool say(struct arguments *given, const char *key, const char *value, char error[LINE_BYTES]) {
+    if (given->saying == MOST_SAID)
+        return fail(error, "more than %d options of the cases; put cases into a job file (--job)", MOST_SAID);
+    given->said[given->saying++] = (struct said){key, value};
+    return true;
+}
+
+static bool take_choice(struct arguments *given, const char *text, char error[LINE_BYTES]) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return fail(error, "--with: '%s' is not NAME=VALUE", text);
+    const size_t length = (size_t)(equals - text);
+    return say(given, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
+}
+
+static bool take_option(struct arguments *given, const struct option *option, const char *value, char error[LINE_BYTES]) {
+    void *const into = (char *)given->job + option->place;
+    double number;
+    switch (option->kind) {
+    case KEY:
+        return say(given, option->key, value, error);
+    case CHOICE:
+        return take_choice(given, value, error);
+    case LIST:
+        *(const char **)(void *)((char *)given + option->place) = value;
+        return true;
+    case COPY:
+        snprintf(into, option->room, "%s", value);
+        return true;
+    case SWITCH:
+        *(bool *)into = true;
+        return true;
+    default:
+        break;
+    }
+    if (!read_number(option->name, value, &number, error))
+        return false;
+    if (option->kind == COUNT)
+        *(int64_t *)into = number < MOST_RUNS ? (int64_t)number : MOST_RUNS;
+    else
+        *(double *)into = number;
+    return true;
+}
+
+static bool take_arguments(int argc, char **argv, struct arguments *given, char error[LINE_BYTES]) {
+    for (int i = 1; i < argc; i++) {
+        const struct option *option = find_option(argv[i]);
+        if (!option)
+            return fail(error, "option '%s' is not known (--help lists all)", argv[i]);
+        if (option->value && i + 1 == argc)
+            return fail(error, "%s needs a value: %s", option->name, option->value);
+        if (option->value && strlen(argv[++i]) >= LINE_BYTES)
+            return fail(error, "%s: a value of more than %d characters", option->name, LINE_BYTES - 1);
+        if (!take_option(given, option, argv[i], error))
+            return false;
+    }
+    return true;
+}
+
+static bool check_names(const struct job *job, char error[LINE_BYTES]) {
+    char names[LINE_BYTES] = "";
+    NAMES(source, names);
+    if (!find_source(job->source) && strcmp(job->source, job->study ? "all" : "auto") != 0 && strcmp(job->source, "auto") != 0)
+        return fail(error, "time source '%s' is not known (allowed: auto, %.400s)", job->source, names);
+    *names = '\0';
+    NAMES(synchronisation, names);
+    if (!find_synchronisation(job->synchronisation) && !(job->study && strcmp(job->synchronisation, "all") == 0))
+        return fail(error, "synchronisation '%s' is not known (allowed: %.400s)", job->synchronisation, names);
+    return true;
+}
+
+bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTES]) {
+    struct arguments given = {.job = job};
+    *job = (struct job){.source = "auto", .synchronisation = "tree", .runs = 20, .wait_s = 0.1, .patience_s = 45};
+    if (!take_arguments(argc, argv, &given, error))
+        return false;
+    const bool by_file = *job->file != '\0';
+    job->by_hand = !by_file && !job->probe;
+    if (job->probe && !given.operations && !by_file)
+        given.operations = "all", given.forms = "all";
+    if (job->describe || job->help || job->state || job->cvars)
+        return true;
+    if (!job->check && !job->study && !by_file && !expand(job, &given, error))
+        return false;
+    for (int i = 0; i < job->cases; i++)
+        job->threads |= value_of(&job->wanted[i], &threads_choice) > 1;
+    return check_names(job, error);
+}
+
+bool read_job(struct job *job, char error[LINE_BYTES]) {
+    return *job->file == '\0' || (read_file(job, job->file, error) && check_names(job, error));
+}

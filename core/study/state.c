@@ -1,0 +1,416 @@
+/* The state of this machine, measured without MPI beside a launch: what a launch met must not be taken for what its library
+ * does. Processes of our own, each pinned to its CPU, share one page:
+ *
+ *   exchange   two CPUs hand one cache line to and fro: the least that a message between them can take
+ *   copy       all CPUs copy at once, each within memory of its own that is larger than most private caches
+ *
+ * What varies by the nature of a machine that others use too is seen by medians over many short pieces. Every wait ends. */
+#define _GNU_SOURCE
+#include "study/state.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEXT_BYTES = 512, APART_BYTES = 128, MOST_CPUS = CPU_SETSIZE };
+enum { MOST_CPUS_FOR_ALL_PAIRS = 8, FAR_PAIRS = 4, MOST_PAIRS = MOST_CPUS + FAR_PAIRS };
+enum { LINES = 512, UNTIMED = 1, ROUND_TRIPS = 32, LEAST_BATCHES = 64, MOST_BATCHES = 16384 };
+enum { SPINS_PER_NAP = 1 << 16, NAP_NS = 10000 };
+enum { COPY_BYTES = 4 << 20, LEAST_COPIES = 3, MOST_COPIES = 1024 };
+
+/* Time for all pairs together, the least and the most for one, and for copying. */
+enum { EXCHANGES_NS = 48000000, SHORTEST_EXCHANGE_NS = 1000000, LONGEST_EXCHANGE_NS = 16000000, COPY_NS = 16000000 };
+/* How long one pair is waited for whose processes do not get their CPUs, and all together. */
+enum { PATIENCE_NS = 200000000, MOST_PATIENCE_NS = 1000000000 };
+
+struct cpus {
+    int count;
+    int number[MOST_CPUS];
+};
+
+struct exchange {
+    int a, b;
+    double median_ns, min_ns;
+};
+
+/* What the processes share. Each line that is handed to and fro has its neighbour to itself: CPUs fetch lines in pairs. */
+struct page {
+    struct {
+        _Alignas(APART_BYTES) atomic_uint turn;
+    } lines[LINES];
+    _Alignas(APART_BYTES) atomic_int ready;
+    _Alignas(APART_BYTES) struct exchange result;
+    double bytes_per_s[MOST_CPUS];
+};
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Moves this process to one CPU; without that there is nothing to measure. */
+static void pin(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        _exit(EXIT_FAILURE);
+}
+
+/* --- exchange -------------------------------------------------------------------------------------------------------- */
+
+/* A partner that does not answer has no CPU now: sleeping lets both find a moment at which both have one. */
+static bool await(const atomic_uint *line, unsigned turn, int64_t until_ns) {
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    for (unsigned spins = 1; atomic_load_explicit(line, memory_order_acquire) != turn; spins++) {
+        if (spins % SPINS_PER_NAP != 0)
+            continue;
+        if (now_ns() > until_ns)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
+/* Turns count on from line to line, so that no line ever shows one that was before. */
+static void answer(struct page *page, int64_t until_ns) {
+    unsigned turn = 1;
+    for (int batch = 0;; batch++) {
+        atomic_uint *const line = &page->lines[batch % LINES].turn;
+        for (int i = -UNTIMED; i < ROUND_TRIPS; i++, turn += 2) {
+            if (!await(line, turn, until_ns))
+                return;
+            atomic_store_explicit(line, turn + 1, memory_order_release);
+        }
+    }
+}
+
+static unsigned go_and_return(atomic_uint *line, unsigned turn, int64_t until_ns) {
+    atomic_store_explicit(line, turn, memory_order_release);
+    if (!await(line, turn + 1, until_ns))
+        _exit(EXIT_FAILURE);
+    return turn + 2;
+}
+
+/* How long a line takes depends on where in the processor its home is: here from 45 to 75 ns. Every batch takes another line,
+ * so that the median is the pair's and not an address's. Batches are short against the slices in which a busy CPU is shared:
+ * most are whole. What is not timed fetches the line from where it was. */
+static void ask(struct page *page, int64_t enough_ns, int64_t until_ns) {
+    static double batch_ns[MOST_BATCHES];
+    unsigned turn = 1;
+    int count = 0;
+    for (int64_t after = 0; count < MOST_BATCHES && (after < enough_ns || count < LEAST_BATCHES); count++) {
+        atomic_uint *const line = &page->lines[count % LINES].turn;
+        for (int i = 0; i < UNTIMED; i++)
+            turn = go_and_return(line, turn, until_ns);
+        const int64_t before = now_ns();
+        for (int i = 0; i < ROUND_TRIPS; i++)
+            turn = go_and_return(line, turn, until_ns);
+        after = now_ns();
+        batch_ns[count] = (double)(after - before) / (2 * ROUND_TRIPS);
+    }
+    page->result.median_ns = median(batch_ns, count);
+    page->result.min_ns = batch_ns[0];
+}
+
+static bool ended_well(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+
+static bool measure_pair(struct page *page, struct exchange *pair, int64_t length_ns, int64_t limit_ns) {
+    const int64_t enough_ns = now_ns() + length_ns, until_ns = earlier(enough_ns + PATIENCE_NS, limit_ns);
+    for (int i = 0; i < LINES; i++)
+        atomic_store(&page->lines[i].turn, 0);
+    const pid_t answering = fork();
+    if (answering == 0) {
+        pin(pair->b);
+        answer(page, until_ns);
+        _exit(EXIT_SUCCESS);
+    }
+    const pid_t asking = answering < 0 ? -1 : fork();
+    if (asking == 0) {
+        pin(pair->a);
+        ask(page, enough_ns, until_ns);
+        _exit(EXIT_SUCCESS);
+    }
+    const bool good = asking > 0 && ended_well(asking);
+    if (answering > 0) {
+        kill(answering, SIGKILL);
+        ended_well(answering);
+    }
+    pair->median_ns = page->result.median_ns;
+    pair->min_ns = page->result.min_ns;
+    return good;
+}
+
+/* All pairs of few CPUs; of many a ring, and some pairs half a ring apart. */
+static int choose_pairs(const struct cpus *cpus, struct exchange *pairs) {
+    const int n = cpus->count;
+    int count = 0;
+    if (n <= MOST_CPUS_FOR_ALL_PAIRS) {
+        for (int a = 0; a < n; a++)
+            for (int b = a + 1; b < n; b++)
+                pairs[count++] = (struct exchange){.a = cpus->number[a], .b = cpus->number[b]};
+        return count;
+    }
+    for (int a = 0; a < n; a++)
+        pairs[count++] = (struct exchange){.a = cpus->number[a], .b = cpus->number[(a + 1) % n]};
+    for (int far = 0; far < FAR_PAIRS; far++) {
+        const int a = far * (n / 2) / FAR_PAIRS;
+        pairs[count++] = (struct exchange){.a = cpus->number[a], .b = cpus->number[a + n / 2]};
+    }
+    return count;
+}
+
+/* A pair whose processes do not get their CPUs in time is left out. */
+static int measure_exchange(struct page *page, const struct cpus *cpus, struct exchange *pairs) {
+    const int chosen = choose_pairs(cpus, pairs);
+    const int64_t limit_ns = now_ns() + EXCHANGES_NS + MOST_PATIENCE_NS;
+    int64_t length_ns = earlier(EXCHANGES_NS / (chosen ? chosen : 1), LONGEST_EXCHANGE_NS);
+    int measured = 0;
+    if (length_ns < SHORTEST_EXCHANGE_NS)
+        length_ns = SHORTEST_EXCHANGE_NS;
+    for (int i = 0; i < chosen; i++)
+        if (measure_pair(page, &pairs[i], length_ns, limit_ns))
+            pairs[measured++] = pairs[i];
+    return measured;
+}
+
+/* --- copy ------------------------------------------------------------------------------------------------------------ */
+
+static void copy(struct page *page, int place, int workers, int64_t until_ns) {
+    double copy_ns[MOST_COPIES];
+    int count = 0;
+    char *from = mmap(NULL, 2 * COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (from == MAP_FAILED)
+        _exit(EXIT_FAILURE);
+    memset(from, 1, 2 * COPY_BYTES);
+    atomic_fetch_add(&page->ready, 1);
+    while (atomic_load(&page->ready) < workers && now_ns() < until_ns)
+        sched_yield();
+    const int64_t enough_ns = now_ns() + COPY_NS;
+    for (int64_t before = now_ns(); count < MOST_COPIES && (before < enough_ns || count < LEAST_COPIES); count++) {
+        memcpy(from + COPY_BYTES, from, COPY_BYTES);
+        const int64_t after = now_ns();
+        copy_ns[count] = (double)(after - before);
+        before = after;
+    }
+    page->bytes_per_s[place] = 2e9 * COPY_BYTES / median(copy_ns, count);
+}
+
+/* Bytes read and written by all CPUs together; 0 if some CPU could not take part. */
+static double measure_copy(struct page *page, const struct cpus *cpus) {
+    const int64_t until_ns = now_ns() + PATIENCE_NS;
+    pid_t children[MOST_CPUS];
+    bool good = true;
+    double sum = 0;
+    atomic_store(&page->ready, 0);
+    for (int i = 0; i < cpus->count; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            pin(cpus->number[i]);
+            copy(page, i, cpus->count, until_ns);
+            _exit(EXIT_SUCCESS);
+        }
+    }
+    for (int i = 0; i < cpus->count; i++) {
+        good &= children[i] > 0 && ended_well(children[i]);
+        sum += page->bytes_per_s[i];
+    }
+    return good ? sum : 0;
+}
+
+/* --- what the kernel tells ------------------------------------------------------------------------------------------- */
+
+static double read_number(const char *path) {
+    double number = 0;
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%lf", &number) != 1)
+        number = 0;
+    if (file)
+        fclose(file);
+    return number;
+}
+
+static double read_stolen_s(const struct cpus *cpus) {
+    char line[TEXT_BYTES];
+    double ticks = 0;
+    FILE *file = fopen("/proc/stat", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        int cpu;
+        long long stolen;
+        if (sscanf(line, "cpu%d %*d %*d %*d %*d %*d %*d %*d %lld", &cpu, &stolen) == 2)
+            for (int i = 0; i < cpus->count; i++)
+                ticks += cpus->number[i] == cpu ? (double)stolen : 0;
+    }
+    if (file)
+        fclose(file);
+    return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* As /proc/cpuinfo tells it, which not every processor's does. */
+static double listed_frequency_hz(int wanted) {
+    char line[TEXT_BYTES];
+    int cpu = -1;
+    double mhz = 0, found = 0;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && found <= 0 && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "processor : %d", &cpu) != 1 && sscanf(line, "cpu MHz : %lf", &mhz) == 1 && cpu == wanted)
+            found = mhz;
+    }
+    if (file)
+        fclose(file);
+    return found * 1e6;
+}
+
+static double read_frequency_hz(int cpu) {
+    char path[TEXT_BYTES];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+    const double khz = read_number(path);
+    return khz > 0 ? khz * 1e3 : listed_frequency_hz(cpu);
+}
+
+/* Processes and threads that could run, less this one. */
+static int read_running(void) {
+    int running = 1;
+    FILE *file = fopen("/proc/loadavg", "r");
+    if (file && fscanf(file, "%*f %*f %*f %d", &running) != 1)
+        running = 1;
+    if (file)
+        fclose(file);
+    return running - 1;
+}
+
+/* --- which CPUs, and what is printed --------------------------------------------------------------------------------- */
+
+/* Reads a list such as `0,2-5`. */
+static bool read_list(const char *list, cpu_set_t *set) {
+    CPU_ZERO(set);
+    for (const char *at = list;; at++) {
+        char *end;
+        const long first = strtol(at, &end, 10);
+        long last = first;
+        if (end == at)
+            return false;
+        at = end;
+        if (*at == '-')
+            last = strtol(at + 1, &end, 10);
+        if (end == at + 1 || first < 0 || last < first || last >= MOST_CPUS)
+            return false;
+        at = end;
+        for (long cpu = first; cpu <= last; cpu++)
+            CPU_SET((size_t)cpu, set);
+        if (*at != ',')
+            return *at == '\0';
+    }
+}
+
+static bool choose_cpus(struct cpus *cpus, const char *list, char *error, size_t error_bytes) {
+    cpu_set_t allowed, wanted;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        snprintf(error, error_bytes, "--state: the CPUs of this process are not known: %s", strerror(errno));
+        return false;
+    }
+    wanted = allowed;
+    if (list && !read_list(list, &wanted)) {
+        snprintf(error, error_bytes, "--cpus '%.100s' is no list of CPUs such as 0,2-5", list);
+        return false;
+    }
+    for (int cpu = 0; cpu < MOST_CPUS; cpu++) {
+        if (CPU_ISSET((size_t)cpu, &wanted) && !CPU_ISSET((size_t)cpu, &allowed)) {
+            snprintf(error, error_bytes, "--cpus '%.100s': this process may not run on CPU %d", list, cpu);
+            return false;
+        }
+        if (CPU_ISSET((size_t)cpu, &wanted))
+            cpus->number[cpus->count++] = cpu;
+    }
+    return true;
+}
+
+static void print_exchange(FILE *out, const struct exchange *pairs, int count) {
+    fputs(",\"exchange\":[", out);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s{\"cpus\":[%d,%d],\"median_ns\":%.2f,\"min_ns\":%.2f}", i ? "," : "", pairs[i].a, pairs[i].b,
+                pairs[i].median_ns, pairs[i].min_ns);
+    fputc(']', out);
+}
+
+/* What is not known, which no measurement makes 0, is null. */
+static void print_known(FILE *out, double value) {
+    if (value > 0)
+        fprintf(out, "%.0f", value);
+    else
+        fputs("null", out);
+}
+
+static void print_frequency(FILE *out, const struct cpus *cpus) {
+    fputs(",\"frequency_hz\":[", out);
+    for (int i = 0; i < cpus->count; i++) {
+        if (i > 0)
+            fputc(',', out);
+        print_known(out, read_frequency_hz(cpus->number[i]));
+    }
+    fputc(']', out);
+}
+
+static void print_cpus(FILE *out, const struct cpus *cpus) {
+    fputs("{\"cpus\":[", out);
+    for (int i = 0; i < cpus->count; i++)
+        fprintf(out, "%s%d", i ? "," : "", cpus->number[i]);
+    fputc(']', out);
+}
+
+/* Load is read before the probes add to it, and frequencies just after CPUs had work to do: idle ones are slow. */
+static void measure(FILE *out, const struct cpus *cpus, struct page *page) {
+    static struct exchange pairs[MOST_PAIRS];
+    const double load = read_number("/proc/loadavg"), stolen_s = read_stolen_s(cpus);
+    const int running = read_running();
+    print_cpus(out, cpus);
+    print_exchange(out, pairs, measure_exchange(page, cpus, pairs));
+    fputs(",\"copy_bytes_per_s\":", out);
+    print_known(out, measure_copy(page, cpus));
+    print_frequency(out, cpus);
+    fprintf(out, ",\"stolen_s\":%.2f,\"load\":%.2f,\"running\":%d}\n", stolen_s, load, running);
+}
+
+bool print_state(FILE *out, const char *cpus, char *error, size_t error_bytes) {
+    struct cpus chosen = {0};
+    if (!choose_cpus(&chosen, cpus, error, error_bytes))
+        return false;
+    struct page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        snprintf(error, error_bytes, "--state: no memory to share: %s", strerror(errno));
+        return false;
+    }
+    measure(out, &chosen, page);
+    munmap(page, sizeof *page);
+    return true;
+}

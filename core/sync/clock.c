@@ -1,0 +1,277 @@
+/* Offsets over time.
+ *
+ *   offset   x - - - - - x - - - - - - x . . . . . .       x  synchronisations, each right within its bound
+ *                                                          -  known afterwards: between two, bounds included
+ *                                                          .  expected: by the drift between synchronisations so far
+ *
+ * Drift follows from the two synchronisations that tell it best, with a bound from theirs. It is assumed to change slowly: in
+ * steady operation by less than WANDER. How much it really changed shows when the next synchronisation comes out elsewhere than
+ * expected; that surprise widens the bound of what lies between, the more the later (a drift that changes all at once leaves the
+ * straight line by as much of it, where it changes). A likely error is carried along in the same way, in squares. */
+#define _GNU_SOURCE
+#include "sync/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/allocation.h"
+#include "base/tree.h"
+
+/* Quartz clocks keep their rate within 100 ppm of the nominal one, so two of them differ by twice that at most. */
+static const double UNKNOWN_DRIFT = 200e-6;
+static const double WANDER = 0.1e-6;
+/* Two clocks that differ more than so from each other did not drift: one of them was set in between. */
+static const double IMPOSSIBLE_DRIFT = 0.05;
+/* A call whose start is uncertain by less than this share of its time needs no better clock. */
+static const double HARMLESS = 0.005;
+enum { BASELINE_NS = 20000000, HORIZON_S = 100, KEPT = 32, IDENTITY_BYTES = 200 };
+
+/* --- who reads which clock --- */
+
+static int colour_of(const char *identity, uint32_t salt) {
+    uint32_t hash = 2166136261u ^ salt;
+    for (; *identity; identity++)
+        hash = (hash ^ (unsigned char)*identity) * 16777619u;
+    return (int)(hash & INT32_MAX);
+}
+
+static struct team split(const struct team *team, int colour) {
+    struct team part = {.comm = MPI_COMM_NULL};
+    must(MPI_Comm_split(team->comm, colour, team->rank, &part.comm), "MPI_Comm_split");
+    if (part.comm != MPI_COMM_NULL) {
+        must(MPI_Comm_rank(part.comm, &part.rank), "MPI_Comm_rank");
+        must(MPI_Comm_size(part.comm, &part.ranks), "MPI_Comm_size");
+    }
+    return part;
+}
+
+static void merge_any(void *into, const void *from, int bytes) {
+    (void)bytes;
+    *(char *)into |= *(const char *)from;
+}
+
+static bool collide(const struct team *team, const struct team *readers, const char *identity) {
+    char theirs[IDENTITY_BYTES] = "";
+    strncpy(theirs, identity, sizeof theirs - 1);
+    tree_broadcast(readers, theirs, sizeof theirs);
+    char differ = strncmp(theirs, identity, sizeof theirs - 1) != 0;
+    tree_combine(team, &differ, 1, merge_any);
+    tree_broadcast(team, &differ, 1);
+    return differ;
+}
+
+void reset_clock(struct clock *clock) {
+    clock->count = 0;
+    clock->drift = 0;
+    clock->drift_bound = clock->drift_likely = UNKNOWN_DRIFT;
+    clock->worst_bound_ns = 0;
+    clock->worst_drift = clock->worst_drift_bound = 2 * UNKNOWN_DRIFT;
+}
+
+/* Those with the same identity. Different identities may have one colour, which two of ten thousand have in one of fifty tries;
+ * then they are coloured anew. */
+static struct team alike(const struct team *team, const char *identity) {
+    for (uint32_t salt = 0;; salt++) {
+        struct team part = split(team, colour_of(identity, salt));
+        if (!collide(team, &part, identity))
+            return part;
+        must(MPI_Comm_free(&part.comm), "MPI_Comm_free");
+    }
+}
+
+struct clock *make_clock(const struct team *team, const char *identity, int64_t step_ns) {
+    struct clock *clock = obtain_memory(sizeof *clock);
+    *clock = (struct clock){.readers = alike(team, identity), .step_ns = step_ns};
+    reset_clock(clock);
+    clock->clocks = split(team, clock->readers.rank == 0 ? 0 : MPI_UNDEFINED);
+    clock->clocks.clock = clock;
+    clock->number_of_clocks = clock->clocks.ranks;
+    tree_broadcast(&clock->readers, &clock->number_of_clocks, sizeof clock->number_of_clocks);
+    clock->is_first = clock->clocks.comm != MPI_COMM_NULL && clock->clocks.rank == 0;
+    tree_broadcast(&clock->readers, &clock->is_first, sizeof clock->is_first);
+    return clock;
+}
+
+void free_clock(struct clock *clock) {
+    if (clock->clocks.comm != MPI_COMM_NULL)
+        must(MPI_Comm_free(&clock->clocks.comm), "MPI_Comm_free");
+    must(MPI_Comm_free(&clock->readers.comm), "MPI_Comm_free");
+    free(clock->marks);
+    free(clock);
+}
+
+/* --- synchronising --- */
+
+static const struct mark *newest(const struct clock *clock) {
+    return &clock->marks[clock->count - 1];
+}
+
+static void learn_drift(struct clock *clock) {
+    const struct point *now = &newest(clock)->point;
+    clock->drift = 0;
+    clock->drift_bound = clock->drift_likely = clock->is_first ? 0 : UNKNOWN_DRIFT;
+    for (int i = clock->count - 2; i >= 0; i--) {
+        const struct point *then = &clock->marks[i].point;
+        const double passed_ns = (double)(now->at_ns - then->at_ns);
+        const double bound = (double)(now->bound_ns + then->bound_ns) / passed_ns + WANDER;
+        const double moved_ns = fabs((double)(now->offset_ns - then->offset_ns));
+        if (passed_ns > HORIZON_S * 1e9 || moved_ns > IMPOSSIBLE_DRIFT * passed_ns + (double)(now->bound_ns + then->bound_ns))
+            break;
+        if (bound < clock->drift_bound) {
+            clock->drift = (double)(now->offset_ns - then->offset_ns) / passed_ns;
+            clock->drift_bound = bound;
+            clock->drift_likely = fmin(bound, hypot(now->likely_ns, then->likely_ns) / passed_ns + WANDER);
+        }
+    }
+}
+
+static void add(struct clock *clock, struct point point) {
+    int64_t surprise_ns = 0;
+    if (clock->count > 0 && point.at_ns <= newest(clock)->point.at_ns)
+        clock->count = 0; /* It was set back: nothing of before can be told from now. */
+    if (clock->count > 1)
+        surprise_ns = llabs(point.offset_ns - (int64_t)llround(expected(clock, point.at_ns).offset_ns));
+    if (clock->count == clock->room) {
+        clock->room = 2 * clock->room + KEPT;
+        clock->marks = extend_memory(clock->marks, sizeof *clock->marks * (size_t)clock->room);
+    }
+    clock->marks[clock->count++] = (struct mark){point, surprise_ns};
+    learn_drift(clock);
+}
+
+void forget(struct clock *clock) {
+    if (clock->count <= KEPT)
+        return;
+    memmove(clock->marks, clock->marks + clock->count - KEPT, sizeof *clock->marks * KEPT);
+    clock->count = KEPT;
+}
+
+struct worst {
+    int64_t bound_ns;
+    double drift;
+    double drift_bound;
+};
+
+static void merge_worst(void *into, const void *from, int bytes) {
+    (void)bytes;
+    struct worst *mine = into;
+    const struct worst *theirs = from;
+    mine->bound_ns = mine->bound_ns > theirs->bound_ns ? mine->bound_ns : theirs->bound_ns;
+    mine->drift = fmax(mine->drift, theirs->drift);
+    mine->drift_bound = fmax(mine->drift_bound, theirs->drift_bound);
+}
+
+/* Two clocks drift apart at most by what each of them does against rank 0's. Ranks that are done wait patiently, since others
+ * may still exchange and need the cores. */
+static void share_worst(struct clock *clock) {
+    const bool exact = clock->clocks.rank == 0;
+    struct worst worst = {
+        .bound_ns = newest(clock)->point.bound_ns,
+        .drift = exact ? 0 : fabs(clock->drift) + clock->drift_bound,
+        .drift_bound = exact ? 0 : clock->drift_bound,
+    };
+    tree_combine_patient(&clock->clocks, &worst, sizeof worst, merge_worst);
+    tree_broadcast_patient(&clock->clocks, &worst, sizeof worst);
+    clock->worst_bound_ns = worst.bound_ns;
+    clock->worst_drift = 2 * worst.drift;
+    clock->worst_drift_bound = 2 * worst.drift_bound;
+}
+
+static void synchronise_once(struct clock *clock, const struct source *source, const struct synchronisation *method) {
+    struct point point = {0};
+    const bool compares = clock->clocks.comm != MPI_COMM_NULL;
+    if (compares)
+        point = method->run(&clock->clocks, source);
+    tree_broadcast_patient(&clock->readers, &point, sizeof point);
+    add(clock, point);
+    if (compares)
+        share_worst(clock);
+}
+
+/* The first time is done twice, some time apart, so that something is known of the drift. */
+void synchronise(const struct team *team, const struct source *source, const struct synchronisation *method) {
+    const struct timespec nap = {.tv_nsec = BASELINE_NS};
+    struct clock *clock = team->clock;
+    if (clock->number_of_clocks == 1)
+        return;
+    if (clock->count == 0) {
+        synchronise_once(clock, source, method);
+        nanosleep(&nap, NULL);
+    }
+    synchronise_once(clock, source, method);
+}
+
+/* --- what is known of the offset --- */
+
+struct point later(const struct clock *clock, struct point point, int64_t at_ns) {
+    const double passed_ns = (double)(at_ns - point.at_ns);
+    return (struct point){
+        .at_ns = at_ns,
+        .offset_ns = point.offset_ns + llround(clock->drift * passed_ns),
+        .bound_ns = point.bound_ns + (int64_t)ceil(clock->drift_bound * fabs(passed_ns)),
+        .likely_ns = hypot(point.likely_ns, clock->drift_likely * passed_ns),
+    };
+}
+
+struct reading expected(const struct clock *clock, int64_t local_ns) {
+    if (clock->count == 0)
+        return (struct reading){0};
+    const struct point *last = &newest(clock)->point;
+    const double passed_ns = (double)(local_ns - last->at_ns);
+    return (struct reading){
+        .offset_ns = (double)last->offset_ns + clock->drift * passed_ns,
+        .bound_ns = (double)last->bound_ns + clock->drift_bound * fabs(passed_ns),
+        .likely_ns = hypot(last->likely_ns, clock->drift_likely * passed_ns),
+    };
+}
+
+/* The number of synchronisations before a moment. */
+static int before(const struct clock *clock, int64_t local_ns) {
+    int low = 0, high = clock->count;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (clock->marks[middle].point.at_ns <= local_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct reading known(const struct clock *clock, int64_t local_ns) {
+    const int place = before(clock, local_ns);
+    if (place == clock->count || place == 0)
+        return expected(clock, local_ns);
+    const struct point *from = &clock->marks[place - 1].point, *to = &clock->marks[place].point;
+    const double share = (double)(local_ns - from->at_ns) / (double)(to->at_ns - from->at_ns);
+    const double surprise_ns = (double)clock->marks[place].surprise_ns * share;
+    const double bent_ns = surprise_ns * (1 - share); /* where the drift changes evenly */
+    return (struct reading){
+        .offset_ns = (1 - share) * (double)from->offset_ns + share * (double)to->offset_ns,
+        .bound_ns = (1 - share) * (double)from->bound_ns + share * (double)to->bound_ns + surprise_ns,
+        .likely_ns = hypot(hypot((1 - share) * from->likely_ns, share * to->likely_ns), bent_ns),
+    };
+}
+
+int64_t local_time(const struct clock *clock, int64_t common_ns) {
+    if (clock->count == 0)
+        return common_ns;
+    const int64_t nearly_ns = common_ns + newest(clock)->point.offset_ns;
+    return common_ns + (int64_t)llround(expected(clock, nearly_ns).offset_ns);
+}
+
+int64_t most_drift_ns(const struct clock *clock, int64_t time_ns) {
+    return (int64_t)ceil(clock->worst_drift * fabs((double)time_ns));
+}
+
+bool is_stale(const struct clock *clock, int64_t local_ns, double call_ns) {
+    if (clock->number_of_clocks == 1)
+        return false;
+    if (clock->count == 0)
+        return true;
+    const int64_t passed_ns = local_ns - newest(clock)->point.at_ns;
+    const double drifted_ns = clock->worst_drift_bound * (double)passed_ns;
+    return passed_ns < 0 || drifted_ns > fmax((double)clock->worst_bound_ns, HARMLESS * call_ns);
+}

@@ -1,0 +1,134 @@
+/* Comparing two clocks by exchanging messages.
+ *
+ *   asks     before ----------\                 /---------- after          own clock
+ *   answers                    \---- theirs ---/                           other clock
+ *
+ * `theirs` was read between `before` and `after`, so the other clock leads by something from theirs - after to theirs - before,
+ * however unequal the two ways are. Every exchange gives such an interval, and the lead lies in all of them: a quick way out in
+ * one and a quick way back in another narrow it from both sides. Clocks may drift apart while they are compared, so an interval
+ * holds for another moment only after it was widened by the most they may have.
+ *
+ * The middle of an interval is right where both ways take equally long. How wrong it likely is shows in part: chance moves the
+ * middles of the quickest exchanges about. What all of them have in common does not show: one way may always be the longer. */
+#include "sync/exchange.h"
+
+#include <math.h>
+
+#include "base/tree.h"
+#include "sync/clock.h"
+
+enum { TAG_ASK = 7101, TAG_TELL, TAG_POINT, PATIENCE = 100, MOST_EXCHANGES = 10000, QUICKEST = 5 };
+
+/* By what share of the quickest round trip its two ways are taken to differ, at most in 19 of 20 pairs of ranks. */
+static const double LOPSIDED = 0.1;
+
+/* Both readings may be off by a step of the clock. */
+static struct lead exchange(const struct team *clocks, const struct source *source, int rank, receive_function *receive) {
+    int64_t theirs_ns;
+    char more = 1;
+    const int64_t before_ns = source->read_ns();
+    send_bytes(clocks, &more, 1, rank, TAG_ASK);
+    receive(clocks, &theirs_ns, sizeof theirs_ns, rank, TAG_TELL);
+    const int64_t after_ns = source->read_ns();
+    return (struct lead){
+        .at_ns = before_ns + (after_ns - before_ns) / 2,
+        .least_ns = theirs_ns - after_ns - clocks->clock->step_ns,
+        .most_ns = theirs_ns - before_ns + clocks->clock->step_ns,
+    };
+}
+
+static int64_t width(struct lead lead) {
+    return lead.most_ns - lead.least_ns;
+}
+
+/* What an older interval and a new one say together. If they contradict each other a clock has stepped: the new one counts. */
+static struct lead both(const struct clock *clock, struct lead older, struct lead now) {
+    const int64_t apart_ns = most_drift_ns(clock, now.at_ns - older.at_ns);
+    struct lead common = now;
+    if (older.least_ns - apart_ns > common.least_ns)
+        common.least_ns = older.least_ns - apart_ns;
+    if (older.most_ns + apart_ns < common.most_ns)
+        common.most_ns = older.most_ns + apart_ns;
+    return width(common) < 0 ? now : common;
+}
+
+static int64_t middle(struct lead lead) {
+    return lead.least_ns + width(lead) / 2;
+}
+
+/* The exchanges with the smallest round trips so far, the smallest first. */
+struct quickest {
+    struct lead leads[QUICKEST];
+    int count;
+};
+
+static void keep(struct quickest *quickest, struct lead now) {
+    struct lead *const leads = quickest->leads;
+    int place = quickest->count < QUICKEST ? quickest->count++ : QUICKEST;
+    for (; place > 0 && width(now) < width(leads[place - 1]); place--)
+        if (place < QUICKEST)
+            leads[place] = leads[place - 1];
+    if (place < QUICKEST)
+        leads[place] = now;
+}
+
+/* The range of five draws from a normal distribution is 2.3 times its standard deviation: about what one of them stays within. */
+static double likely_error(const struct quickest *quickest, struct lead taken) {
+    int64_t lowest_ns = middle(taken), highest_ns = lowest_ns;
+    for (int i = 0; i < quickest->count; i++) {
+        const int64_t middle_ns = middle(quickest->leads[i]);
+        lowest_ns = middle_ns < lowest_ns ? middle_ns : lowest_ns;
+        highest_ns = middle_ns > highest_ns ? middle_ns : highest_ns;
+    }
+    const double half_ns = (double)(width(taken) + 1) / 2;
+    return fmin(half_ns, hypot((double)(highest_ns - lowest_ns), LOPSIDED * half_ns));
+}
+
+/* The first answer may take long to come, since the other rank may be busy with others: it is waited for patiently. */
+struct lead ask(const struct team *clocks, const struct source *source, int rank, enum use use) {
+    char more = 0;
+    struct lead all = exchange(clocks, source, rank, receive_bytes_patiently);
+    struct quickest quickest = {.leads = {all}, .count = 1};
+    for (int idle = 0, made = 1; idle < PATIENCE && made < MOST_EXCHANGES; idle++, made++) {
+        const struct lead now = exchange(clocks, source, rank, receive_bytes);
+        all = both(clocks->clock, all, now);
+        if (width(now) < width(quickest.leads[0]))
+            idle = 0;
+        keep(&quickest, now);
+    }
+    send_bytes(clocks, &more, 1, rank, TAG_ASK);
+    struct lead taken = use == ALL_EXCHANGES ? all : quickest.leads[0];
+    taken.likely_ns = likely_error(&quickest, taken);
+    return taken;
+}
+
+void answer(const struct team *clocks, const struct source *source, int rank) {
+    char more;
+    receive_bytes_patiently(clocks, &more, 1, rank, TAG_ASK);
+    while (more) {
+        const int64_t mine_ns = source->read_ns();
+        send_bytes(clocks, &mine_ns, sizeof mine_ns, rank, TAG_TELL);
+        receive_bytes(clocks, &more, 1, rank, TAG_ASK);
+    }
+}
+
+/* Bounds add up; likely errors of comparisons that have nothing to do with each other add up in squares. */
+struct point behind(struct point other, struct lead lead) {
+    return (struct point){lead.at_ns, other.offset_ns - middle(lead), other.bound_ns + (width(lead) + 1) / 2,
+                          hypot(other.likely_ns, lead.likely_ns)};
+}
+
+struct point ahead(struct point own, struct lead lead) {
+    return (struct point){lead.at_ns + middle(lead), own.offset_ns + middle(lead), own.bound_ns + (width(lead) + 1) / 2,
+                          hypot(own.likely_ns, lead.likely_ns)};
+}
+
+void send_point(const struct team *clocks, struct point point, int rank) {
+    send_bytes(clocks, &point, sizeof point, rank, TAG_POINT);
+}
+
+struct point receive_point(const struct team *clocks, int rank) {
+    struct point point;
+    receive_bytes_patiently(clocks, &point, sizeof point, rank, TAG_POINT);
+    return point;
+}

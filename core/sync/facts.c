@@ -1,0 +1,193 @@
+/* Where a rank really runs and what it reads its time from: asked of the system inside the launched job. */
+#define _GNU_SOURCE
+#include "sync/facts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/core.h"
+#include "sync/clock.h"
+
+enum { MOST_CACHES = 8 };
+
+static void copy(char *into, size_t size, const char *text) {
+    snprintf(into, size, "%s", text);
+    into[strcspn(into, "\n")] = '\0';
+}
+
+static void read_status(const char *key, char *into, size_t size) {
+    char line[LINE_BYTES];
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, key, strlen(key)) == 0)
+            copy(into, size, line + strlen(key) + strspn(line + strlen(key), ": \t"));
+    if (status)
+        fclose(status);
+}
+
+static bool is_mpi_library(const char *path) {
+    const char *const stems[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so", "libsimgrid.so"};
+    const char *name = strrchr(path, '/');
+    for (int i = 0; name && i < LENGTH(stems); i++)
+        if (strncmp(name + 1, stems[i], strlen(stems[i])) == 0)
+            return true;
+    return false;
+}
+
+static void read_libmpi(char *into, size_t size) {
+    char line[LINE_BYTES * 2];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && *into == '\0' && fgets(line, sizeof line, maps)) {
+        const char *path = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (path && is_mpi_library(path))
+            copy(into, size, path);
+    }
+    if (maps)
+        fclose(maps);
+}
+
+static void read_boot(char *into, size_t size) {
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    char line[LINE_BYTES] = "";
+    if (file && fgets(line, sizeof line, file))
+        copy(into, size, line);
+    if (file)
+        fclose(file);
+}
+
+/* Processes under one kernel read one clock of the processor, and those in one time namespace one CLOCK_MONOTONIC. Where that
+ * cannot be found out, every process is taken to have a clock of its own. */
+void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]) {
+    char boot[NAME_BYTES] = "", space[NAME_BYTES] = "", host[NAME_BYTES] = "";
+    read_boot(boot, sizeof boot);
+    const bool known = readlink("/proc/self/ns/time", space, sizeof space - 1) > 0 || errno == ENOENT;
+    gethostname(host, sizeof host - 1);
+    if (sharing == SHARED_BY_NOBODY || !*boot || (sharing == SHARED_BY_NAMESPACE && !known))
+        snprintf(into, IDENTITY_BYTES, "of process %d on %s", (int)getpid(), host);
+    else if (sharing == SHARED_BY_NAMESPACE)
+        snprintf(into, IDENTITY_BYTES, "%s/%s", boot, *space ? space : "one time namespace");
+    else
+        snprintf(into, IDENTITY_BYTES, "%s", boot);
+}
+
+/* How far this process' CLOCK_MONOTONIC is ahead of the kernel's own. */
+int64_t namespace_offset_ns(void) {
+    char line[LINE_BYTES];
+    long long seconds = 0, nanoseconds = 0;
+    FILE *file = fopen("/proc/self/timens_offsets", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "monotonic %lld %lld", &seconds, &nanoseconds) == 2)
+            break;
+    if (file)
+        fclose(file);
+    return seconds * 1000000000 + nanoseconds;
+}
+
+/* One of a CPU's numbers, or -1. */
+static int read_number(int cpu, const char *what) {
+    char path[LINE_BYTES];
+    int number = -1;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &number) != 1)
+        number = -1;
+    if (file)
+        fclose(file);
+    return number;
+}
+
+/* A CPU's folder has a link named after its NUMA node, such as node0. */
+static int read_numa(int cpu) {
+    char path[LINE_BYTES];
+    int numa = -1;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d", cpu);
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry; folder && numa < 0 && (entry = readdir(folder));)
+        if (sscanf(entry->d_name, "node%d", &numa) != 1)
+            numa = -1;
+    if (folder)
+        closedir(folder);
+    return numa;
+}
+
+/* Where this rank was, and where it might be, when it told so. */
+static struct {
+    cpu_set_t allowed;
+    int cpu;
+} seat;
+
+int cpu_before(int cpu) {
+    cpu_set_t allowed;
+    const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    return known && !CPU_EQUAL(&allowed, &seat.allowed) ? seat.cpu : cpu;
+}
+
+struct rank_fact read_rank_fact(const struct source *source) {
+    struct rank_fact fact;
+    memset(&fact, 0, sizeof fact);
+    gethostname(fact.host, sizeof fact.host - 1);
+    read_status("Cpus_allowed_list", fact.cpus, sizeof fact.cpus);
+    read_identity(source->sharing, fact.clock);
+    read_libmpi(fact.libmpi, sizeof fact.libmpi);
+    fact.cpu = seat.cpu = sched_getcpu();
+    sched_getaffinity(0, sizeof seat.allowed, &seat.allowed);
+    fact.core = read_number(fact.cpu, "core_id");
+    fact.socket = read_number(fact.cpu, "physical_package_id");
+    fact.numa = read_numa(fact.cpu);
+    return fact;
+}
+
+/* The highest cache of a CPU in the kernel's own tables, and the CPUs that share it; 0: they do not say. sysconf adds up what
+ * several groups of CPUs have each for itself. */
+static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
+    char path[LINE_BYTES], unit = 'K';
+    long long size = 0, found = 0;
+    for (int index = 0; index < MOST_CACHES; index++) {
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, index);
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%lld%c", &size, &unit) < 1)
+            size = 0;
+        if (file)
+            fclose(file);
+        size *= unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1;
+        if (size <= found)
+            continue;
+        found = size;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+        file = fopen(path, "r");
+        if (!file || !fgets(sharers, LINE_BYTES, file))
+            sharers[0] = '\0';
+        if (file)
+            fclose(file);
+    }
+    return found;
+}
+
+/* The largest cache that cores share, or what a large one has where the system does not tell. */
+static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
+    const int64_t own = read_cache(cpu, sharers);
+    if (own > 0)
+        return own;
+    const long told[] = {sysconf(_SC_LEVEL4_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE)};
+    for (int i = 0; i < LENGTH(told); i++)
+        if (told[i] > 0)
+            return told[i];
+    return 64 << 20;
+}
+
+struct launch_fact read_launch_fact(void) {
+    struct launch_fact fact;
+    int length = 0;
+    memset(&fact, 0, sizeof fact);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    if (MPI_Get_library_version(text, &length) == MPI_SUCCESS)
+        snprintf(fact.library, sizeof fact.library, "%s", text);
+    MPI_Get_version(&fact.mpi_version, &fact.mpi_subversion);
+    fact.last_level_cache_bytes = read_last_level_cache(sched_getcpu(), fact.cache_sharers);
+    return fact;
+}

@@ -1,0 +1,36 @@
+/* Where a rank really runs, and by which library. */
+#ifndef RANKBENCH_FACTS_H
+#define RANKBENCH_FACTS_H
+
+#include "base/core.h"
+#include "base/op.h"
+
+enum { VERSION_BYTES = 8192, IDENTITY_BYTES = 192 };
+
+struct rank_fact {
+    char host[NAME_BYTES * 2];
+    char cpus[LINE_BYTES];
+    char clock[IDENTITY_BYTES];
+    char libmpi[LINE_BYTES];
+    int cpu;
+    /* Where that CPU is, by the numbers of the system; -1: it does not say. */
+    int core, socket, numa;
+};
+
+struct launch_fact {
+    char library[VERSION_BYTES];
+    int mpi_version;
+    int mpi_subversion;
+    int64_t last_level_cache_bytes;
+    /* The CPUs that share it with this rank's. */
+    char cache_sharers[LINE_BYTES];
+};
+
+struct rank_fact read_rank_fact(const struct source *source);
+struct launch_fact read_launch_fact(void);
+/* Where the rank was before it may have moved: on this CPU, or, if somebody bound it anew since, where it was at first. */
+int cpu_before(int cpu);
+void read_identity(enum sharing sharing, char into[IDENTITY_BYTES]);
+int64_t namespace_offset_ns(void);
+
+#endif

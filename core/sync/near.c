@@ -1,0 +1,128 @@
+/* What a machine does to a launch must not be taken for what the library does, and some machines change while a launch runs:
+ * virtual CPUs move nearer or farther. So between cases the ranks of a host hand a token round, in memory that they share
+ * without MPI, and what a hop takes is kept with the case.
+ *
+ * The token is a number that grows by one with each hop; whose turn it is follows from it. Lines are taken in turn, since how long one
+ * takes depends on where in the processor its home is; the median over lines counts. Nobody waits for long: a rank without a CPU makes
+ * this measurement unknown, and the next one begins with numbers of its own. */
+#include "sync/near.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/allocation.h"
+#include "base/steady.h"
+#include "base/tree.h"
+#include "sync/clock.h"
+#include "sync/page.h"
+
+enum { APART_BYTES = 128, LINES = 17, UNTIMED = 1, LEAST_HOPS = 24, SPINS_A_LOOK = 256 };
+/* A rank that is on its way arrives within this time; one that is not has no CPU. */
+enum { PATIENCE_NS = 2000000 };
+
+/* CPUs fetch lines in pairs: each has its neighbour to itself. */
+struct page {
+    struct {
+        _Alignas(APART_BYTES) _Atomic uint64_t token;
+    } lines[LINES];
+};
+
+struct near {
+    /* Of the host: its readers are the ranks that share the page. */
+    struct clock *host;
+    struct page *page;
+    int hops;
+    uint64_t visits;
+};
+
+struct near *open_near(const struct world *world, const char *host) {
+    struct clock *alike = make_clock(&world->all, host, 0);
+    const struct team *team = &alike->readers;
+    struct page *page = NULL;
+    if (tree_agree(team, !world->yields) && team->ranks > 1)
+        page = map_page(team, sizeof *page);
+    struct near *near = page ? obtain_memory(sizeof *near) : NULL;
+    if (!near) {
+        free_clock(alike);
+        return NULL;
+    }
+    const int rounds = (LEAST_HOPS + team->ranks - 1) / team->ranks;
+    *near = (struct near){.host = alike, .page = page, .hops = rounds * team->ranks};
+    return near;
+}
+
+void close_near(struct near *near) {
+    if (!near)
+        return;
+    unmap_page(near->page, sizeof *near->page);
+    free_clock(near->host);
+    free(near);
+}
+
+static bool await(const _Atomic uint64_t *token, uint64_t wanted, int64_t until_ns) {
+    for (unsigned spins = 1; atomic_load_explicit(token, memory_order_acquire) != wanted; spins++)
+        if (spins % SPINS_A_LOOK == 0 && steady_ns() > until_ns)
+            return false;
+    return true;
+}
+
+/* Hands the token on wherever it is this rank's turn. The first rank waits for its return, so that a line ends before the next begins. */
+static bool go_round(struct near *near, int line, int64_t until_ns) {
+    const struct team *team = &near->host->readers;
+    _Atomic uint64_t *const token = &near->page->lines[line].token;
+    const uint64_t first = near->visits * (uint64_t)(near->hops + 1);
+    for (int hop = team->rank; hop <= near->hops; hop += team->ranks) {
+        const uint64_t wanted = first + (uint64_t)hop;
+        if (hop > 0 && !await(token, wanted, until_ns))
+            return false;
+        if (hop < near->hops)
+            atomic_store_explicit(token, wanted + 1, memory_order_release);
+    }
+    return true;
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of this host; 0 where some rank did not answer. */
+static double host_ns(struct near *near) {
+    const int64_t until_ns = steady_ns() + PATIENCE_NS;
+    double times[LINES];
+    near->visits++;
+    for (int line = 0; line < LINES; line++) {
+        const int64_t begun_ns = steady_ns();
+        if (!go_round(near, line, until_ns))
+            return 0;
+        times[line] = (double)(steady_ns() - begun_ns) / near->hops;
+    }
+    enum { TIMED = LINES - UNTIMED };
+    qsort(times + UNTIMED, TIMED, sizeof *times, compare);
+    return (times[UNTIMED + (TIMED - 1) / 2] + times[UNTIMED + TIMED / 2]) / 2;
+}
+
+struct sum {
+    double total;
+    int hosts, unknown;
+};
+
+static void merge_sums(void *into, const void *from, int bytes) {
+    (void)bytes;
+    struct sum *mine = into;
+    const struct sum *theirs = from;
+    mine->total += theirs->total;
+    mine->hosts += theirs->hosts;
+    mine->unknown += theirs->unknown;
+}
+
+double near_ns(struct near *near, const struct world *world) {
+    struct sum sum = {0};
+    if (near) {
+        const double own_ns = host_ns(near);
+        if (near->host->readers.rank == 0)
+            sum = (struct sum){own_ns, 1, own_ns <= 0};
+    }
+    tree_combine(&world->all, &sum, sizeof sum, merge_sums);
+    return sum.hosts > 0 && sum.unknown == 0 ? sum.total / sum.hosts : 0;
+}

@@ -1,0 +1,100 @@
+/* Which time sources can be used, what a reading of each is worth and costs, and which one `auto` takes. */
+#include "sync/source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/registry.h"
+#include "base/tree.h"
+
+static int64_t smallest_step(const struct source *source) {
+    enum { STEPS = 30, READS = 10000000 };
+    int64_t smallest = INT64_MAX;
+    for (int i = 0; i < STEPS; i++) {
+        const int64_t before = source->read_ns();
+        int64_t after = before;
+        for (int reads = 0; after == before && reads < READS; reads++)
+            after = source->read_ns();
+        if (after > before && after - before < smallest)
+            smallest = after - before;
+    }
+    return smallest;
+}
+
+static double smallest_cost(const struct source *source) {
+    enum { READS = 200, TRIES = 20 };
+    double smallest = 1e30;
+    for (int try = 0; try < TRIES; try++) {
+        const int64_t before = source->read_ns();
+        for (int i = 1; i < READS; i++)
+            source->read_ns();
+        const double cost = (double)(source->read_ns() - before) / READS;
+        if (cost < smallest)
+            smallest = cost;
+    }
+    return smallest;
+}
+
+static struct source_fact prepare(const struct source *source) {
+    struct source_fact fact = {.usable = true};
+    snprintf(fact.name, sizeof fact.name, "%s", source->name);
+    snprintf(fact.reason, sizeof fact.reason, "%s", source->help);
+    if (source->prepare)
+        fact.usable = source->prepare(fact.reason);
+    return fact;
+}
+
+struct source_fact read_source_fact(const struct source *source) {
+    struct source_fact fact = prepare(source);
+    if (!fact.usable)
+        return fact;
+    fact.resolution_ns = smallest_step(source);
+    fact.cost_ns = smallest_cost(source);
+    return fact;
+}
+
+static void merge_unusable(void *into, const void *from, int bytes) {
+    struct source_fact *mine = into;
+    const struct source_fact *theirs = from;
+    for (int i = 0; i < bytes / (int)sizeof *mine; i++)
+        if (mine[i].usable && !theirs[i].usable)
+            mine[i] = theirs[i];
+}
+
+/* What can be used is what every rank can; figures are rank 0's. */
+void read_sources(const struct team *team, struct source_fact facts[MOST_SOURCES]) {
+    memset(facts, 0, sizeof *facts * MOST_SOURCES);
+    for (int i = 0; i < source_count(); i++)
+        facts[i] = team->rank == 0 ? read_source_fact(__start_rb_source[i]) : prepare(__start_rb_source[i]);
+    tree_combine(team, facts, (int)sizeof *facts * source_count(), merge_unusable);
+    tree_broadcast(team, facts, (int)sizeof *facts * source_count());
+}
+
+int source_count(void) {
+    return (int)(__stop_rb_source - __start_rb_source);
+}
+
+const struct source_fact *fact_of(const struct source_fact *facts, const char *name) {
+    for (int i = 0; i < source_count(); i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
+/* CLOCK_MONOTONIC_RAW, which is always there, unless the processor's counter is worth more and costs no more to read. Both run at
+ * one rate and never step; no other is taken without being asked for. */
+const struct source *choose_source(const struct source_fact *facts, char reason[REASON_BYTES]) {
+    const struct source_fact *usual = fact_of(facts, "clock_gettime"), *counter = NULL;
+    for (int i = 0; i < source_count(); i++)
+        if (__start_rb_source[i]->prepare)
+            counter = &facts[i];
+    if (!counter || !counter->usable) {
+        snprintf(reason, REASON_BYTES, "the processor's counter cannot be used: %.120s", counter ? counter->reason : "none");
+        return find_source(usual->name);
+    }
+    const bool better = counter->resolution_ns <= 2 * usual->resolution_ns && counter->cost_ns <= 1.5 * usual->cost_ns;
+    const struct source_fact *taken = better ? counter : usual, *left = better ? usual : counter;
+    snprintf(reason, REASON_BYTES, "steps of %lld ns and %.0f ns a reading (%s: %lld ns and %.0f ns)",
+             (long long)taken->resolution_ns, taken->cost_ns, left->name, (long long)left->resolution_ns, left->cost_ns);
+    return find_source(taken->name);
+}

@@ -1,0 +1,115 @@
+/* Who is there: the ranks, who sits beside whom, and the clocks that they read. */
+
+#include "sync/world.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tree.h"
+#include "sync/clock.h"
+
+static MPI_Comm split(bool in) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    must(MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, 0, &comm), "MPI_Comm_split");
+    return comm;
+}
+
+/* The first so many ranks. The core talks on a communicator of its own. Operations go to MPI_COMM_WORLD, as in most programs: some
+ * libraries look a predefined communicator up faster than a made one, by several nanoseconds a call. */
+static struct team make_team(int ranks) {
+    int rank, all;
+    must(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
+    const bool in = rank < ranks, whole = ranks >= all;
+    const MPI_Comm talk = split(in), members = whole ? MPI_COMM_WORLD : split(in);
+    return in ? (struct team){.comm = talk, .calls = MPI_COMM_WORLD, .members = members, .rank = rank, .ranks = whole ? all : ranks}
+              : (struct team){.rank = rank};
+}
+
+struct world make_world(void) {
+    struct world world = {.all = make_team(INT_MAX)};
+    const int pairs = world.all.ranks / 2 * 2;
+    world.pair = world.all.ranks == 2 ? world.all : make_team(2);
+    world.even = pairs == 2 ? world.pair : pairs == world.all.ranks ? world.all : make_team(pairs);
+    return world;
+}
+
+static int count_cpus(const char *list) {
+    int count = 0, first, last, used;
+    for (; sscanf(list, "%d%n", &first, &used) == 1; list += strcspn(list, ","), list += *list == ',') {
+        last = first;
+        if (list[used] == '-')
+            last = atoi(list + used + 1);
+        count += last - first + 1;
+    }
+    return count;
+}
+
+/* Number of ranks for which a text is the same. */
+static int count_alike(const struct team *team, const char *text) {
+    struct clock *alike = make_clock(team, text, 0);
+    const int count = alike->readers.ranks;
+    free_clock(alike);
+    return count;
+}
+
+/* Ranks that compete for the same CPUs must give way while they wait for a window to begin. */
+void know_neighbours(struct world *world, const struct rank_fact *mine, const struct launch_fact *launch) {
+    char seat[IDENTITY_BYTES], cache[IDENTITY_BYTES];
+    snprintf(cache, sizeof cache, "%.90s %.90s", mine->host, launch->cache_sharers);
+    world->ranks_on_cache = count_alike(&world->all, cache);
+    snprintf(seat, sizeof seat, "%.90s %.90s", mine->host, mine->cpus);
+    world->ranks_on_host = count_alike(&world->all, mine->host);
+    world->yields = count_alike(&world->all, seat) > count_cpus(mine->cpus);
+}
+
+/* Ranks that read one clock agree on what it counts from and how fast. */
+static void make_clocks(struct world *world, struct team *team, bool separate) {
+    char identity[IDENTITY_BYTES];
+    const struct source *source = world->source;
+    const int64_t step_ns = fact_of(world->sources, source->name)->resolution_ns;
+    read_identity(source->sharing, identity);
+    team->clock = make_clock(team, identity, step_ns);
+    tree_broadcast(&team->clock->readers, source->parameters, source->parameter_bytes);
+    if (!separate)
+        return;
+    free_clock(team->clock);
+    snprintf(identity, sizeof identity, "of rank %d", team->rank);
+    team->clock = make_clock(team, identity, step_ns);
+}
+
+/* Teams of the same ranks are one team. */
+static void each_team(struct world *world, void (*act)(struct world *, struct team *)) {
+    act(world, &world->all);
+    if (world->pair.comm != world->all.comm && world->pair.ranks > 0)
+        act(world, &world->pair);
+    else
+        world->pair.clock = world->pair.ranks > 0 ? world->all.clock : NULL;
+    if (world->even.ranks > 0 && world->even.comm != world->all.comm && world->even.comm != world->pair.comm)
+        act(world, &world->even);
+    else
+        world->even.clock = world->even.ranks == 0 ? NULL : world->even.comm == world->all.comm ? world->all.clock : world->pair.clock;
+}
+
+static void make_shared(struct world *world, struct team *team) {
+    make_clocks(world, team, false);
+}
+
+static void make_separate(struct world *world, struct team *team) {
+    make_clocks(world, team, true);
+}
+
+static void leave_clock(struct world *world, struct team *team) {
+    (void)world;
+    free_clock(team->clock);
+}
+
+void take_source(struct world *world, const struct source *source, bool separate_clocks) {
+    world->source = source;
+    each_team(world, separate_clocks ? make_separate : make_shared);
+}
+
+void leave_source(struct world *world) {
+    each_team(world, leave_clock);
+}

@@ -1,0 +1,35 @@
+/* world.c: who is there, and which clock the ranks read. */
+#ifndef RANKBENCH_WORLD_H
+#define RANKBENCH_WORLD_H
+
+#include "base/op.h"
+#include "sync/facts.h"
+#include "sync/source.h"
+
+struct world {
+    /* All ranks, the first two, and as many as make pairs. */
+    struct team all, pair, even;
+    const struct source *source;
+    const struct synchronisation *synchronisation;
+    const struct source_fact *sources;
+    char why[REASON_BYTES];
+    int64_t last_level_cache_bytes;
+    bool yields;
+    bool every_rank;
+    /* Whether each call is timed singly, however short it is beside a reading of the clock. */
+    bool each_call;
+    bool probes;
+    /* How ranks look at each other's memory without MPI; NULL: they do not. */
+    struct silence *silence;
+    int ranks_on_host;
+    /* How many share this rank's last cache. */
+    int ranks_on_cache;
+};
+
+struct world make_world(void);
+/* Which ranks share a host, a cache and CPUs with this one; the same on all ranks of a group. */
+void know_neighbours(struct world *world, const struct rank_fact *mine, const struct launch_fact *launch);
+void take_source(struct world *world, const struct source *source, bool separate_clocks);
+void leave_source(struct world *world);
+
+#endif

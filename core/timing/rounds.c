@@ -1,0 +1,211 @@
+/* The only timing loop of the project, and what comes of it: what this rank saw, and what all saw together. */
+#include "timing/rounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/choices.h"
+#include "base/tree.h"
+#include "sync/clock.h"
+#include "timing/watchdog.h"
+
+/* What is compared after a round must not take the cache from the next one. */
+enum { ROUND_WINDOW_BYTES = 1 << 10, STAGE_WINDOW_BYTES = 1 << 16 };
+static const int64_t NO_MOMENT = INT64_MIN;
+
+/* How late this rank comes to a round, by the arrival pattern. A random pattern is drawn by every rank for itself. */
+static int64_t delay_ns(const struct timing *timing, int64_t round) {
+    const int64_t spread_ns = timing->spread_ns, rank = timing->team->rank, ranks = timing->team->ranks;
+    if (timing->arrival == ARRIVE_STAGGERED)
+        return ranks > 1 ? spread_ns * rank / (ranks - 1) : 0;
+    if (timing->arrival == ARRIVE_ONE_LATE)
+        return (round % ranks + ranks) % ranks == rank ? spread_ns : 0;
+    uint64_t x = (uint64_t)round * 0x9e3779b97f4a7c15u + (uint64_t)rank * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 30)) * 0x94d049bb133111ebu;
+    return (int64_t)((double)(x >> 40) / (1 << 24) * (double)spread_ns);
+}
+
+static int run_calls(const struct timing *timing, int repeats) {
+    int code = MPI_SUCCESS;
+    for (int repeat = 0; repeat < repeats; repeat++)
+        code = first_error(code, timing->run(timing->call));
+    return code;
+}
+
+int run_untimed(const struct timing *timing) {
+    return run_calls(timing, 1);
+}
+
+static inline bool compares_data(const struct timing *timing) {
+    return timing->reference && timing->reference->ready;
+}
+
+/* After a round; at the end of a stage more is compared. */
+static void compare_data(const struct timing *timing, long window_bytes) {
+    if (compares_data(timing) && !is_right_again(timing->reference, window_bytes))
+        timing->judge(timing->setting);
+}
+
+static inline int hook(int (*function)(struct call *), struct call *call) {
+    return function ? function(call) : MPI_SUCCESS;
+}
+
+static int run_stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, int64_t first_round,
+                     struct moment *moments) {
+    int64_t (*const read_ns)(void) = timing->world->source->read_ns;
+    const struct operation *const operation = timing->operation;
+    struct call *const call = timing->call;
+    struct stage stage = {
+        .team = timing->team,
+        .read_ns = read_ns,
+        .first_ns = agenda->first_ns,
+        .window_ns = agenda->window_ns,
+        .slack_ns = agenda->slack_ns,
+        .group = agenda->group,
+        .rest = agenda->rest,
+        .tolerance_ns = agenda->tolerance_ns,
+        .yields = timing->world->yields,
+        .next_ns = agenda->first_ns - agenda->lead * agenda->window_ns,
+    };
+    const bool arrives = start->scheduled && timing->spread_ns > 0, changes = buffers_change(timing->buffers);
+    const int rounds = agenda->rounds + (agenda->looks != 0);
+    int code = MPI_SUCCESS;
+    memset(moments, 0, sizeof *moments * (size_t)(agenda->lead + rounds));
+    for (int round = -agenda->lead; round < rounds && !code; round++) {
+        const bool extra = round == agenda->rounds;
+        if (changes)
+            change_buffers(timing->buffers, call);
+        if (extra)
+            timing->clear(timing->setting);
+        else if (compares_data(timing))
+            change_received(timing->reference, call);
+        if (arrives)
+            stage.delay_ns = delay_ns(timing, first_round + round);
+        code = first_error(code, hook(operation->before, call));
+        const bool in_time = start->begin(&stage, round);
+        const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
+        code = first_error(code, run_calls(timing, extra ? 1 : agenda->repeats));
+        moments[agenda->lead + round] = (struct moment){
+            .common_ns = stage.common_ns,
+            .begin_ns = begin_ns,
+            .end_ns = timing->measures ? read_ns() : begin_ns,
+            .delay_ns = (float)stage.delay_ns,
+            .state = (in_time ? 0 : ROUND_LATE) | (stage.skipped ? ROUND_SKIPPED : 0),
+        };
+        code = first_error(code, hook(operation->after, call));
+        if (!extra && !code)
+            compare_data(timing, ROUND_WINDOW_BYTES);
+    }
+    if (agenda->looks && !code)
+        timing->look_at_once(timing->setting);
+    if (timing->look_after && !code)
+        timing->look_after(timing->setting);
+    if (!code)
+        compare_data(timing, STAGE_WINDOW_BYTES);
+    return code;
+}
+
+/* A rank that has no part in the case takes none in its rounds, unless the others need it to begin them. */
+static int sit_out(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct moment *moments) {
+    struct stage stage = {.team = timing->team, .read_ns = timing->world->source->read_ns, .yields = true};
+    const bool needed = !start->loops && (!start->scheduled || start->agrees);
+    for (int round = -agenda->lead; round < agenda->rounds + (agenda->looks != 0); round++) {
+        if (needed)
+            start->begin(&stage, round);
+        moments[agenda->lead + round] = (struct moment){.state = 0};
+    }
+    return MPI_SUCCESS;
+}
+
+/* A time is one call's: from the common start, or from where the rank itself began. */
+static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats,
+                               const struct moment *moment) {
+    const struct clock *clock = timing->team->clock;
+    const bool measures = timing->measures;
+    const struct reading at_begin = known(clock, moment->begin_ns), at_end = known(clock, moment->end_ns);
+    const int64_t began_ns = moment->begin_ns - llround(at_begin.offset_ns);
+    const int64_t ended_ns = moment->end_ns - llround(at_end.offset_ns);
+    double time_ns = (double)(start->scheduled ? ended_ns - moment->common_ns : moment->end_ns - moment->begin_ns);
+    time_ns /= repeats * timing->rounds * timing->legs;
+    const bool compared = timing->compares && !timing->team->idle && (measures || start->scheduled);
+    return (struct sample){
+        .time_ns = measures ? time_ns : -1,
+        .common_ns = start->scheduled && !timing->team->idle ? moment->common_ns : NO_MOMENT,
+        .first_ns = compared ? began_ns : INT64_MAX,
+        .last_ns = compared ? began_ns : INT64_MIN,
+        .bound_ns = compared ? (float)at_begin.bound_ns : 0,
+        .error_ns = compared ? (float)at_begin.likely_ns : 0,
+        .delay_ns = moment->delay_ns,
+        .last_rank = timing->team->rank,
+        .state = moment->state,
+    };
+}
+
+double whole_ns(const struct timing *timing, double time_ns) {
+    return time_ns * timing->rounds * timing->legs;
+}
+
+void score(const struct timing *timing, const struct measurement *measurement, int64_t from, int count, struct sample *into) {
+    for (int i = 0; i < count; i++)
+        into[i] = sample_of(timing, timing->start, measurement->repeats, &measurement->moments[from + i]);
+}
+
+static void merge_samples(void *into, const void *from, int bytes) {
+    struct sample *mine = into;
+    const struct sample *theirs = from;
+    for (int i = 0; i < bytes / (int)sizeof *mine; i++) {
+        struct sample merged = theirs[i].time_ns > mine[i].time_ns ? theirs[i] : mine[i];
+        merged.first_ns = theirs[i].first_ns < mine[i].first_ns ? theirs[i].first_ns : mine[i].first_ns;
+        merged.last_ns = theirs[i].last_ns > mine[i].last_ns ? theirs[i].last_ns : mine[i].last_ns;
+        merged.delay_ns = theirs[i].delay_ns > mine[i].delay_ns ? theirs[i].delay_ns : mine[i].delay_ns;
+        merged.bound_ns = theirs[i].bound_ns > mine[i].bound_ns ? theirs[i].bound_ns : mine[i].bound_ns;
+        merged.error_ns = theirs[i].error_ns > mine[i].error_ns ? theirs[i].error_ns : mine[i].error_ns;
+        merged.state = mine[i].state | theirs[i].state;
+        merged.common_ns = mine[i].common_ns == NO_MOMENT ? theirs[i].common_ns : mine[i].common_ns;
+        if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)
+            merged.state |= ROUND_LATE;
+        mine[i] = merged;
+    }
+}
+
+void merge_up(const struct timing *timing, struct sample *samples, int count) {
+    tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
+    for (int i = 0; i < count; i++)
+        samples[i].time_ns -= samples[i].delay_ns;
+}
+
+void take_single(const struct timing *timing, struct measurement *into, double value) {
+    struct sample sample = {
+        .time_ns = timing->team->idle ? -1 : value,
+        .common_ns = NO_MOMENT,
+        .first_ns = INT64_MAX,
+        .last_ns = INT64_MIN,
+        .last_rank = timing->team->rank,
+    };
+    tree_combine(timing->team, &sample, sizeof sample, merge_samples);
+    if (timing->team->rank == 0)
+        into->samples[0] = sample;
+    into->taken = into->valid = 1;
+    into->stopped = STOPPED_SAMPLES;
+}
+
+int stage(const struct timing *timing, const struct start *start, const struct agenda *agenda, struct measurement *into,
+          struct sample *samples) {
+    struct moment moments[MOST_LEAD + MOST_ROUNDS + 1];
+    const int rounds = agenda->lead + agenda->rounds;
+    const int code = timing->team->idle ? sit_out(timing, start, agenda, moments)
+                                        : run_stage(timing, start, agenda, into ? into->taken : 0, moments);
+    if (code && code != CALL_MISSING)
+        watch_failed(timing->operation->name, code);
+    for (int i = 0; i < rounds; i++) {
+        samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
+        if (timing->measures && start->scheduled && !start->agrees && whole_ns(timing, samples[i].time_ns) > (double)agenda->window_ns)
+            moments[i].state |= ROUND_OVERRUN;
+        moments[i].state |= code ? ROUND_FAILED : 0;
+        samples[i].state = moments[i].state;
+    }
+    for (int i = 0; into && i < agenda->rounds && into->taken + i < into->capacity; i++)
+        into->moments[into->taken + i] = moments[agenda->lead + i];
+    merge_up(timing, samples, rounds);
+    return code;
+}

@@ -1,0 +1,420 @@
+/* How the timing loop of rounds.c is steered.
+ *
+ *   warm-up (not scored)      stage                          stage
+ *   |.. ........|  talk  |lead|r|r|r|r|r|r|r|r|  talk  |lead|r|r|r|r|...
+ *
+ * Within a stage ranks exchange nothing but what the operation itself sends. Between stages they merge their samples up a
+ * tree, and rank 0 decides: enough, or clocks must be compared again, or when the next stage begins, how long its windows are
+ * and how many rounds it has. The first rounds of a stage are not scored, because the talk before them leaves its traces in
+ * caches and queues. When all is over, and clocks were compared once more, samples are made anew from what every rank saw. */
+#include "timing/steering.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocation.h"
+#include "base/registry.h"
+#include "base/spent.h"
+#include "base/steady.h"
+#include "base/tree.h"
+#include "kit/memory.h"
+#include "request/request.h"
+#include "sync/clock.h"
+#include "sync/source.h"
+#include "sync/world.h"
+#include "timing/measurement.h"
+#include "timing/pace.h"
+#include "timing/rounds.h"
+#include "timing/stop.h"
+#include "timing/watchdog.h"
+
+enum { MOST_REPEATS = 64, CHUNK = 1024, COARSE_NS = 100 };
+/* After how many calls data are renewed for the first time, and how many times as many there are at the next time. */
+enum { FIRST_RENEWAL = 16, RENEWAL_GROWTH = 4 };
+/* What a reading of the clock and its step may be of a sample. */
+static const double READING_SHARE = 0.01;
+/* What new data between two stages may take of the time that is left. */
+static const double RENEWAL_SHARE = 0.02;
+/* How many times its time limit a case may last that has no valid sample yet. */
+static const double PATIENCE = 9;
+
+struct control {
+    struct agenda agenda;
+    struct stopping stopping;
+    int64_t began_ns;
+    struct pacing pacing;
+    struct pace pace;
+    /* Whether the tolerance became less after rounds had been judged by it. */
+    bool tightened;
+    /* Stages so far, and after which of them data were renewed that are still to be looked at; 0: none. */
+    int32_t stages, renewed;
+    /* Calls so far, and after how many of them the data are renewed next. */
+    int64_t calls, next_renewal;
+};
+
+static int limit(double value, int least, int most) {
+    return value < least ? least : value > most ? most : (int)value;
+}
+
+/* --- warm-up --- */
+
+static int by_time(const void *left, const void *right) {
+    const double a = ((const struct sample *)left)->time_ns, b = ((const struct sample *)right)->time_ns;
+    return (a > b) - (a < b);
+}
+
+double median_ns(const struct timing *timing, const struct measurement *measurement) {
+    struct sample *sorted = obtain_memory(sizeof *sorted * (size_t)(measurement->taken + 1));
+    int64_t count = 0;
+    for (int64_t i = 0; i < measurement->taken; i++)
+        if (!is_discarded(timing->start, &measurement->samples[i]))
+            sorted[count++] = measurement->samples[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, by_time);
+    const double median = count ? sorted[count / 2].time_ns : 0;
+    free(sorted);
+    return median;
+}
+
+/* Times of whole runs: of all rounds, or of those that count. */
+static int times_of(const struct timing *timing, const struct sample *samples, int count, bool all, double *times_ns) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (all || !is_discarded(timing->start, &samples[i]))
+            times_ns[kept++] = whole_ns(timing, samples[i].time_ns);
+    return kept;
+}
+
+/* Calls begin after a barrier while nothing is known of their length; the first window and the repeats follow from it. Stages
+ * of 1, 2, 4 and more calls, so that long ones do not spend the time limit, go on while calls still become faster, since a
+ * library may set up its connections for long after the first message. */
+static int warm_up(const struct timing *timing, struct control *control, struct sample *samples) {
+    const struct start *start = timing->start->scheduled ? find_start("barrier") : timing->start;
+    const int64_t began_ns = steady_ns();
+    struct pace *pace = &control->pace;
+    double times_ns[MOST_ROUNDS];
+    int code = MPI_SUCCESS;
+    pace->again = timing->again;
+    control->agenda = (struct agenda){.rounds = timing->long_ns > 0 ? 0 : 1, .repeats = 1};
+    pace->estimate_ns = pace->longest_ns = timing->long_ns;
+    while (control->agenda.rounds > 0) {
+        const int rounds = control->agenda.rounds;
+        watch_phase("is warmed up");
+        code = first_error(code, stage(timing, start, &control->agenda, NULL, samples));
+        const double spent_ns = (double)(steady_ns() - began_ns);
+        times_of(timing, samples, rounds, true, times_ns);
+        control->agenda.rounds = warm_pace(pace, times_ns, rounds, spent_ns, timing->stop->limit_s * 1e9);
+        tree_broadcast(timing->team, control, sizeof *control);
+    }
+    return code;
+}
+
+/* --- steering --- */
+
+/* Moments that are no reading of a coarse clock would be met late by up to its step. */
+static int64_t on_a_step(const struct timing *timing, int64_t time_ns) {
+    const int64_t step_ns = timing->team->clock->step_ns;
+    return step_ns < COARSE_NS ? time_ns : (time_ns + step_ns - 1) / step_ns * step_ns;
+}
+
+static void count_sample(const struct timing *timing, struct stopping *stopping, struct measurement *into,
+                         const struct sample *sample) {
+    into->late += (sample->state & ROUND_LATE) != 0;
+    into->overrun += !(sample->state & ROUND_LATE) && (sample->state & ROUND_OVERRUN);
+    if (is_discarded(timing->start, sample))
+        return;
+    into->valid++;
+    stop_learns(stopping, sample);
+}
+
+static int record(const struct timing *timing, struct stopping *stopping, struct measurement *into, const struct sample *samples,
+                  int count) {
+    const int kept = limit((double)(into->capacity - into->taken), 0, count);
+    for (int i = 0; i < kept; i++) {
+        into->samples[into->taken + i] = samples[i];
+        count_sample(timing, stopping, into, &samples[i]);
+    }
+    return kept;
+}
+
+/* Judges the starts of all rounds so far by the tolerance of now. Where ranks arrive late on purpose, each has judged its own. */
+static void judge_starts(const struct timing *timing, struct control *control, struct measurement *into, int64_t taken) {
+    if (!timing->compares || timing->spread_ns > 0 || timing->start->rounds > 0)
+        return;
+    control->stopping = (struct stopping){.next_look = control->stopping.next_look};
+    into->late = into->overrun = into->valid = 0;
+    for (int64_t i = 0; i < taken; i++) {
+        struct sample *sample = &into->samples[i];
+        if ((double)(sample->last_ns - sample->common_ns) > (double)control->pace.tolerance_ns + sample->bound_ns)
+            sample->state |= ROUND_LATE;
+        count_sample(timing, &control->stopping, into, sample);
+    }
+}
+
+static int count_state(const struct sample *samples, int count, int state) {
+    int rounds = 0;
+    for (int i = 0; i < count; i++)
+        rounds += (samples[i].state & state) != 0;
+    return rounds;
+}
+
+/* How often two rounds or more in sequence were late: one alone was an interruption while a rank waited. */
+static int count_partings(const struct sample *samples, int count) {
+    int partings = 0;
+    for (int i = 1; i < count; i++) {
+        const bool begins = i == 1 || !(samples[i - 2].state & ROUND_LATE);
+        partings += begins && (samples[i - 1].state & samples[i].state & ROUND_LATE);
+    }
+    return partings;
+}
+
+static bool learn(const struct timing *timing, struct control *control, const struct sample *samples) {
+    const struct sample *scored = samples + control->agenda.lead;
+    const int rounds = control->agenda.rounds;
+    const bool fixed = timing->start->rounds > 0;
+    double times_ns[MOST_ROUNDS];
+    const struct course course = {
+        .times_ns = times_ns,
+        .valid = times_of(timing, scored, rounds, false, times_ns),
+        .rounds = rounds,
+        .skipped = count_state(scored, rounds, fixed ? ROUND_LATE | ROUND_OVERRUN : ROUND_SKIPPED),
+        .late = count_state(scored, rounds, ROUND_LATE),
+        .partings = count_partings(scored, rounds),
+        .first_late = samples[0].state & (fixed ? ROUND_LATE : ROUND_SKIPPED),
+    };
+    return update_pace(&control->pace, &control->pacing, &course);
+}
+
+static void count_calls(const struct timing *timing, const struct control *control, const struct sample *scored) {
+    for (int i = 0; i < control->agenda.rounds; i++)
+        move_spent(PART_ROUNDS, PART_CALLS, whole_ns(timing, scored[i].time_ns) * control->agenda.repeats);
+}
+
+/* Keeps what a stage brought, and learns from it how the next one should be. */
+static void take_stage(const struct timing *timing, struct control *control, struct measurement *into,
+                       const struct sample *samples) {
+    count_calls(timing, control, samples + control->agenda.lead);
+    const int kept = record(timing, &control->stopping, into, samples + control->agenda.lead, control->agenda.rounds);
+    if (learn(timing, control, samples) && timing->start->scheduled) {
+        control->tightened = true;
+        judge_starts(timing, control, into, into->taken + kept);
+    }
+}
+
+/* How many rounds the next stage has: what is lacking, as far as time and tries reach. */
+static int rounds_ahead(const struct timing *timing, const struct control *control, const struct measurement *so_far,
+                        double timed_ns, double left_ns) {
+    const struct agenda *agenda = &control->agenda;
+    const double round_ns = timing->start->scheduled && !timing->start->agrees
+                                ? (double)control->pace.window_ns
+                                : control->pace.estimate_ns * agenda->repeats + (double)control->pace.slack_ns;
+    int rounds = control->pace.rounds;
+    if (timing->start->rounds == 0) {
+        rounds = limit((double)(needed_samples(timing->stop, timed_ns) - so_far->valid), 1, rounds);
+        rounds = limit(left_ns / (round_ns + 1), 1, rounds);
+    }
+    return timing->stop->tries > 0 ? limit((double)(timing->stop->tries - so_far->taken), 1, rounds) : rounds;
+}
+
+/* As long as that takes a small part of the time that is left. */
+static bool renews(const struct timing *timing, double left_ns) {
+    return timing->renew && timing->renewing_ns < RENEWAL_SHARE * left_ns;
+}
+
+static bool is_renewal_due(const struct timing *timing, const struct control *control, double left_ns) {
+    return control->calls >= control->next_renewal && renews(timing, left_ns);
+}
+
+/* A stage ends when data are to be renewed. */
+static int rounds_to_renewal(const struct control *control, int rounds) {
+    const int64_t calls = control->next_renewal - control->calls;
+    return limit((double)(calls / control->agenda.repeats - control->pace.lead), 1, rounds);
+}
+
+static void decide(const struct timing *timing, struct control *control, const struct measurement *so_far, bool failed) {
+    struct agenda *agenda = &control->agenda;
+    const double timed_ns = (double)(steady_ns() - control->began_ns);
+    const double limit_ns = timing->stop->limit_s * 1e9, left_ns = limit_ns - timed_ns;
+    const double step_ns = (double)timing->team->clock->step_ns / whole_ns(timing, agenda->repeats);
+    agenda->stopped = stop_now(&control->stopping, timing->stop, timing->start, so_far, timed_ns, step_ns);
+    if (!agenda->stopped && left_ns <= (so_far->valid > 0 ? 0 : -PATIENCE * limit_ns))
+        agenda->stopped = so_far->valid >= timing->stop->samples ? STOPPED_SAMPLES : STOPPED_TIME;
+    /* New data that no call has brought yet must not be looked at after the case. */
+    if (control->renewed && control->stages == control->renewed)
+        agenda->stopped = STOPPED_NOT;
+    agenda->rounds = 0;
+    agenda->step = control->renewed && control->stages > control->renewed ? STEP_LOOK : STEP_STAGE;
+    if (failed || agenda->stopped)
+        return;
+    const int64_t now_ns = timing->world->source->read_ns(); /* After the rules of stopping, which may sort all samples. */
+    if (agenda->step == STEP_STAGE && !control->renewed && is_renewal_due(timing, control, left_ns))
+        agenda->step = STEP_RENEW;
+    else if (agenda->step == STEP_STAGE && timing->compares && is_stale(timing->team->clock, now_ns, control->pace.estimate_ns))
+        agenda->step = STEP_SYNCHRONISE;
+    agenda->looks = agenda->step == STEP_STAGE && control->renewed && control->stages == control->renewed;
+    agenda->rounds = rounds_ahead(timing, control, so_far, timed_ns, left_ns);
+    if (timing->start->rounds == 0 && !control->renewed && renews(timing, left_ns))
+        agenda->rounds = rounds_to_renewal(control, agenda->rounds);
+    agenda->lead = control->pace.lead;
+    agenda->group = control->pace.group;
+    agenda->rest = control->pace.rest;
+    agenda->tolerance_ns = control->pace.tolerance_ns;
+    agenda->window_ns = on_a_step(timing, control->pace.window_ns);
+    agenda->slack_ns = on_a_step(timing, control->pace.slack_ns);
+    agenda->first_ns = on_a_step(timing, now_ns + control->pace.margin_ns + agenda->lead * agenda->window_ns);
+}
+
+/* How many calls follow each other between two readings of the clock: as many as hide the readings, unless something else
+ * happens between calls. Where all ranks measure and none waits for the others to begin, a single call tells little. */
+static int calls_per_reading(const struct timing *timing, double estimate_ns, double reading_ns) {
+    const struct operation *operation = timing->operation;
+    if (!timing->start->loops || operation->before || operation->after || buffers_change(timing->buffers))
+        return 1;
+    if (!operation->rank_0_measures)
+        return limit(1e5 / (estimate_ns + 1), 1, MOST_REPEATS);
+    const bool singly = timing->world->each_call || strcmp(operation->kind, "self-test") == 0;
+    return singly ? 1 : limit(ceil(reading_ns / (READING_SHARE * (estimate_ns + 1))), 1, MOST_REPEATS);
+}
+
+static void begin_stages(const struct timing *timing, struct control *control) {
+    const struct start *start = timing->start;
+    const struct source_fact *clock = fact_of(timing->world->sources, timing->world->source->name);
+    control->began_ns = steady_ns();
+    control->pacing = (struct pacing){
+        .scheduled = start->scheduled,
+        .agrees = start->agrees,
+        .lead = start->lead,
+        .fixed_rounds = start->rounds,
+        .growth = start->growth,
+        .bad_share = start->bad_share,
+        .cost_ns = clock->cost_ns,
+        .step_ns = (double)clock->resolution_ns,
+        .spread_ns = timing->spread_ns,
+    };
+    begin_pace(&control->pace, &control->pacing);
+    control->agenda.repeats = calls_per_reading(timing, control->pace.estimate_ns, clock->cost_ns + (double)clock->resolution_ns);
+}
+
+/* Makes all samples anew, since what lies between two synchronisations is known better than what lay ahead of one. */
+static void score_again(const struct timing *timing, struct measurement *into) {
+    struct sample samples[CHUNK];
+    for (int64_t from = 0; from < into->taken; from += CHUNK) {
+        const int count = limit((double)(into->taken - from), 1, CHUNK);
+        score(timing, into, from, count, samples);
+        merge_up(timing, samples, count);
+        if (timing->team->rank == 0)
+            memcpy(&into->samples[from], samples, sizeof *samples * (size_t)count);
+    }
+}
+
+static void compare_clocks(const struct timing *timing, struct measurement *into) {
+    synchronise(timing->team, timing->world->source, timing->world->synchronisation);
+    into->synchronisations += timing->team->clock->number_of_clocks > 1;
+}
+
+/* What every call is to bring again. */
+static void keep(const struct timing *timing) {
+    if (timing->reference && !timing->team->idle)
+        timing->keep(timing->setting);
+}
+
+/* One call that is not timed, so that those that are have something to be compared with. An error shows in the next stage. */
+static void bring(const struct timing *timing) {
+    const struct operation *operation = timing->operation;
+    struct call *call = timing->call;
+    int code = MPI_SUCCESS;
+    if (!timing->reference)
+        return;
+    if (!timing->team->idle) {
+        code = operation->before ? operation->before(call) : MPI_SUCCESS;
+        code = first_error(code, run_untimed(timing));
+        code = first_error(code, operation->after ? operation->after(call) : MPI_SUCCESS);
+    }
+    if (!code)
+        keep(timing);
+    dissemination_barrier(timing->team);
+}
+
+/* Nobody begins a stage before all have new data: others may reach into a rank's memory. Who looks needs not wait for others,
+ * since all have ended the stage, and what a next one brings is the same. */
+static void take_step(const struct timing *timing, struct control *control, struct measurement *into) {
+    spend_on(control->agenda.step == STEP_SYNCHRONISE ? PART_CLOCKS : PART_RENEW);
+    if (control->agenda.step == STEP_SYNCHRONISE) {
+        compare_clocks(timing, into);
+    } else if (control->agenda.step == STEP_LOOK) {
+        timing->look(timing->setting);
+        control->renewed = 0;
+    } else {
+        timing->renew(timing->setting);
+        dissemination_barrier(timing->team);
+        bring(timing);
+        control->renewed = control->stages;
+        control->next_renewal = RENEWAL_GROWTH * control->calls;
+    }
+}
+
+/* Starts that were let in too late make all of them useless: no round counts then. */
+static void judge_tolerance(const struct timing *timing, const struct control *control, struct measurement *into) {
+    const bool judges = timing->start->scheduled && timing->start->rounds == 0;
+    if (!judges || is_tolerable(&control->pace, &control->pacing, whole_ns(timing, median_ns(timing, into))))
+        return;
+    for (int64_t i = 0; i < into->taken; i++)
+        into->samples[i].state |= ROUND_LATE;
+    into->late = into->taken;
+    into->overrun = into->valid = 0;
+}
+
+int measure(const struct timing *timing, struct measurement *into) {
+    struct sample samples[MOST_LEAD + MOST_ROUNDS];
+    struct control control = {.next_renewal = FIRST_RENEWAL};
+    const bool leads = timing->team->rank == 0;
+    if (timing->reference)
+        timing->reference->ready = false;
+    spend_on(PART_WARM_UP);
+    int code = warm_up(timing, &control, samples);
+    spend_on(PART_STEER);
+    if (!code && timing->long_ns == 0)
+        keep(timing);
+    bool failed = count_state(samples, 1, ROUND_FAILED) != 0;
+    begin_stages(timing, &control);
+    into->first_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
+    for (;;) {
+        watch_phase("is timed");
+        if (leads)
+            decide(timing, &control, into, failed);
+        tree_broadcast(timing->team, &control.agenda, sizeof control.agenda);
+        if (control.agenda.rounds == 0)
+            break;
+        if (control.agenda.step != STEP_STAGE) {
+            take_step(timing, &control, into);
+            spend_on(PART_STEER);
+            continue;
+        }
+        control.stages++;
+        control.calls += (control.agenda.lead + control.agenda.rounds) * (int64_t)control.agenda.repeats;
+        spend_on(PART_ROUNDS);
+        code = first_error(code, stage(timing, timing->start, &control.agenda, into, samples));
+        spend_on(PART_STEER);
+        if (leads) {
+            failed = count_state(samples, 1, ROUND_FAILED) != 0;
+            take_stage(timing, &control, into, samples);
+        }
+        into->taken += limit((double)(into->capacity - into->taken), 0, control.agenda.rounds);
+    }
+    into->repeats = control.agenda.repeats;
+    into->last_window_ns = timing->start->scheduled ? control.pace.window_ns : 0;
+    into->estimate_ns = control.pace.estimate_ns / whole_ns(timing, 1);
+    into->tolerance_ns = timing->start->scheduled && !timing->start->rounds ? control.pace.tolerance_ns : 0;
+    into->stopped = (enum stopped)control.agenda.stopped;
+    if (timing->compares && timing->team->clock->number_of_clocks > 1) {
+        spend_on(PART_CLOCKS);
+        compare_clocks(timing, into);
+        spend_on(PART_STEER);
+        score_again(timing, into);
+        if (leads && control.tightened)
+            judge_starts(timing, &control, into, into->taken);
+    }
+    if (leads)
+        judge_tolerance(timing, &control, into);
+    return code;
+}

@@ -1,0 +1,77 @@
+/* An error that one rank alone gets leaves the others in a call that will not return, and MPI has no way out of it but the end
+ * of all. The same goes for a call that never returns. An alarm, which costs nothing while ranks are timed, ends the process
+ * with one line; the launcher then ends the other ranks, and the stream holds all that came before. */
+#include "timing/watchdog.h"
+
+#include "base/core.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/core.h"
+#include "request/request.h"
+#include "request/request.h"
+
+/* Long enough for ranks that share CPUs to come and say that they had an error, too. */
+static const double FAILED_ALONE_S = 10;
+
+static char which[LINE_BYTES], failed[LINE_BYTES];
+static const char *volatile current = "";
+static double patience_s;
+
+/* Adds to the line, and returns its end. */
+static char *add(char *end, const char *last, const char *text) {
+    while (*text && end < last)
+        *end++ = *text++;
+    return end;
+}
+
+/* One line in one piece, so that those of several ranks do not mix. */
+static void expire(int number) {
+    static char line[3 * LINE_BYTES];
+    const char *const last = line + sizeof line - 1;
+    char *end = add(add(add(line, last, which), last, current), last, ": ");
+    (void)number;
+    end = add(end, last, failed[0] ? failed : "a call does not return");
+    *end++ = '\n';
+    const ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
+    _exit(written < 0 ? EXIT_FAILURE : EXIT_STUCK);
+}
+
+static void alarm_in(double seconds) {
+    const struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void watch_case(const struct wanted *wanted, int index, int rank, double patience) {
+    snprintf(which, sizeof which, "rankbench-core: stuck: rank %d, case %d (%s, %s, %lld bytes) ", rank, index, wanted->operation,
+             wanted->form, (long long)wanted->bytes);
+    failed[0] = '\0';
+    patience_s = patience;
+    signal(SIGALRM, expire);
+    watch_phase("is set up");
+}
+
+void watch_phase(const char *phase) {
+    current = phase;
+    if (patience_s > 0 && !failed[0])
+        alarm_in(patience_s);
+}
+
+void watch_failed(const char *operation, int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    snprintf(failed, sizeof failed, "%s returned: %.*s", operation, (int)strcspn(text, "\n"), text);
+    if (patience_s > 0)
+        alarm_in(patience_s / 2 < FAILED_ALONE_S ? patience_s / 2 : FAILED_ALONE_S); /* Before the ranks that wait give up. */
+}
+
+void unwatch(void) {
+    alarm_in(0);
+    patience_s = 0;
+}

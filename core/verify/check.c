@@ -1,0 +1,342 @@
+#include "verify/check.h"
+
+#include <stdio.h>
+
+#include "base/calls.h"
+#include "base/steady.h"
+#include "base/tree.h"
+#include "kit/target.h"
+#include "request/request.h"
+#include "timing/watchdog.h"
+#include "verify/rendezvous.h"
+#include "verify/silence.h"
+#include "verify/status.h"
+#include "verify/synchronous.h"
+
+enum { SEED_STEP = 1000003 };
+/* A first call may take a while to set up what others use; one that takes longer than this and than its time limit is long. */
+static const double LONG_CALL_NS = 1e9;
+
+static int run_whole(struct call *call) {
+    const int code = begin_call(call);
+    return code ? code : complete_call(call);
+}
+
+int (*runner(const struct plan *plan))(struct call *) {
+    return plan->form == BLOCKING || plan->operation->completes ? plan->operation->forms[plan->form] : run_whole;
+}
+
+static void tell_mismatch(const struct setting *setting, const struct call *call, const struct mismatch *mismatch) {
+    char line[LINE_BYTES / 2];
+    if (mismatch->instead)
+        snprintf(line, sizeof line, "rank %d: %s", call->rank, mismatch->instead);
+    else if (call->receive_bytes > 0)
+        snprintf(line, sizeof line, "rank %d: %ld of %ld received bytes are wrong, the first at offset %ld: 0x%02x, not 0x%02x",
+                 call->rank, mismatch->wrong_bytes, call->receive_bytes, mismatch->offset, mismatch->found, mismatch->expected);
+    else
+        snprintf(line, sizeof line, "rank %d: what the call left behind is wrong: 0x%02x, not 0x%02x", call->rank,
+                 mismatch->found, mismatch->expected);
+    note(setting->outcome, WRONG_DATA, line);
+}
+
+static bool awaits_nobody(const struct worker *worker) {
+    const struct operation *operation = worker->buffers.operation;
+    return operation->awaits_nobody && operation->awaits_nobody(&worker->call);
+}
+
+static const char *caller(const struct worker *worker) {
+    return awaits_nobody(worker) ? "another rank's call" : "the call";
+}
+
+static void inspect_one(const struct setting *setting, const struct worker *worker) {
+    struct mismatch mismatch = {0};
+    char line[LINE_BYTES / 2];
+    check_buffers(&worker->buffers, &worker->call, &mismatch);
+    if (mismatch.wrong_bytes > 0) {
+        tell_mismatch(setting, &worker->call, &mismatch);
+    } else if (!guards_stand(&worker->buffers, &worker->call)) {
+        snprintf(line, sizeof line, "rank %d: bytes outside the receive buffer were overwritten", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
+    } else if (!send_stands(&worker->buffers)) {
+        snprintf(line, sizeof line, "rank %d: the send buffer, or what lies behind it, was written to", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
+    } else if (worker->late) {
+        snprintf(line, sizeof line, "rank %d: %s returned before its data were there", worker->call.rank, caller(worker));
+        note(setting->outcome, WRONG_DATA, line);
+    }
+}
+
+void inspect(const struct setting *setting) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            inspect_one(setting, worker);
+}
+
+/* Where others write into this rank's memory without a call of its own, its return promises nothing. */
+static void look_at_once(struct worker *worker) {
+    struct mismatch mismatch = {0};
+    if (awaits_nobody(worker))
+        return;
+    check_buffers(&worker->buffers, &worker->call, &mismatch);
+    worker->late |= mismatch.wrong_bytes > 0;
+}
+
+/* Memory that others reach into is theirs to write. */
+void clear_all(const struct setting *setting) {
+    if (!setting->plan->operation->keeps_buffers)
+        EACH_WORKER(worker, setting)
+            clear_received(&worker->buffers, &worker->call);
+}
+
+/* Of checks after stages, of the time limit; and what one is expected to take for a byte. */
+static const double LOOKING_SHARE = 0.05, LOOKING_NS = 1;
+
+static bool is_affordable(const struct setting *setting, const struct worker *worker) {
+    const double bytes = (double)received_room(&worker->call) * setting->threads;
+    return (double)worker->reference.looked_ns + LOOKING_NS * bytes < LOOKING_SHARE * 1e9 * setting->plan->wanted->stop.limit_s;
+}
+
+/* Whether this rank's memory is right as soon as its own call has returned. */
+static bool is_done_at_return(const struct worker *worker) {
+    const struct operation *operation = worker->buffers.operation;
+    return operation->check && !(operation->awaits_nobody && operation->awaits_nobody(&worker->call));
+}
+
+void look_after_stage(const struct setting *setting) {
+    struct worker *first = setting->workers;
+    if (first->reference.ready || !is_done_at_return(first) || !is_affordable(setting, first))
+        return;
+    const int64_t began_ns = steady_ns();
+    inspect(setting);
+    first->reference.looked_ns += steady_ns() - began_ns;
+}
+
+bool brings_the_same(const struct setting *setting) {
+    const struct buffers *buffers = &setting->workers->buffers;
+    const struct operation *operation = buffers->operation;
+    return operation->check && leaves_data(buffers) && !buffers_change(buffers) && !operation->keeps_buffers && !operation->numbers_rounds;
+}
+
+void keep_right(const struct setting *setting) {
+    struct worker *worker = setting->workers;
+    const long bytes = received_room(&worker->call);
+    worker->reference.ready = false;
+    if (!is_kept(bytes) || !is_affordable(setting, worker))
+        return;
+    inspect_one(setting, worker);
+    if (setting->outcome->severity == GOOD)
+        keep_reference(&worker->reference, &worker->call, bytes);
+}
+
+/* The bytes that were changed before the call say nothing about those around them, which earlier calls brought. */
+static void inspect_difference(const struct setting *setting, const struct worker *worker) {
+    struct mismatch mismatch = {0};
+    char line[LINE_BYTES / 2];
+    check_buffers(&worker->buffers, &worker->call, &mismatch);
+    if (mismatch.wrong_bytes > 0 && !mismatch.instead && keeps_changes(&worker->reference)) {
+        snprintf(line, sizeof line, "rank %d: the call did not bring its data again", worker->call.rank);
+        note(setting->outcome, WRONG_DATA, line);
+    }
+    inspect_one(setting, worker);
+}
+
+/* Where a call brings what is right and not what the one before it brought, calls are not compared any more. */
+void judge_difference(const struct setting *setting) {
+    enum { MOST_STRIKES = 3 };
+    struct worker *worker = setting->workers;
+    struct reference *reference = &worker->reference;
+    inspect_difference(setting, worker);
+    restore_received(reference);
+    if (setting->outcome->severity != GOOD || ++reference->strikes >= MOST_STRIKES)
+        reference->ready = false;
+    else
+        keep_reference(reference, &worker->call, reference->bytes);
+}
+
+void look_at_all(const struct setting *setting) {
+    if (can_renew(&setting->workers->buffers))
+        EACH_WORKER(worker, setting)
+            look_at_once(worker);
+}
+
+/* Keeps how long each of the first two calls took on this rank: the first one sets up what later ones use. */
+static int run_timed(const struct setting *setting, struct call *call) {
+    int64_t *const call_ns = setting->outcome->call_ns, second = call_ns[0] != 0;
+    const int64_t began_ns = setting->world->source->read_ns();
+    const int code = runner(setting->plan)(call);
+    const int64_t took_ns = setting->world->source->read_ns() - began_ns;
+    if (call == first_call(setting) && call_ns[second] == 0)
+        call_ns[second] = took_ns > 0 ? took_ns : 1;
+    return code;
+}
+
+/* Returns how long looking took. */
+static int64_t watch_silence(const struct setting *setting, struct worker *worker, int64_t began_ns) {
+    const int64_t ended_ns = steady_ns();
+    look_in_silence(setting, worker, began_ns);
+    return steady_ns() - ended_ns;
+}
+
+/* Returns how long looking took. */
+static int64_t call_once(const struct setting *setting, struct worker *worker) {
+    const int64_t began_ns = setting->world->source->read_ns();
+    const struct operation *operation = setting->plan->operation;
+    struct call *call = &worker->call;
+    int code = operation->before ? operation->before(call) : MPI_SUCCESS;
+    code = code ? code : run_timed(setting, call);
+    code = code || !operation->prove ? code : operation->prove(call);
+    code = code || !operation->awaits_nobody ? code : complete_at_target(call);
+    const int64_t looked_ns = watch_silence(setting, worker, began_ns);
+    code = code || !operation->after ? code : operation->after(call);
+    note_code(setting->outcome, code, operation->name);
+    return looked_ns;
+}
+
+/* Returns how long looking took. */
+static int64_t call_and_look(const struct setting *setting, struct worker *worker) {
+    const int64_t silent_ns = call_once(setting, worker);
+    const int64_t began_ns = steady_ns();
+    if (setting->outcome->severity == GOOD)
+        look_at_once(worker);
+    return silent_ns + steady_ns() - began_ns;
+}
+
+/* A persistent request keeps the place that its message leaves from. */
+static bool tells_apart(const struct plan *plan, const struct call *call) {
+    return plan->operation->resends && plan->form != PERSISTENT && !call->datatype->make;
+}
+
+/* One call with fresh data; returns how long it took. Nobody calls before all have filled. Each rank looks as soon as its own
+ * call has returned, before any other call lets the library deliver what is still missing; and again when all have returned,
+ * since a rank whose memory others reach into may not notice that, and since what is right may be overwritten later. */
+static double try_call(const struct setting *setting, bool *powerful) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting) {
+            worker->call.seed += SEED_STEP;
+            worker->call.apart = tells_apart(setting->plan, &worker->call);
+            worker->late = false;
+            fill_buffers(&worker->buffers, &worker->call);
+        }
+    begin_silence(setting);
+    dissemination_barrier(setting->team);
+    const int64_t began_ns = steady_ns();
+    int64_t looked_ns = 0;
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting)
+            looked_ns += call_and_look(setting, worker);
+    *powerful = end_silence(setting);
+    dissemination_barrier(setting->team);
+    const int64_t ended_ns = steady_ns();
+    if (setting->outcome->severity == GOOD)
+        inspect(setting);
+    return (double)(ended_ns - began_ns - looked_ns);
+}
+
+static void try_once(const struct setting *setting) {
+    bool powerful;
+    try_call(setting, &powerful);
+}
+
+/* A trial that could show nothing is repeated, with longer times. In all of a rehearsal that is done a few times. */
+static double try_until_powerful(const struct setting *setting) {
+    bool powerful;
+    double call_ns = try_call(setting, &powerful);
+    while (!powerful && all_well(setting->team, setting->outcome) && lengthen_silence(setting))
+        call_ns = try_call(setting, &powerful);
+    return call_ns;
+}
+
+void renew_data(const struct setting *setting) {
+    if (!setting->team->idle)
+        EACH_WORKER(worker, setting) {
+            worker->late = false;
+            worker->call.seed += SEED_STEP;
+            worker->call.apart = false;
+            fill_for_timing(&worker->buffers, &worker->call);
+        }
+}
+
+bool are_looked_at(const struct setting *setting) {
+    const struct buffers *buffers = &setting->workers->buffers;
+    return can_renew(buffers) || (buffers->operation->awaits_nobody && buffers->slots == 1);
+}
+
+void look_between(const struct setting *setting) {
+    if (can_renew(&setting->workers->buffers))
+        inspect(setting);
+    if (!setting->plan->operation->awaits_nobody)
+        return;
+    try_once(setting);
+    renew_data(setting);
+    dissemination_barrier(setting->team);
+}
+
+static bool rotates(const struct setting *setting) {
+    return setting->workers->buffers.memory.root == ROTATING;
+}
+
+/* A persistent request keeps its root. */
+static bool has_room_for_any_root(const struct setting *setting) {
+    return setting->plan->form != PERSISTENT && setting->threads == 1 && setting->workers->buffers.any_root;
+}
+
+static int other_root(const struct call *call) {
+    return call->root == call->ranks - 1 ? 0 : call->ranks - 1;
+}
+
+static bool is_long(const struct setting *setting, double call_ns) {
+    return !setting->world->probes && call_ns > LONG_CALL_NS && call_ns > setting->plan->wanted->stop.limit_s * 1e9;
+}
+
+/* What calls promise beside their data. */
+static void check_promises(const struct setting *setting) {
+    const bool meets = setting->plan->operation->synchronises, synchronous = sends_synchronously(setting);
+    const bool statuses = has_statuses(setting);
+    if ((!meets && !synchronous && !statuses) || !all_well(setting->team, setting->outcome))
+        return;
+    if (meets)
+        check_rendezvous(setting, runner(setting->plan));
+    if (synchronous)
+        check_synchronous(setting);
+    if (statuses)
+        check_statuses(setting);
+}
+
+/* What a launch has rehearsed once with two roots, it rehearses once more at each further visit: the first call on new buffers. All
+ * that follows, the call with new data after the last timed one included, is checked in every visit. */
+static double rehearse_calls(const struct setting *setting) {
+    const int turns = setting->plan->again ? 1 : 2;
+    for (int turn = 0; turn < turns && all_well(setting->team, setting->outcome); turn++) {
+        if (rotates(setting))
+            take_root(&setting->workers->buffers, first_call(setting), turn % first_call(setting)->ranks);
+        else if (turn > 0 && has_room_for_any_root(setting))
+            take_root(&setting->workers->buffers, first_call(setting), other_root(first_call(setting)));
+        watch_phase("is rehearsed");
+        double call_ns = try_until_powerful(setting);
+        tree_broadcast(setting->team, &call_ns, sizeof call_ns);
+        if (is_long(setting, call_ns))
+            return call_ns;
+    }
+    return 0;
+}
+
+double rehearse(const struct setting *setting) {
+    const int root = first_call(setting)->root;
+    const double long_ns = rehearse_calls(setting);
+    shorten_silence(setting);
+    if (!rotates(setting) && has_room_for_any_root(setting))
+        take_root(&setting->workers->buffers, first_call(setting), root);
+    if (long_ns == 0 && !setting->plan->again)
+        check_promises(setting);
+    return long_ns;
+}
+
+void check_again(const struct setting *setting, double long_ns) {
+    watch_phase("is checked");
+    if (leaves_data(&setting->workers->buffers))
+        inspect(setting);
+    if (!all_well(setting->team, setting->outcome) || long_ns > 0)
+        return;
+    try_once(setting);
+    check_promises(setting);
+}

@@ -1,0 +1,71 @@
+#include "verify/outcome.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/registry.h"
+#include "base/tree.h"
+#include "timing/watchdog.h"
+
+const char *const statuses[] = {"ok", "lacking", "refused", "failed", "wrong-data"};
+
+static int64_t largest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static void merge_outcomes(void *into, const void *from, int bytes) {
+    (void)bytes;
+    struct outcome *mine = into;
+    const struct outcome *theirs = from;
+    struct outcome merged = theirs->severity > mine->severity ? *theirs : *mine;
+    merged.migrated = mine->migrated | theirs->migrated;
+    const struct outcome *moved = mine->migrated && (!theirs->migrated || mine->moved_rank < theirs->moved_rank) ? mine : theirs;
+    merged.moved_rank = moved->moved_rank;
+    merged.moved_from = moved->moved_from;
+    merged.moved_to = moved->moved_to;
+    merged.drift_ns = largest(mine->drift_ns, theirs->drift_ns);
+    merged.moved_bytes = largest(mine->moved_bytes, theirs->moved_bytes);
+    merged.moved_messages = largest(mine->moved_messages, theirs->moved_messages);
+    merged.growth_bytes = largest(mine->growth_bytes, theirs->growth_bytes);
+    merged.printed_bytes = largest(mine->printed_bytes, theirs->printed_bytes);
+    for (int i = 0; i < 2; i++)
+        merged.call_ns[i] = largest(mine->call_ns[i], theirs->call_ns[i]);
+    *mine = merged;
+}
+
+void note(struct outcome *outcome, int severity, const char *text) {
+    note_cause(outcome, severity, "", text);
+}
+
+void note_cause(struct outcome *outcome, int severity, const char *cause, const char *text) {
+    if (severity <= outcome->severity)
+        return;
+    outcome->severity = severity;
+    snprintf(outcome->cause, sizeof outcome->cause, "%s", cause);
+    snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
+}
+
+void note_code(struct outcome *outcome, int code, const char *what) {
+    char text[MPI_MAX_ERROR_STRING] = "", line[sizeof outcome->reason];
+    int length = 0;
+    if (code == MPI_SUCCESS)
+        return;
+    if (code == CALL_MISSING) {
+        snprintf(line, sizeof line, "%s is not in this library", last_missing_call);
+        note(outcome, LACKING, line);
+        return;
+    }
+    MPI_Error_string(code, text, &length);
+    for (char *end; (end = strchr(text, '\n'));)
+        *end = ' ';
+    snprintf(line, sizeof line, "rank %d, %s: %.150s", outcome->rank, what, text);
+    note(outcome, FAILED, line);
+    watch_failed(what, code);
+}
+
+bool all_well(const struct team *team, struct outcome *outcome) {
+    tree_combine(team, outcome, sizeof *outcome, merge_outcomes);
+    tree_broadcast(team, outcome, sizeof *outcome);
+    outcome->rank = team->rank;
+    return outcome->severity == GOOD;
+}

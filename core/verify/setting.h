@@ -1,0 +1,54 @@
+/* All that one case needs on a rank. */
+#ifndef RANKBENCH_SETTING_H
+#define RANKBENCH_SETTING_H
+
+#include "base/choices.h"
+#include "kit/memory.h"
+#include "kit/reference.h"
+#include "sync/world.h"
+#include "timing/overlap.h"
+#include "verify/outcome.h"
+
+struct plan {
+    const struct operation *operation;
+    enum form form;
+    const struct start *start;
+    const struct wanted *wanted;
+    /* Whether this launch measured the same case before, and well. */
+    bool again;
+    /* Ends with one without a choice. */
+    struct chosen chosen[MOST_CHOICES + 1];
+};
+
+/* What one thread of this rank needs; there is one more than one only where threads are measured. */
+struct worker {
+    struct call call;
+    struct buffers buffers;
+    struct work work;
+    /* Whether data were not there yet when the call returned that was to bring them. */
+    bool late;
+    struct reference reference;
+};
+
+/* All that one case needs on this rank. */
+struct setting {
+    const struct world *world;
+    const struct team *team;
+    const struct plan *plan;
+    struct worker *workers;
+    int threads;
+    struct outcome *outcome;
+};
+
+#define EACH_WORKER(worker, setting) \
+    for (struct worker *worker = (setting)->workers; worker < (setting)->workers + (setting)->threads; worker++)
+
+static inline struct call *first_call(const struct setting *setting) {
+    return &setting->workers->call;
+}
+
+static inline int64_t chosen_of(const struct setting *setting, const struct choice *choice) {
+    return chosen(first_call(setting), choice);
+}
+
+#endif

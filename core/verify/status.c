@@ -1,0 +1,63 @@
+#include "verify/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kit/modes.h"
+
+/* The receive has room for more than is sent, so that its own count is no answer. */
+enum { TAG = 10, MOST_BYTES = 1 << 16, MORE = 1 };
+
+static unsigned char message[MOST_BYTES + MORE];
+
+bool has_statuses(const struct setting *setting) {
+    const struct operation *operation = setting->plan->operation;
+    return operation->between_two && strcmp(operation->kind, "point-to-point") == 0;
+}
+
+/* From any source, since a caller has no other way to learn it then. */
+static int receive_once(const struct call *call, int room, MPI_Status *status) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (call->form == BLOCKING)
+        return MPI_Recv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->comm, status);
+    if (call->form == NONBLOCKING) {
+        const int code = MPI_Irecv(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->comm, &request);
+        return code ? code : MPI_Wait(&request, status);
+    }
+    int code = MPI_Recv_init(message, room, MPI_BYTE, MPI_ANY_SOURCE, TAG, call->comm, &request);
+    code = code ? code : MPI_Start(&request);
+    code = code ? code : MPI_Wait(&request, status);
+    return code ? code : MPI_Request_free(&request);
+}
+
+static void note_status(const struct setting *setting, const char *what, int found, int expected) {
+    char line[LINE_BYTES / 2];
+    if (found == expected)
+        return;
+    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, found, expected);
+    note(setting->outcome, WRONG_DATA, line);
+}
+
+static void receive(const struct setting *setting, int other, int bytes) {
+    MPI_Status status = {0};
+    int count = 0;
+    int code = receive_once(first_call(setting), bytes + MORE, &status);
+    code = code ? code : MPI_Get_count(&status, MPI_BYTE, &count);
+    note_code(setting->outcome, code, "a receive");
+    if (code)
+        return;
+    note_status(setting, "source", status.MPI_SOURCE, other);
+    note_status(setting, "tag", status.MPI_TAG, TAG);
+    note_status(setting, "count", count, bytes);
+}
+
+void check_statuses(const struct setting *setting) {
+    const struct call *call = first_call(setting);
+    const int other = setting->team->idle ? 0 : other_of_two(call);
+    const int bytes = (int)(call->bytes < MOST_BYTES ? call->bytes : MOST_BYTES);
+    for (int turn = 0; turn < 2 && !setting->team->idle; turn++)
+        if ((call->rank > other) == (turn == 0))
+            note_code(setting->outcome, MPI_Send(message, bytes, MPI_BYTE, other, TAG, call->comm), "MPI_Send");
+        else
+            receive(setting, other, bytes);
+}

@@ -1,0 +1,84 @@
+#include "verify/synchronous.h"
+
+#include <stdio.h>
+
+#include "base/steady.h"
+#include "base/tree.h"
+#include "kit/modes.h"
+#include "verify/order.h"
+
+/* Longer messages than this are sent by rendezvous in every mode. */
+enum { TAG = 9, TAG_CAME = 7050, MOST_BYTES = 1 << 16 };
+/* Each way more than once: a first message may take longer than its receiver is late, since it makes a connection. */
+enum { TURNS = 6 };
+
+static unsigned char message[MOST_BYTES];
+
+struct pair {
+    int other, bytes;
+    bool sends;
+};
+
+bool sends_synchronously(const struct setting *setting) {
+    return chosen_of(setting, &mode_choice) == SYNCHRONOUS;
+}
+
+/* By the same call as the case's form. */
+static int send_once(const struct call *call, const struct pair *pair) {
+    const struct mode *mode = &modes[SYNCHRONOUS];
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (call->form == BLOCKING)
+        return mode->send(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm);
+    if (call->form == NONBLOCKING) {
+        const int code = mode->isend(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, &request);
+        return code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    int code = mode->send_init(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, &request);
+    code = code ? code : MPI_Start(&request);
+    code = code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return code ? code : MPI_Request_free(&request);
+}
+
+static void receive(const struct setting *setting, const struct pair *pair) {
+    const struct call *call = first_call(setting);
+    await_announcement(setting, pair->other);
+    const int64_t came_ns = earliest(setting, come_late(setting));
+    note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    send_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
+}
+
+static void send(const struct setting *setting, const struct pair *pair) {
+    const struct source *source = setting->world->source;
+    const struct twin_reading before = read_both(source);
+    char line[LINE_BYTES / 2];
+    int64_t came_ns;
+    announce(setting, pair->other);
+    note_code(setting->outcome, send_once(first_call(setting), pair), "a synchronous send");
+    const int64_t ended_ns = latest(setting, source->read_ns());
+    receive_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
+    if (jump_ns(&before, source) != 0 || ended_ns >= came_ns)
+        return;
+    snprintf(line, sizeof line, "rank %d: a synchronous send ended before rank %d began to receive", setting->team->rank, pair->other);
+    note(setting->outcome, WRONG_DATA, line);
+}
+
+/* Two ranks, or neighbours by number; the last of an odd number stays out. */
+static struct pair pair_of(const struct setting *setting, bool upper) {
+    const struct call *call = first_call(setting);
+    const bool two = setting->plan->operation->between_two;
+    const int other = two ? other_of_two(call) : call->rank ^ 1;
+    return (struct pair){
+        .other = other < call->ranks || two ? other : call->rank,
+        .bytes = (int)(call->bytes < MOST_BYTES ? call->bytes : MOST_BYTES),
+        .sends = (call->rank > other) == upper,
+    };
+}
+
+void check_synchronous(const struct setting *setting) {
+    compare_order_clocks(setting);
+    for (int turn = 0; turn < TURNS; turn++) {
+        const struct pair pair = pair_of(setting, turn % 2);
+        if (!setting->team->idle && pair.other != setting->team->rank)
+            (pair.sends ? send : receive)(setting, &pair);
+    }
+}
