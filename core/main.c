@@ -45,8 +45,7 @@ static int check_neighbours(const struct world *world) {
     unsigned char *data = obtain_memory(2 * BYTES);
     struct mismatch mismatch = {0};
     fill_bytes(data, BYTES, (unsigned)team->rank);
-    must(MPI_Sendrecv(data, BYTES, MPI_BYTE, to, TAG, data + BYTES, BYTES, MPI_BYTE, from, TAG, team->calls,
-                      MPI_STATUS_IGNORE),
+    must(MPI_Sendrecv(data, BYTES, MPI_BYTE, to, TAG, data + BYTES, BYTES, MPI_BYTE, from, TAG, team->calls, MPI_STATUS_IGNORE),
          "MPI_Sendrecv");
     check_bytes(data + BYTES, BYTES, (unsigned)from, 0, &mismatch);
     free(data);
@@ -64,8 +63,8 @@ static int report_check(const struct world *world, const struct rank_fact *mine,
     struct rank_fact fact = *mine;
     const int wrong = check_neighbours(world);
     if (world->all.rank == 0)
-        printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library,
-               world->all.ranks, wrong ? "WRONG" : "right");
+        printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
+               wrong ? "WRONG" : "right");
     hand_over(&world->all, &fact, sizeof fact, print_rank, stdout);
     return wrong ? EXIT_DATA : 0;
 }
@@ -180,7 +179,8 @@ static void merge_rest(void *into, const void *from, int bytes) {
     mine->busy_ns += theirs->busy_ns;
 }
 
-static void tell_end(const struct world *world, const struct job *job, struct near *near, const struct turns *turns, FILE *stream) {
+static void tell_end(const struct world *world, const struct job *job, struct near *near, const struct turns *turns,
+                     FILE *stream) {
     const struct talk mine = {traffic.messages, traffic.bytes, memory_bytes()};
     struct talk most = mine;
     tree_combine_patient(&world->all, &most, sizeof most, merge_most_talk);
@@ -200,8 +200,8 @@ static bool choose(struct world *world, const struct job *job, char error[LINE_B
     if (!wanted)
         return true;
     world->source = find_source(job->source);
-    snprintf(world->why, sizeof world->why, "asked for; steps of %lld ns and %.0f ns a reading",
-             (long long)wanted->resolution_ns, wanted->cost_ns);
+    snprintf(world->why, sizeof world->why, "asked for; steps of %lld ns and %.0f ns a reading", (long long)wanted->resolution_ns,
+             wanted->cost_ns);
     if (!wanted->usable)
         snprintf(error, LINE_BYTES, "--clock %s: %s", job->source, wanted->reason);
     return wanted->usable;

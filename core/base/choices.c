@@ -15,15 +15,15 @@ const struct choice threads_choice = {"threads", "threads of every rank that cal
 const struct choice reduction_choice = {
     "reduction", "what is done with the data; user: a sum that the program defines",
     NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user")};
-const struct choice arrival_choice = {
-    "arrival", "when ranks come to the call; times count from the last one's coming",
-    NAMES_OF("together", "staggered", "random", "one-late")};
-const struct choice spread_choice = {"spread_us", "microseconds between the first rank's coming and the last one's",
-                                     .least = 1, .most = MOST_MICROSECONDS, .usual = 100};
+const struct choice arrival_choice = {"arrival", "when ranks come to the call; times count from the last one's coming",
+                                      NAMES_OF("together", "staggered", "random", "one-late")};
+const struct choice spread_choice = {"spread_us", "microseconds between the first rank's coming and the last one's", .least = 1,
+                                     .most = MOST_MICROSECONDS, .usual = 100};
 const struct choice quantity_choice = {
     "quantity", "time; time with a computation in between; memory that the library takes for the first use, in bytes",
     NAMES_OF("time", "overlap", "memory")};
-const struct choice tests_choice = {"tests", "calls of MPI_Test spread over the computation", .least = 0, .most = 100000, .usual = 0};
+const struct choice tests_choice = {"tests", "calls of MPI_Test spread over the computation", .least = 0, .most = 100000,
+                                    .usual = 0};
 const struct choice compute_choice = {"compute_us", "microseconds of the computation; 0: as long as the communication alone",
                                       .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
 
@@ -59,9 +59,9 @@ static const struct offer {
     const struct choice *choice;
     bool (*makes_sense)(const struct operation *);
 } offers[] = {
-    {&from_choice, is_anywhere},       {&to_choice, is_anywhere},       {&threads_choice, has_threads},
-    {&reduction_choice, reduces},      {&arrival_choice, is_joined},    {&spread_choice, is_joined},
-    {&quantity_choice, is_used_first}, {&tests_choice, can_overlap},    {&compute_choice, can_overlap},
+    {&from_choice, is_anywhere},       {&to_choice, is_anywhere},    {&threads_choice, has_threads},
+    {&reduction_choice, reduces},      {&arrival_choice, is_joined}, {&spread_choice, is_joined},
+    {&quantity_choice, is_used_first}, {&tests_choice, can_overlap}, {&compute_choice, can_overlap},
 };
 
 int choices_of(const struct operation *operation, const struct choice *into[MOST_CHOICES]) {

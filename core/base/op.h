@@ -13,7 +13,16 @@
 #include "missing.h"
 
 /* GUARD: what memory holds that no call may write, and what is to be received until it is. */
-enum { GUARD_BYTES = 64, GUARD = 0xA5, NAME_BYTES = 48, REASON_BYTES = 192, MOST_CHOICES = 20, MOST_BLOCKS = 4096, MOST_DIMENSIONS = 6, RESEND_STEP = 8 };
+enum {
+    GUARD_BYTES = 64,
+    GUARD = 0xA5,
+    NAME_BYTES = 48,
+    REASON_BYTES = 192,
+    MOST_CHOICES = 20,
+    MOST_BLOCKS = 4096,
+    MOST_DIMENSIONS = 6,
+    RESEND_STEP = 8
+};
 
 /* What a call that the library lacks returns; `missing.h` maps such calls to missing_call. */
 enum { CALL_MISSING = -4711 };
@@ -299,15 +308,20 @@ struct start {
 
 #define COLLECTIVE .kind = "collective", .metric = "time", .start = "window", .threads = true
 
-#define CHOICES(...) .choices = (const struct choice *const[]){__VA_ARGS__, NULL}
-#define NAMES_OF(...) .names = (const char *const[]){__VA_ARGS__, NULL}
+#define CHOICES(...) \
+    .choices = (const struct choice *const[]) { \
+        __VA_ARGS__, NULL \
+    }
+#define NAMES_OF(...) \
+    .names = (const char *const[]) { \
+        __VA_ARGS__, NULL \
+    }
 
 /* What every rank sends or receives alike; a rooted operation names its amounts one by one. */
 #define SENDS(...) .send = __VA_ARGS__, .root_send = __VA_ARGS__
 #define RECEIVES(...) .receive = __VA_ARGS__, .root_receive = __VA_ARGS__
 
-#define REGISTER(kind, row) \
-    static const struct kind *const registered_##row __attribute__((used, section("rb_" #kind))) = &(row)
+#define REGISTER(kind, row) static const struct kind *const registered_##row __attribute__((used, section("rb_" #kind))) = &(row)
 
 #define REGISTERED(kind) \
     extern const struct kind *const __start_rb_##kind[]; \

@@ -57,5 +57,6 @@ bool can_have(const struct operation *operation, const struct datatype *datatype
         return strcmp(datatype->name, "byte") == 0;
     if (operation->datatypes == WHOLE_NUMBERS)
         return datatype->basic == MPI_INT;
-    return operation->datatypes == ANY_DATATYPE || (datatype->basic != MPI_DATATYPE_NULL && !datatype->make && datatype->bytes > 1);
+    return operation->datatypes == ANY_DATATYPE ||
+           (datatype->basic != MPI_DATATYPE_NULL && !datatype->make && datatype->bytes > 1);
 }

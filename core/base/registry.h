@@ -16,8 +16,7 @@ const struct datatype *next_datatype(const struct datatype *before);
 const struct start *next_start(const struct start *before);
 const struct source *next_source(const struct source *before);
 const struct synchronisation *next_synchronisation(const struct synchronisation *before);
-#define EACH_BY_NAME(kind, unit) \
-    for (const struct kind *unit = next_##kind(NULL); unit; unit = next_##kind(unit))
+#define EACH_BY_NAME(kind, unit) for (const struct kind *unit = next_##kind(NULL); unit; unit = next_##kind(unit))
 const struct datatype *find_datatype(const char *name);
 const char *default_datatype(const struct operation *operation);
 const char *default_form(const struct operation *operation);

@@ -4,8 +4,9 @@
 
 #include "base/steady.h"
 
-const char *const part_names[PARTS] = {"init",   "join",  "facts",  "wait",  "hop",  "prepare", "rehearse", "warm_up", "calls",
-                                       "rounds", "steer",  "renew", "clocks", "check", "cost", "free",    "write",    "hand_over"};
+const char *const part_names[PARTS] = {"init",     "join",    "facts", "wait",   "hop",   "prepare",
+                                       "rehearse", "warm_up", "calls", "rounds", "steer", "renew",
+                                       "clocks",   "check",   "cost",  "free",   "write", "hand_over"};
 
 static struct {
     int64_t spent_ns[PARTS], since_ns;

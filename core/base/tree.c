@@ -171,8 +171,8 @@ void dissemination_barrier(const struct team *team) {
         int from = (team->rank - distance + team->ranks) % team->ranks;
         count(0);
         count(0);
-        must(MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_BARRIER, NULL, 0, MPI_BYTE, from, TAG_BARRIER, team->comm,
-                          MPI_STATUS_IGNORE),
-             "MPI_Sendrecv");
+        must(
+            MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_BARRIER, NULL, 0, MPI_BYTE, from, TAG_BARRIER, team->comm, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
     }
 }

@@ -39,7 +39,8 @@ static void rehearse_and_time(const struct setting *setting, struct timing *timi
     if (!all_well(setting->team, setting->outcome) || setting->world->probes || is_single(setting))
         return;
     struct crew *crew = NULL;
-    if (setting->threads > 1 && !(crew = gather_crew(&setting->workers->call, sizeof *setting->workers, setting->threads, timing->run)))
+    if (setting->threads > 1 &&
+        !(crew = gather_crew(&setting->workers->call, sizeof *setting->workers, setting->threads, timing->run)))
         note(setting->outcome, REFUSED, "the system gave no threads");
     if (crew)
         timing->run = run_crew;
@@ -57,7 +58,8 @@ static void prepare_and_time(const struct setting *setting, struct timing *timin
     if (!setting->team->idle && setting->outcome->severity == GOOD)
         count_moves(setting);
     if (timing->operation->measures)
-        timing->measures = !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->measures(first_call(setting));
+        timing->measures =
+            !setting->team->idle && setting->outcome->severity == GOOD && timing->operation->measures(first_call(setting));
     keep_layout(first_call(setting)->layout, result);
     rehearse_and_time(setting, timing, result);
     spend_on(PART_FREE);
@@ -208,7 +210,8 @@ static void run_in_team(const struct world *world, const struct team *team, cons
     result->spread_ns = timing.spread_ns;
     result->bound_factor = team->clock->number_of_clocks > 2 ? 2 : 1;
     result->error_factor = error_factor(team->clock->number_of_clocks);
-    if ((world->every_rank || plan->operation->measures) && most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
+    if ((world->every_rank || plan->operation->measures) &&
+        most_tries(timing.stop) > INT32_MAX / (int64_t)sizeof(struct sample) - MOST_STAGE)
         note(&outcome, REFUSED, "too many samples to keep those of every rank");
     else if (!reserve(&result->measurement, timing.stop, team->rank == 0))
         note_no_samples(&outcome, &result->measurement);
@@ -230,10 +233,11 @@ static bool lacks_ranks(const struct world *world, const struct plan *plan, cons
     if (takes > ranks)
         snprintf(line, LINE_BYTES / 2, "the grid takes %d ranks, there %s %d", takes, ranks == 1 ? "is" : "are", ranks);
     else if (ranks < least)
-        snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are", ranks);
+        snprintf(line, LINE_BYTES / 2, "%s needs %d ranks, there %s %d", operation->name, least, ranks == 1 ? "is" : "are",
+                 ranks);
     else if (operation->between_two && (call->first >= ranks || call->second >= ranks || call->first == call->second))
-        snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks, call->first,
-                 call->second);
+        snprintf(line, LINE_BYTES / 2, "%s is between two of the %d ranks, not between %d and %d", operation->name, ranks,
+                 call->first, call->second);
     else
         return false;
     return true;
@@ -287,7 +291,9 @@ struct result run_case(const struct world *world, const struct wanted *wanted, b
     struct result result = {
         .status = statuses[GOOD],
         .ranks = ranks_of(world, &plan, &team),
-        .measurer = !plan.operation->rank_0_measures ? SERIES_ALL : plan.operation->between_two ? call.first : 0,
+        .measurer = !plan.operation->rank_0_measures ? SERIES_ALL
+                    : plan.operation->between_two    ? call.first
+                                                     : 0,
     };
     if (lacks_ranks(world, &plan, &call, line))
         refuse(world, &plan, &result, teller, line);

@@ -52,8 +52,8 @@ static bool start_tools(void) {
 static bool read_cvar(int index, struct cvar *cvar) {
     int name_bytes = sizeof cvar->name, text_bytes = sizeof cvar->description;
     *cvar = (struct cvar){.index = index};
-    return MPI_T_cvar_get_info(index, cvar->name, &name_bytes, &cvar->verbosity, &cvar->type, &cvar->names, cvar->description, &text_bytes,
-                               &cvar->bind, &cvar->scope) == MPI_SUCCESS;
+    return MPI_T_cvar_get_info(index, cvar->name, &name_bytes, &cvar->verbosity, &cvar->type, &cvar->names, cvar->description,
+                               &text_bytes, &cvar->bind, &cvar->scope) == MPI_SUCCESS;
 }
 
 static bool find_cvar(const char *name, struct cvar *cvar) {

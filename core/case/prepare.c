@@ -152,7 +152,8 @@ void count_moves(const struct setting *setting) {
     const struct operation *operation = setting->plan->operation;
     const struct call *call = first_call(setting);
     const int64_t others = operation->between_two ? 1 : call->ranks - 1;
-    const int64_t bytes = amounts_of(operation, call, true).receive_bytes + others * amounts_of(operation, call, false).receive_bytes;
+    const int64_t bytes =
+        amounts_of(operation, call, true).receive_bytes + others * amounts_of(operation, call, false).receive_bytes;
     const int64_t messages = call->bytes > 0 ? bytes / call->bytes : call->messages;
     setting->outcome->moved_bytes = setting->threads * (call->moved_messages ? call->moved_bytes : bytes);
     setting->outcome->moved_messages = setting->threads * (call->moved_messages ? call->moved_messages : messages);

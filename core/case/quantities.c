@@ -38,7 +38,8 @@ bool reserve(struct measurement *measurement, const struct stop *stop, bool lead
 
 void note_no_samples(struct outcome *outcome, const struct measurement *measurement) {
     char line[LINE_BYTES / 2];
-    snprintf(line, sizeof line, "rank %d: the system gave no memory for %lld samples", outcome->rank, (long long)measurement->capacity);
+    snprintf(line, sizeof line, "rank %d: the system gave no memory for %lld samples", outcome->rank,
+             (long long)measurement->capacity);
     note(outcome, REFUSED, line);
 }
 
@@ -87,7 +88,8 @@ static int run_nothing(struct call *call) {
 }
 
 static struct cost *find_cost(const struct timing *timing) {
-    const struct cost wanted = {.start = timing->start, .ranks = timing->team->ranks, .alone = timing->operation->rank_0_measures};
+    const struct cost wanted = {
+        .start = timing->start, .ranks = timing->team->ranks, .alone = timing->operation->rank_0_measures};
     for (int i = 0; i < known_costs; i++)
         if (costs[i].start == wanted.start && costs[i].ranks == wanted.ranks && costs[i].alone == wanted.alone)
             return &costs[i];

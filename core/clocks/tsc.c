@@ -193,7 +193,8 @@ static bool prepare(char reason[REASON_BYTES]) {
     }
     const double off = measured / hertz - 1;
     if (!(fabs(off) < MOST_OFF)) {
-        snprintf(reason, REASON_BYTES, "%.3f MHz by %s, but %.3f MHz by the monotonic clock", hertz / 1e6, teller, measured / 1e6);
+        snprintf(reason, REASON_BYTES, "%.3f MHz by %s, but %.3f MHz by the monotonic clock", hertz / 1e6, teller,
+                 measured / 1e6);
         return false;
     }
     parameters.base_ticks = ticks();

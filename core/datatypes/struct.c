@@ -15,7 +15,8 @@ static long extent(long bytes) {
 
 static int make_one(MPI_Datatype *one) {
     const int lengths[] = {1, 1, 4};
-    const MPI_Aint places[] = {offsetof(struct particle, position), offsetof(struct particle, kind), offsetof(struct particle, name)};
+    const MPI_Aint places[] = {offsetof(struct particle, position), offsetof(struct particle, kind),
+                               offsetof(struct particle, name)};
     const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
     MPI_Datatype spread;
     const int code = MPI_Type_create_struct(3, lengths, places, types, &spread);

@@ -90,26 +90,62 @@ struct draw {
 
 /* The sum of all terms is exact in whatever order they are added. A term has as many bits as that leaves, and as its block's
  * number, which is added to it, leaves. */
-static double wide_term(struct draw draw) { return (double)(draw.bits >> (64 - draw.width)); }
+static double wide_term(struct draw draw) {
+    return (double)(draw.bits >> (64 - draw.width));
+}
 /* Few terms are 2 in a product, and few are false in a logical `and`. */
-static double product_term(struct draw draw) { return draw.x % 64 ? 1 : 2; }
-static double plain_term(struct draw draw) { return draw.x; }
-static double rarely_false(struct draw draw) { return draw.x % 8 != 0; }
-static double rarely_true(struct draw draw) { return draw.x % 8 == 0; }
-static double truth(struct draw draw) { return draw.x & 1; }
-static double all_but_one_bit(struct draw draw) { return 0xff ^ (1 << draw.x % 8); }
-static double one_bit(struct draw draw) { return 1 << draw.x % 8; }
+static double product_term(struct draw draw) {
+    return draw.x % 64 ? 1 : 2;
+}
+static double plain_term(struct draw draw) {
+    return draw.x;
+}
+static double rarely_false(struct draw draw) {
+    return draw.x % 8 != 0;
+}
+static double rarely_true(struct draw draw) {
+    return draw.x % 8 == 0;
+}
+static double truth(struct draw draw) {
+    return draw.x & 1;
+}
+static double all_but_one_bit(struct draw draw) {
+    return 0xff ^ (1 << draw.x % 8);
+}
+static double one_bit(struct draw draw) {
+    return 1 << draw.x % 8;
+}
 
-static double add(double a, double b) { return a + b; }
-static double multiply(double a, double b) { return a * b; }
-static double least(double a, double b) { return a < b ? a : b; }
-static double largest(double a, double b) { return a > b ? a : b; }
-static double both(double a, double b) { return a != 0 && b != 0; }
-static double either(double a, double b) { return a != 0 || b != 0; }
-static double one_of(double a, double b) { return (a != 0) != (b != 0); }
-static double bits_both(double a, double b) { return (int)a & (int)b; }
-static double bits_either(double a, double b) { return (int)a | (int)b; }
-static double bits_one(double a, double b) { return (int)a ^ (int)b; }
+static double add(double a, double b) {
+    return a + b;
+}
+static double multiply(double a, double b) {
+    return a * b;
+}
+static double least(double a, double b) {
+    return a < b ? a : b;
+}
+static double largest(double a, double b) {
+    return a > b ? a : b;
+}
+static double both(double a, double b) {
+    return a != 0 && b != 0;
+}
+static double either(double a, double b) {
+    return a != 0 || b != 0;
+}
+static double one_of(double a, double b) {
+    return (a != 0) != (b != 0);
+}
+static double bits_both(double a, double b) {
+    return (int)a & (int)b;
+}
+static double bits_either(double a, double b) {
+    return (int)a | (int)b;
+}
+static double bits_one(double a, double b) {
+    return (int)a ^ (int)b;
+}
 
 /* How a term depends on the number of its block of PERIOD elements: not at all; or a number is added to each, which is in the
  * result as often as there are terms, or once. */
@@ -121,11 +157,16 @@ static const struct reduction {
     bool whole;
     enum growth growth;
 } reductions[] = {
-    {wide_term, add, false, ADDED_BY_EACH},   {product_term, multiply, false, SAME_IN_ALL_BLOCKS},
-    {wide_term, least, false, ADDED_ONCE},    {wide_term, largest, false, ADDED_ONCE},
-    {rarely_false, both, true, SAME_IN_ALL_BLOCKS}, {rarely_true, either, true, SAME_IN_ALL_BLOCKS},
-    {truth, one_of, true, SAME_IN_ALL_BLOCKS}, {all_but_one_bit, bits_both, true, SAME_IN_ALL_BLOCKS},
-    {one_bit, bits_either, true, SAME_IN_ALL_BLOCKS}, {plain_term, bits_one, true, SAME_IN_ALL_BLOCKS},
+    {wide_term, add, false, ADDED_BY_EACH},
+    {product_term, multiply, false, SAME_IN_ALL_BLOCKS},
+    {wide_term, least, false, ADDED_ONCE},
+    {wide_term, largest, false, ADDED_ONCE},
+    {rarely_false, both, true, SAME_IN_ALL_BLOCKS},
+    {rarely_true, either, true, SAME_IN_ALL_BLOCKS},
+    {truth, one_of, true, SAME_IN_ALL_BLOCKS},
+    {all_but_one_bit, bits_both, true, SAME_IN_ALL_BLOCKS},
+    {one_bit, bits_either, true, SAME_IN_ALL_BLOCKS},
+    {plain_term, bits_one, true, SAME_IN_ALL_BLOCKS},
     {wide_term, add, false, ADDED_BY_EACH},
 };
 

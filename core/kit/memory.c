@@ -32,7 +32,8 @@ struct amounts amounts_of(const struct operation *operation, const struct call *
     const struct amount sent = root ? operation->root_send : operation->send;
     const struct amount received = root ? operation->root_receive : operation->receive;
     return (struct amounts){
-        .send_bytes = operation->resends ? resent_bytes(operation, call, sent) : room * amount_bytes(sent, call->bytes, call->ranks, call->messages),
+        .send_bytes = operation->resends ? resent_bytes(operation, call, sent)
+                                         : room * amount_bytes(sent, call->bytes, call->ranks, call->messages),
         .receive_bytes = room * amount_bytes(received, call->bytes, call->ranks, call->messages),
     };
 }
@@ -160,8 +161,10 @@ bool make_buffers(struct buffers *buffers, char reason[REASON_BYTES]) {
     const long wanted = buffers->stride * buffers->slots / HUGE_BYTES, got = (huge_bytes_in_use() - before) / HUGE_BYTES;
     if (got >= wanted)
         return true;
-    snprintf(reason, REASON_BYTES, "the system gave %ld of %ld huge pages; is memory in pieces, or "
-             "/sys/kernel/mm/transparent_hugepage/enabled 'never'?", got, wanted);
+    snprintf(reason, REASON_BYTES,
+             "the system gave %ld of %ld huge pages; is memory in pieces, or "
+             "/sys/kernel/mm/transparent_hugepage/enabled 'never'?",
+             got, wanted);
     return false;
 }
 
@@ -364,7 +367,8 @@ bool guards_stand(const struct buffers *buffers, const struct call *call) {
     const long guard = guard_bytes(&buffers->memory);
     const unsigned char *const first = slot(buffers), *const receive = first + buffers->receive_at;
     /* What earlier roots received may still lie there. */
-    const long received = buffers->memory.root == ROTATING || call->elsewhere ? buffers->receive_room : room(call, call->receive_bytes);
+    const long received =
+        buffers->memory.root == ROTATING || call->elsewhere ? buffers->receive_room : room(call, call->receive_bytes);
     const unsigned char *const behind = receive + received;
     return holds_guard(first, first + buffers->send_at) && holds_guard(receive - guard, receive) &&
            holds_guard(behind, first + buffers->stride);

@@ -68,7 +68,7 @@ void check_neighbours(const struct call *call, stream_of *stream, struct mismatc
 
 #define NEIGHBOURHOOD \
     .kind = "neighbourhood", .metric = "time", .start = "window", .sized = true, .count_messages = count_neighbours, \
-    CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), .takes = ranks_of_grid, .refuses = refuse_neighbours, \
-    .prepare = prepare_neighbours, .finish = finish_made
+    CHOICES(&graph_choice, &dimensions_choice, &grid_choice, &periodic_choice), .takes = ranks_of_grid, \
+    .refuses = refuse_neighbours, .prepare = prepare_neighbours, .finish = finish_made
 
 #endif

@@ -108,7 +108,8 @@ const char *refuses_target(const struct call *call);
 const char *refuses_active_targets(const struct call *call);
 const char *refuses_reduction(const struct call *call);
 
-#define ONE_SIDED .kind = "one-sided", .completes = true, .keeps_buffers = true, .finish = finish_target, .awaits_nobody = is_reached_unawares
+#define ONE_SIDED \
+    .kind = "one-sided", .completes = true, .keeps_buffers = true, .finish = finish_target, .awaits_nobody = is_reached_unawares
 #define MOVES ONE_SIDED, .sized = true, .fill = fill_moved, .check = check_moved
 #define ADDITION \
     ONE_SIDED, .sized = true, .datatypes = NUMBERS, .accumulates = true, .refuses = refuses_reduction, .fill = fill_added

@@ -6,8 +6,7 @@ static int blocking(struct call *call) {
 }
 
 static int nonblocking(struct call *call) {
-    return MPI_Ialltoall(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm,
-                         call->requests);
+    return MPI_Ialltoall(call->send, call->count, call->type, call->receive, call->count, call->type, call->comm, call->requests);
 }
 
 static int persistent(struct call *call) {

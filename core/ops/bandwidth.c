@@ -269,13 +269,15 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     for (int i = 0; i < own->receives; i++) {
         const int sender = own->from.first + i % own->from.count, round = i / own->from.count;
         const long from = call->apart ? (round * own->among.count + own->among.first) * RESEND_STEP : 0;
-        check_bytes_from(call->receive + i * call->bytes, from, call->bytes, call->seed + (unsigned)sender, i * call->bytes, mismatch);
+        check_bytes_from(call->receive + i * call->bytes, from, call->bytes, call->seed + (unsigned)sender, i * call->bytes,
+                         mismatch);
     }
 }
 
 #define WINDOWS \
     POINT_TO_POINT, .standard = "MPI-4.1 3.7", .count_messages = count_messages, .resends = true, .completes = true, \
-    .threads = true, .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .finish = finish, .fill = fill, .check = check
+        .threads = true, .usual = NONBLOCKING, CHOICES(&window_choice, &mode_choice), .finish = finish, .fill = fill, \
+        .check = check
 #define A_WINDOW {.own = 1, .per_message = true}
 #define BOTH_WAYS SENDS(A_WINDOW), RECEIVES(A_WINDOW)
 

@@ -44,8 +44,8 @@ static void check_split(const struct call *call, struct mismatch *mismatch) {
 /* Which ranks share memory the library alone knows; what it made must be possible. */
 static void check_split_type(const struct call *call, struct mismatch *mismatch) {
     const struct sight *seen = &made_by(call)->seen;
-    const bool possible = seen->ranks >= 1 && seen->ranks <= call->ranks && seen->rank >= 0 && seen->rank < seen->ranks &&
-                          seen->rank <= call->rank;
+    const bool possible =
+        seen->ranks >= 1 && seen->ranks <= call->ranks && seen->rank >= 0 && seen->rank < seen->ranks && seen->rank <= call->rank;
     if (check_apart(call, mismatch) && !possible)
         check_made(call, mismatch);
 }

@@ -37,8 +37,7 @@ static int isend(struct call *call, const struct exchange *own, int block, MPI_R
 }
 
 static int send_init(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
-    return MPI_Send_init(place(call->send, call, block), call->count, call->type, own->ranks[block], block, call->comm,
-                         request);
+    return MPI_Send_init(place(call->send, call, block), call->count, call->type, own->ranks[block], block, call->comm, request);
 }
 
 static int irecv(struct call *call, const struct exchange *own, int block, MPI_Request *request) {
@@ -161,8 +160,8 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 #define AT_ONCE \
     POINT_TO_POINT, .standard = "MPI-4.1 3.7", .metric = "time", SENDS({.own = 1, .per_message = true}), \
-    RECEIVES({.own = 1, .per_message = true}), .threads = true, .start = "window", \
-    .forms = {blocking, nonblocking, persistent}, .finish = finish, .fill = fill, .check = check
+        RECEIVES({.own = 1, .per_message = true}), .threads = true, .start = "window", \
+        .forms = {blocking, nonblocking, persistent}, .finish = finish, .fill = fill, .check = check
 
 static const struct operation pingping = {
     .name = "pingping",

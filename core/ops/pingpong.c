@@ -208,8 +208,7 @@ static int choose_legs(struct call *call, struct pingpong *own) {
 }
 
 static int make_requests(struct call *call, const struct pingpong *own) {
-    const int code =
-        own->mode->send_init(call->send, call->count, call->type, own->other, TAG, call->comm, &call->requests[OUT]);
+    const int code = own->mode->send_init(call->send, call->count, call->type, own->other, TAG, call->comm, &call->requests[OUT]);
     if (code)
         return code;
     return MPI_Recv_init(call->receive, call->count, call->type, own->source, TAG, call->comm, &call->requests[IN]);
@@ -312,7 +311,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
 
 #define TO_AND_FRO \
     POINT_TO_POINT, .metric = "latency", SENDS({.own = 1}), RECEIVES({.own = 1}), .completes = true, .finish = finish, \
-    .fill = fill, .check = check
+        .fill = fill, .check = check
 #define ALONE .between_two = true, .rank_0_measures = true, .start = "none"
 
 static const struct operation pingpong = {

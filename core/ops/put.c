@@ -87,8 +87,8 @@ static int wait_for_origin(struct call *call) {
 
 /* --- rows --- */
 
-#define PUT MOVES, .standard = "MPI-4.1 12.3.1", .refuses = refuses_target, .forms = {blocking, nonblocking}, \
-            .after = complete_at_target
+#define PUT \
+    MOVES, .standard = "MPI-4.1 12.3.1", .refuses = refuses_target, .forms = {blocking, nonblocking}, .after = complete_at_target
 #define ENDS "; nonblocking: MPI_Rput, MPI_Wait, then the same"
 
 static const struct operation once = {

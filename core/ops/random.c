@@ -26,8 +26,8 @@ static const struct choice direction_choice = {
 
 static int blocking(struct call *call) {
     const struct drawing *own = call->own;
-    return MPI_Sendrecv(call->send, call->count, call->type, own->to, TAG, call->receive, call->count, call->type, own->from,
-                        TAG, call->comm, MPI_STATUS_IGNORE);
+    return MPI_Sendrecv(call->send, call->count, call->type, own->to, TAG, call->receive, call->count, call->type, own->from, TAG,
+                        call->comm, MPI_STATUS_IGNORE);
 }
 
 static int nonblocking(struct call *call) {

@@ -11,8 +11,8 @@ static int nonblocking(struct call *call) {
 }
 
 static int persistent(struct call *call) {
-    return MPI_Reduce_scatter_init(call->send, call->receive, counts_of(call)->elements, call->type, call->reduction,
-                                   call->comm, MPI_INFO_NULL, call->requests);
+    return MPI_Reduce_scatter_init(call->send, call->receive, counts_of(call)->elements, call->type, call->reduction, call->comm,
+                                   MPI_INFO_NULL, call->requests);
 }
 
 static int blocking_block(struct call *call) {
@@ -39,8 +39,7 @@ static void check(const struct call *call, struct mismatch *mismatch) {
     check_reduced(call, call->receive, span.bytes / width, span.at / width, 0, call->ranks - 1, mismatch);
 }
 
-#define REDUCE_SCATTER \
-    COLLECTIVE, SENDS({.each = 1}), .sized = true, .datatypes = NUMBERS, .fill = fill, .check = check
+#define REDUCE_SCATTER COLLECTIVE, SENDS({.each = 1}), .sized = true, .datatypes = NUMBERS, .fill = fill, .check = check
 
 static const struct operation reduce_scatter = {
     .name = "reduce_scatter",

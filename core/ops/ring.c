@@ -54,8 +54,8 @@ static struct ring *ring_of(const struct call *call) {
 
 /* --- choices --- */
 
-static const char *const directions[] = {"right", "left", "down", "up", "0+", "0-", "1+", "1-", "2+", "2-",
-                                         "3+",    "3-",   "4+",   "4-", "5+", "5-", NULL};
+static const char *const directions[] = {"right", "left", "down", "up", "0+", "0-", "1+", "1-", "2+",
+                                         "2-",    "3+",   "3-",   "4+", "4-", "5+", "5-", NULL};
 enum { DOWN = 2, BY_NUMBER = 4 };
 
 static const struct choice direction_choice = {
@@ -194,7 +194,8 @@ static int start_both(struct call *call, struct ring *ring, int which, const uns
 
 static int alltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     (void)which;
-    return MPI_Neighbor_alltoallv(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type, ring->graph);
+    return MPI_Neighbor_alltoallv(from, ring->out, ring->places, call->type, into, ring->in, ring->places, call->type,
+                                  ring->graph);
 }
 
 static int ialltoall(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
@@ -382,8 +383,7 @@ static int each_kind(struct call *call, struct ring *ring, hop *act) {
 
 static int make_requests(struct call *call, struct ring *ring, int which, const unsigned char *from, unsigned char *into) {
     MPI_Request *const requests = ring->requests[which];
-    const int code =
-        MPI_Recv_init(into, call->count, call->type, ring->previous, TAG, ring->on.made.comm, &requests[IN]);
+    const int code = MPI_Recv_init(into, call->count, call->type, ring->previous, TAG, ring->on.made.comm, &requests[IN]);
     return code ? code : MPI_Send_init(from, call->count, call->type, ring->next, TAG, ring->on.made.comm, &requests[OUT]);
 }
 
@@ -451,7 +451,8 @@ static int prepare_put(struct call *call) {
     int code = prepare(call, fenced ? fences : completes);
     struct ring *ring = ring_of(call);
     if (!code)
-        code = MPI_Win_allocate(2 * (MPI_Aint)(call->bytes + LINE), 1, MPI_INFO_NULL, ring->on.made.comm, &ring->last, &ring->window);
+        code = MPI_Win_allocate(2 * (MPI_Aint)(call->bytes + LINE), 1, MPI_INFO_NULL, ring->on.made.comm, &ring->last,
+                                &ring->window);
     if (code)
         return code;
     ring->spare = ring->last + call->bytes + LINE;

@@ -9,7 +9,8 @@ static int blocking(struct call *call) {
     const bool sends = call->rank == call->first;
     int code = MPI_SUCCESS;
     for (int i = 0; i < SENDS_IN_A_ROW && !code; i++)
-        code = sends ? MPI_Send(call->send + (call->apart ? i * RESEND_STEP : 0), call->count, call->type, call->second, TAG, call->comm)
+        code = sends ? MPI_Send(call->send + (call->apart ? i * RESEND_STEP : 0), call->count, call->type, call->second, TAG,
+                                call->comm)
                      : MPI_Recv(call->receive, call->count, call->type, call->first, TAG, call->comm, MPI_STATUS_IGNORE);
     return code;
 }

@@ -47,7 +47,9 @@ static void describe_start(FILE *out, const struct start *start) {
 static void describe_limits(FILE *out, const struct operation *operation) {
     const bool counted = operation->count_messages || operation->messages;
     fprintf(out, ",\"ranks_exactly\":%d,\"ranks_least\":%d", operation->between_two ? 2 : 0,
-            operation->between_two || operation->in_pairs ? 2 : operation->ranks_least > 0 ? operation->ranks_least : 1);
+            operation->between_two || operation->in_pairs ? 2
+            : operation->ranks_least > 0                  ? operation->ranks_least
+                                                          : 1);
     describe_switch(out, "in_pairs", operation->in_pairs);
     describe_switch(out, "between_two", operation->between_two);
     fprintf(out, ",\"messages\":%d,\"rounds\":%d", counted ? operation->messages : 1, operation->rounds ? operation->rounds : 1);

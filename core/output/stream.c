@@ -167,7 +167,8 @@ static void write_options(FILE *stream, const struct wanted *wanted) {
 }
 
 static void write_quantities(FILE *stream, const struct result *result) {
-    fprintf(stream, ",\"moved_bytes\":%lld,\"moved_messages\":%lld", (long long)result->moved_bytes, (long long)result->moved_messages);
+    fprintf(stream, ",\"moved_bytes\":%lld,\"moved_messages\":%lld", (long long)result->moved_bytes,
+            (long long)result->moved_messages);
     fprintf(stream, ",\"pure_ns\":%.1f,\"compute_ns\":%.1f", result->pure_ns, result->compute_ns);
     fprintf(stream, ",\"growth_bytes\":%lld,\"spread_ns\":%lld", (long long)result->growth_bytes, (long long)result->spread_ns);
     fprintf(stream, ",\"first_ns\":%lld,\"second_ns\":%lld", (long long)result->call_ns[0], (long long)result->call_ns[1]);
@@ -184,7 +185,8 @@ static void write_counts(FILE *stream, const struct result *result) {
             stopped[measurement->stopped]);
     fprintf(stream, ",\"calls\":%d,\"cost_ns\":%.1f,\"first_window_ns\":%lld,\"last_window_ns\":%lld", measurement->repeats,
             result->cost_ns, (long long)measurement->first_window_ns, (long long)measurement->last_window_ns);
-    fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns, (long long)measurement->tolerance_ns);
+    fprintf(stream, ",\"estimate_ns\":%.1f,\"tolerance_ns\":%lld", measurement->estimate_ns,
+            (long long)measurement->tolerance_ns);
     fprintf(stream, ",\"printed_bytes\":%lld", (long long)result->printed_bytes);
     write_text(stream, "moved", result->moved);
 }
@@ -230,7 +232,8 @@ void end_result(FILE *stream) {
 }
 
 /* What the core's own talk cost: at rank 0, and at the rank where it was most. */
-void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most) {
+void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,
+               const struct talk *most) {
     fprintf(stream, "{\"record\":\"end\",\"cases\":%d,\"hop_ns\":%.1f", cases, hop_ns);
     fprintf(stream, ",\"waited_s\":%.6f,\"busy_s\":%.6f", 1e-9 * (double)rest->waited_ns, 1e-9 * (double)rest->busy_ns);
     fputs(",\"spent_s\":{", stream);

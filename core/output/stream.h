@@ -20,7 +20,8 @@ void write_begin(FILE *stream, int index, double hop_ns, struct slot slot);
 void write_result(FILE *stream, int index, const struct wanted *wanted, const struct result *result);
 void write_rank_series(FILE *stream, int rank, const struct sample *samples, const struct result *result);
 void end_result(FILE *stream);
-void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first, const struct talk *most);
+void write_end(FILE *stream, int cases, double hop_ns, const struct rest *rest, const struct talk *first,
+               const struct talk *most);
 void write_string(FILE *out, const char *text);
 void write_text(FILE *stream, const char *key, const char *text);
 void end_record(FILE *stream);

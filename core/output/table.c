@@ -80,7 +80,8 @@ static void print_choices(FILE *out, const struct wanted *wanted) {
         fprintf(out, "  %s", wanted->datatype);
 }
 
-static void print_figures(FILE *out, const struct wanted *wanted, const struct result *result, const double *times, int64_t valid) {
+static void print_figures(FILE *out, const struct wanted *wanted, const struct result *result, const double *times,
+                          int64_t valid) {
     const bool memory = value_of(wanted, &quantity_choice) == QUANTITY_MEMORY;
     const double median = at(times, valid, 0.5);
     if (memory) {

@@ -67,8 +67,8 @@ static bool check_datatype(const struct wanted *wanted, char error[LINE_BYTES]) 
         return fail(error, "%s: %s cannot be used (use %s)", wanted->operation, datatype->name,
                     find_operation(wanted->operation)->datatypes == NUMBERS ? "int, float or double" : "byte");
     if (wanted->bytes < 0 || wanted->bytes % datatype->bytes != 0)
-        return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", wanted->operation,
-                    (long long)wanted->bytes, datatype->name, datatype->bytes);
+        return fail(error, "%s: %lld bytes is not a whole number of %s of %d bytes", wanted->operation, (long long)wanted->bytes,
+                    datatype->name, datatype->bytes);
     return true;
 }
 
@@ -189,8 +189,7 @@ static bool set_field(struct wanted *wanted, const struct field *field, const ch
     return *value && !*end;
 }
 
-static bool set_choice(struct wanted *wanted, int index, const struct choice *choice, const char *value,
-                       char error[LINE_BYTES]) {
+static bool set_choice(struct wanted *wanted, int index, const struct choice *choice, const char *value, char error[LINE_BYTES]) {
     char names[LINE_BYTES / 2] = "";
     if (read_value(choice, value, &wanted->values[index]))
         return true;
@@ -435,7 +434,9 @@ static bool take_setting(struct job *job, char *token, char error[LINE_BYTES]) {
     else if (strcmp(token, "patience") == 0)
         return take_patience(job, value, error);
     else
-        return fail(error, "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS)", token, value);
+        return fail(error,
+                    "setting '%s=%s' is not known (allowed: clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS)",
+                    token, value);
     return true;
 }
 
@@ -451,7 +452,8 @@ static bool take_pass(struct job *job, const char *value, char error[LINE_BYTES]
     char *end;
     const long turns = strtol(value, &end, 10);
     job->idle += (int)turns;
-    return (end != value && !*end && turns > 0 && turns <= INT16_MAX) || fail(error, "pass: '%s' is not a number of turns", value);
+    return (end != value && !*end && turns > 0 && turns <= INT16_MAX) ||
+           fail(error, "pass: '%s' is not a number of turns", value);
 }
 
 static bool take_line(struct job *job, char *line, char error[LINE_BYTES]) {
@@ -531,19 +533,25 @@ static const struct option options[] = {
     {"--fill", "SECONDS", "go on beyond --samples, up to 5 times as many, for so long (0)", OF_CASES("fill_s")},
     {"--limit", "SECONDS", "or after this time (1)", OF_CASES("limit_s")},
     {"--ranks", NULL, "write every rank's samples to the stream, not only the maximum over ranks", HELD(SWITCH, every_rank)},
-    {"--each", NULL, "time each call singly, also where several to a reading of the clock would be more exact", HELD(SWITCH, each_call)},
+    {"--each", NULL, "time each call singly, also where several to a reading of the clock would be more exact",
+     HELD(SWITCH, each_call)},
     {"--clock", "NAME", "time source (auto)", COPIED(source)},
     {"--sync", "NAME", "clock synchronisation (tree)", COPIED(synchronisation)},
     {"--separate-clocks", NULL, "synchronise also ranks that read one clock, as a test", HELD(SWITCH, separate_clocks)},
     {"--job", "FILE", "read the cases from a job file, which rank 0 alone must see", COPIED(file)},
-    {"--turns", "PLACE/LAUNCHES/CASES:FILE", "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made", COPIED(turns)},
-    {"--threads", NULL, "tell MPI that several threads will call it; a job with cases of threads needs it", HELD(SWITCH, threads)},
+    {"--turns", "PLACE/LAUNCHES/CASES:FILE",
+     "measure in turn with launches that run meanwhile, each of so many cases; FILE, of zeros, is theirs too; with a % for the host it is made",
+     COPIED(turns)},
+    {"--threads", NULL, "tell MPI that several threads will call it; a job with cases of threads needs it",
+     HELD(SWITCH, threads)},
     {"--stream", "FILE", "write everything measured to FILE, as JSON, one record a line", COPIED(stream)},
     {"--quiet", NULL, "print no table", HELD(SWITCH, quiet)},
     {"--cvars", NULL, "only list the library's control variables (MPI_T), as JSON; one rank suffices", HELD(SWITCH, cvars)},
     {"--check", NULL, "only check that the ranks form one world and that data arrive right", HELD(SWITCH, check)},
-    {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms", HELD(SWITCH, probe)},
-    {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all", HELD(SWITCH, study)},
+    {"--probe", NULL, "time nothing: are the calls there, and the data right? else of all operations in all forms",
+     HELD(SWITCH, probe)},
+    {"--clocks", NULL, "only study time sources and synchronisations; --clock and --sync choose, `all` takes all",
+     HELD(SWITCH, study)},
     {"--runs", "N", "how often --clocks synchronises (20)", HELD(COUNT, runs)},
     {"--wait", "SECONDS", "how long --clocks waits to see what has become of a synchronisation (0.1)", HELD(SECONDS, wait_s)},
     {"--state", NULL, "only print the state of this machine, as JSON; needs no mpiexec", HELD(SWITCH, state)},
@@ -559,7 +567,7 @@ void print_help(FILE *out) {
 #define PRINT_UNITS(title, kind) \
     fputs("\n" title "\n", out); \
     EACH_BY_NAME(kind, unit) \
-        fprintf(out, "  %-27s %s\n", unit->name, unit->help)
+    fprintf(out, "  %-27s %s\n", unit->name, unit->help)
     PRINT_UNITS("operations", operation);
     PRINT_UNITS("datatypes", datatype);
     PRINT_UNITS("starts", start);

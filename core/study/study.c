@@ -115,8 +115,9 @@ static void write_finding(const struct study *study, int rank, const struct find
     write_text(study->stream, "source", study->world->source->name);
     write_text(study->stream, "synchronisation", study->method->name);
     fprintf(study->stream, ",\"run\":%d,\"rank\":%d,\"stage\":\"%s\"", study->run, rank, stage_names[stage]);
-    fprintf(study->stream, ",\"at_ns\":%lld,\"offset_ns\":%.1f,\"bound_ns\":%.1f,\"likely_ns\":%.1f", (long long)finding->at_ns[stage],
-            finding->readings[stage].offset_ns, finding->readings[stage].bound_ns, finding->readings[stage].likely_ns);
+    fprintf(study->stream, ",\"at_ns\":%lld,\"offset_ns\":%.1f,\"bound_ns\":%.1f,\"likely_ns\":%.1f",
+            (long long)finding->at_ns[stage], finding->readings[stage].offset_ns, finding->readings[stage].bound_ns,
+            finding->readings[stage].likely_ns);
     fprintf(study->stream, ",\"drift_ppm\":%.4f,\"drift_bound_ppm\":%.4f", finding->drift_ppm, finding->drift_bound_ppm);
     if (finding->knows_truth)
         fprintf(study->stream, ",\"truth_ns\":%lld", (long long)finding->truth_ns);

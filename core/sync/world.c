@@ -23,7 +23,11 @@ static struct team make_team(int ranks) {
     must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
     const bool in = rank < ranks, whole = ranks >= all;
     const MPI_Comm talk = split(in), members = whole ? MPI_COMM_WORLD : split(in);
-    return in ? (struct team){.comm = talk, .calls = MPI_COMM_WORLD, .members = members, .rank = rank, .ranks = whole ? all : ranks}
+    return in ? (struct team){.comm = talk,
+                              .calls = MPI_COMM_WORLD,
+                              .members = members,
+                              .rank = rank,
+                              .ranks = whole ? all : ranks}
               : (struct team){.rank = rank};
 }
 
@@ -89,7 +93,9 @@ static void each_team(struct world *world, void (*act)(struct world *, struct te
     if (world->even.ranks > 0 && world->even.comm != world->all.comm && world->even.comm != world->pair.comm)
         act(world, &world->even);
     else
-        world->even.clock = world->even.ranks == 0 ? NULL : world->even.comm == world->all.comm ? world->all.clock : world->pair.clock;
+        world->even.clock = world->even.ranks == 0                ? NULL
+                            : world->even.comm == world->all.comm ? world->all.clock
+                                                                  : world->pair.clock;
 }
 
 static void make_shared(struct world *world, struct team *team) {

@@ -113,7 +113,8 @@ void begin_pace(struct pace *pace, const struct pacing *pacing) {
     pace->slack_ns = pacing->agrees ? FIRST_SLACK_NS : 0;
     pace->group = (int32_t)(2 * LOST_SHARE * ROUNDS_BEFORE);
     pace->rest = rest_of(pace);
-    pace->window_ns = pacing->fixed_rounds ? room_ns(pacing) + (int64_t)pace->longest_ns : window_of(pace, pacing, WINDOWS, BETWEEN_NS);
+    pace->window_ns =
+        pacing->fixed_rounds ? room_ns(pacing) + (int64_t)pace->longest_ns : window_of(pace, pacing, WINDOWS, BETWEEN_NS);
 }
 
 /* How long the news of a stage takes to reach all: doubled when it came too late, and less again when it came in time, since

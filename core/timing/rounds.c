@@ -118,8 +118,7 @@ static int sit_out(const struct timing *timing, const struct start *start, const
 }
 
 /* A time is one call's: from the common start, or from where the rank itself began. */
-static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats,
-                               const struct moment *moment) {
+static struct sample sample_of(const struct timing *timing, const struct start *start, int repeats, const struct moment *moment) {
     const struct clock *clock = timing->team->clock;
     const bool measures = timing->measures;
     const struct reading at_begin = known(clock, moment->begin_ns), at_end = known(clock, moment->end_ns);
@@ -199,7 +198,8 @@ int stage(const struct timing *timing, const struct start *start, const struct a
         watch_failed(timing->operation->name, code);
     for (int i = 0; i < rounds; i++) {
         samples[i] = sample_of(timing, start, agenda->repeats, &moments[i]);
-        if (timing->measures && start->scheduled && !start->agrees && whole_ns(timing, samples[i].time_ns) > (double)agenda->window_ns)
+        if (timing->measures && start->scheduled && !start->agrees &&
+            whole_ns(timing, samples[i].time_ns) > (double)agenda->window_ns)
             moments[i].state |= ROUND_OVERRUN;
         moments[i].state |= code ? ROUND_FAILED : 0;
         samples[i].state = moments[i].state;

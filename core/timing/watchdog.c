@@ -14,7 +14,6 @@
 
 #include "base/core.h"
 #include "request/request.h"
-#include "request/request.h"
 
 /* Long enough for ranks that share CPUs to come and say that they had an error, too. */
 static const double FAILED_ALONE_S = 10;
@@ -43,7 +42,8 @@ static void expire(int number) {
 }
 
 static void alarm_in(double seconds) {
-    const struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))}};
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * (seconds - (double)(time_t)seconds))}};
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 

@@ -114,7 +114,8 @@ void look_after_stage(const struct setting *setting) {
 bool brings_the_same(const struct setting *setting) {
     const struct buffers *buffers = &setting->workers->buffers;
     const struct operation *operation = buffers->operation;
-    return operation->check && leaves_data(buffers) && !buffers_change(buffers) && !operation->keeps_buffers && !operation->numbers_rounds;
+    return operation->check && leaves_data(buffers) && !buffers_change(buffers) && !operation->keeps_buffers &&
+           !operation->numbers_rounds;
 }
 
 void keep_right(const struct setting *setting) {

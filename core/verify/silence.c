@@ -101,7 +101,8 @@ static int64_t news_ns(const struct silence *silence) {
 
 static int64_t look_ahead_ns(const struct setting *setting, int64_t call_ns) {
     call_ns = call_ns > 0 ? call_ns : UNKNOWN_CALL_NS;
-    return setting->world->source->read_ns() + news_ns(setting->world->silence) + call_ns + pause_after_ns(call_ns) + 4 * setting->team->clock->worst_bound_ns;
+    return setting->world->source->read_ns() + news_ns(setting->world->silence) + call_ns + pause_after_ns(call_ns) +
+           4 * setting->team->clock->worst_bound_ns;
 }
 
 void begin_silence(const struct setting *setting) {

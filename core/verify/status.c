@@ -34,7 +34,8 @@ static void note_status(const struct setting *setting, const char *what, int fou
     char line[LINE_BYTES / 2];
     if (found == expected)
         return;
-    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, found, expected);
+    snprintf(line, sizeof line, "rank %d: the status of a receive says %s %d, not %d", setting->team->rank, what, found,
+             expected);
     note(setting->outcome, WRONG_DATA, line);
 }
 

@@ -43,7 +43,8 @@ static void receive(const struct setting *setting, const struct pair *pair) {
     const struct call *call = first_call(setting);
     await_announcement(setting, pair->other);
     const int64_t came_ns = earliest(setting, come_late(setting));
-    note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    note_code(setting->outcome, MPI_Recv(message, pair->bytes, MPI_BYTE, pair->other, TAG, call->comm, MPI_STATUS_IGNORE),
+              "MPI_Recv");
     send_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
 }
 
@@ -58,7 +59,8 @@ static void send(const struct setting *setting, const struct pair *pair) {
     receive_bytes(setting->team, &came_ns, sizeof came_ns, pair->other, TAG_CAME);
     if (jump_ns(&before, source) != 0 || ended_ns >= came_ns)
         return;
-    snprintf(line, sizeof line, "rank %d: a synchronous send ended before rank %d began to receive", setting->team->rank, pair->other);
+    snprintf(line, sizeof line, "rank %d: a synchronous send ended before rank %d began to receive", setting->team->rank,
+             pair->other);
     note(setting->outcome, WRONG_DATA, line);
 }
 

@@ -249,7 +249,7 @@ static int strike(const char *name, struct struck call, bool afterwards) {
 #define REACH(call, name) \
     static __typeof__(&call) real; \
     if (!real) \
-        real = (__typeof__(&call))dlsym(RTLD_NEXT, name)
+    real = (__typeof__(&call))dlsym(RTLD_NEXT, name)
 
 static int size_of(MPI_Datatype type) {
     int size = 0;

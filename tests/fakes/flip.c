@@ -197,8 +197,8 @@ static int later(const char *call, int code, MPI_Request *request, void *data, l
     const bool persistent = strstr(call, "_init") != NULL;
     const int raise = raise_of(call);
     if (raise > 0)
-        expect((struct result){.request = *request, .persistent = persistent, .window = MPI_WIN_NULL, .data = data,
-                               .bytes = bytes, .raise = raise});
+        expect((struct result){
+            .request = *request, .persistent = persistent, .window = MPI_WIN_NULL, .data = data, .bytes = bytes, .raise = raise});
     return code;
 }
 
@@ -348,7 +348,10 @@ int MPI_Request_free(MPI_Request *request) {
 }
 
 #define ENDS_EPOCH(call, parameters, ...) \
-    int MPI_Win_##call parameters { deliver(); return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); }
+    int MPI_Win_##call parameters { \
+        deliver(); \
+        return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); \
+    }
 ENDS_EPOCH(flush, (int rank, MPI_Win w), rank, w)
 ENDS_EPOCH(flush_all, (MPI_Win w), w)
 ENDS_EPOCH(flush_local, (int rank, MPI_Win w), rank, w)
@@ -357,13 +360,21 @@ ENDS_EPOCH(fence, (int assertion, MPI_Win w), assertion, w)
 ENDS_EPOCH(complete, (MPI_Win w), w)
 
 #define LOCKS(call, by, parameters, ...) \
-    int MPI_Win_##call parameters { leave_all(); locks += by; return PMPI_Win_##call(__VA_ARGS__); }
+    int MPI_Win_##call parameters { \
+        leave_all(); \
+        locks += by; \
+        return PMPI_Win_##call(__VA_ARGS__); \
+    }
 #define UNLOCKS(call, parameters, ...) \
-    int MPI_Win_##call parameters { deliver(); locks--; return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); }
+    int MPI_Win_##call parameters { \
+        deliver(); \
+        locks--; \
+        return end_epoch(PMPI_Win_##call(__VA_ARGS__), w); \
+    }
 LOCKS(lock, 1, (int kind, int rank, int assertion, MPI_Win w), kind, rank, assertion, w)
 LOCKS(lock_all, 1, (int assertion, MPI_Win w), assertion, w)
 LOCKS(sync, 0, (MPI_Win w), w)
-LOCKS(free, 0, (MPI_Win *w), w)
+LOCKS(free, 0, (MPI_Win * w), w)
 UNLOCKS(unlock, (int rank, MPI_Win w), rank, w)
 UNLOCKS(unlock_all, (MPI_Win w), w)
 
@@ -449,8 +460,8 @@ int MPI_Reduce_local(const void *s, void *b, int n, MPI_Datatype t, MPI_Op o) {
 #define INTO void *b COMMA int m COMMA MPI_Datatype u
 #define INTO_V void *b COMMA const int *ms COMMA const int *es COMMA MPI_Datatype u
 #define BLOCKS(Place) \
-    const void *s COMMA const int *ns COMMA const Place *ds COMMA const MPI_Datatype *ts COMMA \
-    void *b COMMA const int *ms COMMA const Place *es COMMA const MPI_Datatype *us
+    const void *s COMMA const int *ns COMMA const Place *ds COMMA const MPI_Datatype *ts COMMA void *b COMMA const int *ms \
+        COMMA const Place *es COMMA const MPI_Datatype *us
 #define REDUCED(Count) const void *s COMMA void *b COMMA const Count n COMMA MPI_Datatype t COMMA MPI_Op o
 #define ROOT COMMA int root
 #define AT_ROOT rank_of(c) == root ? b : NULL
@@ -486,7 +497,9 @@ FORMS(Neighbor_alltoallw, neighbor_alltoallw, , BLOCKS(MPI_Aint), b, ALL_NEIGHBO
 /* --- one-sided: what comes is spoilt when it is there, what goes before it leaves --- */
 
 #define COMES(Name, name, parameters, bytes, ...) \
-    int MPI_##Name(parameters, MPI_Win w) { return with_epoch("MPI_" #Name, PMPI_##Name(__VA_ARGS__, w), w, b, bytes); } \
+    int MPI_##Name(parameters, MPI_Win w) { \
+        return with_epoch("MPI_" #Name, PMPI_##Name(__VA_ARGS__, w), w, b, bytes); \
+    } \
     int MPI_R##name(parameters, MPI_Win w, MPI_Request *r) { \
         return later("MPI_R" #name, PMPI_R##name(__VA_ARGS__, w, r), r, b, bytes); \
     }

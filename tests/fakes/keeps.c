@@ -19,8 +19,8 @@ static void send_kept(void) {
     kept.full = false;
 }
 
-int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b, int n, MPI_Datatype t, int from, int in, MPI_Comm c,
-                 MPI_Status *status) {
+int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b, int n, MPI_Datatype t, int from, int in,
+                 MPI_Comm c, MPI_Status *status) {
     enum { TRIES = 100000 };
     send_kept();
     if (m > 0 || rank_of_launch() != 1)

@@ -209,8 +209,8 @@ int MPI_Request_free(MPI_Request *request) {
     return PMPI_Request_free(request);
 }
 
-int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b, int n, MPI_Datatype t, int from, int in, MPI_Comm c,
-                 MPI_Status *status) {
+int MPI_Sendrecv(const void *s, int m, MPI_Datatype u, int to, int out, void *b, int n, MPI_Datatype t, int from, int in,
+                 MPI_Comm c, MPI_Status *status) {
     settle();
     return PMPI_Sendrecv(s, m, u, to, out, b, n, t, from, in, c, status);
 }

@@ -27,7 +27,8 @@ static void look_at(uint32_t launches, uint32_t cases, uint32_t place) {
         pass_turn(&turns);
         const uint32_t next = own_turn(&turns, round + 1);
         if (page.turn != next)
-            printf("place %u of %u, %u cases, round %u: turn %u follows, not %u\n", place, launches, cases, round, page.turn, next);
+            printf("place %u of %u, %u cases, round %u: turn %u follows, not %u\n", place, launches, cases, round, page.turn,
+                   next);
     }
 }
 
