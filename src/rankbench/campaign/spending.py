@@ -1,7 +1,7 @@
 """What the time of a campaign was spent on, from the records of its launches. Pure.
 
-A launch says of its rank 0 what each part took (`core/base/spent.c`). Of launches that measured in turn one has its turn
-while the others wait, so that what all did in their turns adds up to the time between their start and their end.
+A launch says of its rank 0 what each part took (`core/base/spent.c`). Of launches that measured in turn one has its
+turn while the others wait, so that what all did in their turns adds up to the time between their start and their end.
 """
 
 from __future__ import annotations
