@@ -10,8 +10,8 @@ from fakes.chromium import drawn, into_view, logged, opened, until
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
+from rankbench.evaluation import evaluate
 from rankbench.report import write_html
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from fakes import thorough
 
 from cluster.nodes import Delay, in_use, one_way_ns
 from rankbench import build, lab, libraries, store
-from rankbench.cli.lab import ran
+from rankbench.cli.commands.lab import ran
 from rankbench.lab import Cores, Wanted
 
 if TYPE_CHECKING:

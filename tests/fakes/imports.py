@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
+from rankbench import imports
+from rankbench.imports import Source, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,4 +48,4 @@ def campaign(folder: Path, outputs: Mapping[str, Sequence[str]], **wish: int) ->
             path = folder / f"{label}-{number}.txt"
             path.write_text(text, encoding="utf-8")
             sources.append(Source(path, label))
-    return imported.make(Wish(sources, **wish), folder / "made")  # type: ignore[arg-type]
+    return imports.make(Wish(sources, **wish), folder / "made")  # type: ignore[arg-type]

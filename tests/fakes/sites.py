@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankbench.store import Store
 
-MAIN = "from rankbench.cli import main, status; status.POLL_S = (0.1,); main()"
+MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1,); main()"
 """Asks after jobs more often than one should ask a scheduler."""
 PREFIXES = ["--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
 NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "f101", "grid-engine": "101"}

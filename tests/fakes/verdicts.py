@@ -9,8 +9,9 @@ import msgspec
 
 from fakes import campaigns
 from fakes.campaigns import Truth
+from rankbench import evaluation
 from rankbench.model import CaseStatus, Verdict
-from rankbench.verdict import draft, evaluation, judge
+from rankbench.verdict import draft, judge
 from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:

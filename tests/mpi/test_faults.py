@@ -21,11 +21,10 @@ import pytest
 from fakes import thorough
 from fakes.library import make
 
-from rankbench import build, campaign, launch, libraries, plan, store
+from rankbench import build, campaign, evaluation, launch, libraries, plan, store
 from rankbench.campaign import Decision, Progress, Wanted
 from rankbench.language import render
 from rankbench.model import Placement, RankbenchError, Step
-from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

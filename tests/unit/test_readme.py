@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from rankbench import cli
+from rankbench.cli import display
 
 if TYPE_CHECKING:
     import pytest
@@ -40,7 +40,7 @@ def test_its_answer_is_that_of_the_recorded_demo(tmp_path: Path, monkeypatch: py
     """If the answer changed for a good reason: tools/readme-answer."""
     tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/readme-answer")))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli.console, "width", tool.WIDTH)
+    monkeypatch.setattr(display.console, "width", tool.WIDTH)
     tool.unpack()
     assert tool.with_answer(README, tool.answer()) == README
 

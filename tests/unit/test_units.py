@@ -38,14 +38,11 @@ CONTRACTS = {
     "profiles": ("NAME", "recognises", "read"),
     "suites/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
     "verdict/findings": ("TITLE", "find"),
-    "plots": ("TITLE", "HELP", "SCOPE", "chart"),
+    "plots/kinds": ("TITLE", "HELP", "SCOPE", "chart"),
     "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),
-    "exports": ("TITLE", "SUFFIX", "write"),
-    "cli": ("ORDER", "GROUP", "EXAMPLES"),
+    "exports/formats": ("TITLE", "SUFFIX", "write"),
+    "cli/commands": ("ORDER", "GROUP", "EXAMPLES"),
 }
-IMPORTED = {"pypi", "show", "run", "compare", "script", "status", "winner_map", "bars"}
-"""Units that others name: the source that installs, commands that others do a part of, the plot that the page makes,
-and the one that others draw their ends into."""
 
 
 def unit_files(folder: str) -> list[Path]:
@@ -84,7 +81,7 @@ def test_the_table_of_units_is_what_is_walked_here() -> None:
 
 @pytest.mark.parametrize(("folder", "path"), UNITS, ids=lambda value: getattr(value, "stem", ""))
 def test_a_unit_is_complete(folder: str, path: Path) -> None:
-    wanted = {*CONTRACTS[folder], *([path.stem] if folder == "cli" else [])}
+    wanted = {*CONTRACTS[folder], *([path.stem] if folder == "cli/commands" else [])}
     missing = wanted - defined(path)
     assert not missing, f"{path}: lacks {', '.join(sorted(missing))}; see the table of units in ARCHITECTURE.md"
     assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: say in a docstring what it is"
@@ -106,7 +103,7 @@ def sources() -> dict[Path, tuple[list[str], list[tuple[int, set[object]]]]]:
 
 @pytest.mark.parametrize("folder", CONTRACTS)
 def test_no_unit_is_named_where_it_would_have_to_be_added(folder: str) -> None:
-    units = {path.stem for path in unit_files(folder)} - IMPORTED
+    units = {path.stem for path in unit_files(folder)}
     spelt = [names_of(path) for path in unit_files(folder)]
     for path, (imported, listings) in sources().items():
         assert not units & {name.rpartition(".")[2] for name in imported if folder in name.replace(".", "/")}
@@ -125,7 +122,7 @@ def test_a_preset_is_a_plan_with_cases(name: str) -> None:
 
 def test_a_command_and_each_of_its_parameters_has_help() -> None:
     commands = get_command(application()).commands  # type: ignore[attr-defined]
-    assert set(commands) == {path.stem.rstrip("_") for path in unit_files("cli")}
+    assert set(commands) == {path.stem.rstrip("_") for path in unit_files("cli/commands")}
     for name, command in commands.items():
         assert command.help, name
         for parameter in command.params:
@@ -156,7 +153,7 @@ def find(view):
     yield Finding(kind="added", title=TITLE, text=text, advice="", cases=[], severity="note")
 """
 PLOT = """
-from rankbench.plots import Chart
+from rankbench.plots.chart import Chart
 TITLE, HELP, SCOPE = "Added", "A plot of a test.", "placement"
 def chart(view):
     return Chart({}, "added", "", {"rows": [{"cases": len(view.cases)}]})
@@ -217,7 +214,7 @@ ADDED = {
         "from rankbench import store\n"
         "from rankbench.model import Stop\n"
         "from rankbench.plan import notation\n"
-        "from rankbench.verdict.stopping import decide\n"
+        "from rankbench.evaluation.stopping import decide\n"
         "own = msgspec.structs.replace(store.open(Path('made')).campaign.plan, stop=Stop(until='half 40%'))\n"
         "print(notation.until('half 40%').amount, *(decide(own, None, [1.0] * blocks).stop for blocks in (4, 5)))\n"
         "print(notation.UNTIL_HELP)",
@@ -242,16 +239,16 @@ ADDED = {
         FINDING,
         "from pathlib import Path\n"
         "from rankbench import store\n"
-        "from rankbench.verdict.evaluation import evaluate\n"
+        "from rankbench.evaluation import evaluate\n"
         "found = evaluate(store.open(Path('made'))).verdict.findings\n"
         "print(*(one.text for one in found if one.kind == 'added'))",
         "9 cases were looked at.",
     ),
-    "plots/added.py": (
+    "plots/kinds/added.py": (
         PLOT,
         "from pathlib import Path\n"
         "from rankbench import plots, store\n"
-        "from rankbench.verdict.evaluation import evaluate\n"
+        "from rankbench.evaluation import evaluate\n"
         "found = plots.charts(evaluate(store.open(Path('made'))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
@@ -262,7 +259,7 @@ ADDED = {
         "from pathlib import Path\n"
         "from rankbench import report, store\n"
         "from rankbench.cli import main\n"
-        "from rankbench.verdict.evaluation import evaluate\n"
+        "from rankbench.evaluation import evaluate\n"
         "found = evaluate(store.open(Path('made')))\n"
         "page = report.html(found)\n"
         "wanted = '<a href=\"#added-table\">Added</a>', 'What was added.', 'data-table=\"added\"'\n"
@@ -277,7 +274,7 @@ ADDED = {
         "from rankbench.launch import schedulers\nprint(schedulers.known()['oar'].title, len(schedulers.known()))",
         "OAR 7",
     ),
-    "cli/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),
+    "cli/commands/added.py": (COMMAND, "from rankbench.cli import main; main()", "hello"),
     "plan/presets/added.toml": (
         PRESET,
         "from rankbench import launch, plan\nprint(plan.load(plan.preset('added'), launch.machine()).question)",
@@ -294,7 +291,7 @@ def test_one_new_file_is_found_and_used(file: str, tmp_path: Path) -> None:
     library.make(tmp_path / "attic" / "mpich", "9.1")
     campaigns.make_campaign(tmp_path / "made", launches=1)
     done = subprocess.run(
-        [sys.executable, "-c", program, *(["added"] if file.startswith("cli/") else [])],
+        [sys.executable, "-c", program, *(["added"] if file.startswith("cli/commands/") else [])],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path / "copy")},
         capture_output=True,

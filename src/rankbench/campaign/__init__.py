@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankbench.campaign.examination import Refusal
 from rankbench.campaign.loop import Decide, Watch, blocks_done, run
+from rankbench.campaign.preflight import Refusal
 from rankbench.campaign.preparation import Prepared, Wanted, prepare
 from rankbench.campaign.progress import Progress
 from rankbench.plan.stop_rules import Decision

@@ -11,9 +11,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench import launch, libraries, samples
-from rankbench.campaign import endings
+from rankbench.campaign import exit_causes
 from rankbench.campaign.launching import WRONG_DATA_EXIT
-from rankbench.campaign.seating import core, not_as_asked
+from rankbench.campaign.pinning import core, not_as_asked
 from rankbench.launch.topology import numbers
 from rankbench.model import LaunchFacts, Library, Outcome, Placement, RankbenchError, RankFact, Record, Step, Stream
 
@@ -115,7 +115,7 @@ def looked_at(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]
 def explained(library: Library, outcome: Outcome, output: Path) -> str | None:
     """Return what a launch that went wrong means, as far as what it printed tells."""
     said = output.read_text(encoding="utf-8", errors="replace")
-    return libraries.family_of(library).explain(said) or endings.meaning(said, outcome.exit_code)
+    return libraries.family_of(library).explain(said) or exit_causes.meaning(said, outcome.exit_code)
 
 
 def judged(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
@@ -207,8 +207,8 @@ def wrong_end(outcome: Outcome, stream: Stream, explanation: str | None, said: s
     if outcome.exit_code == 0 and stream.complete:
         return ""
     if outcome.hung and stream.complete:
-        return endings.UNFINISHED
-    how = f"hung for {LIMIT_S:g} s" if outcome.hung else endings.ending_text(outcome.exit_code, said)
+        return exit_causes.UNFINISHED
+    how = f"hung for {LIMIT_S:g} s" if outcome.hung else exit_causes.ending_text(outcome.exit_code, said)
     how += " but no result" * (outcome.exit_code == 0)
     lines = filter(None, (line.strip(" -=") for line in said.splitlines()))
     return f"{how}: {explanation or next(lines, 'it printed nothing')}"

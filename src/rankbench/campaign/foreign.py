@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import libraries, units
-from rankbench.campaign import endings
-from rankbench.campaign.endings import EMPTY, Ending
+from rankbench.campaign import exit_causes
+from rankbench.campaign.exit_causes import EMPTY, Ending
 from rankbench.model import CaseResult, CaseStatus, LaunchStatus, RankbenchError, Stream, SuiteSpec
 from rankbench.suites import Text, lines, reading, tools
 from rankbench.suites.figures import result
@@ -241,7 +241,7 @@ def command(order: Order, made: Program, folder: Path) -> list[str]:
 
 def classed(order: Order, operation: Operation, outcome: Outcome, output: Path, log: str) -> Ending:
     """Return how a launch ended, with what its output says of each case; the first size that is not there broke it."""
-    how = endings.ending_text(outcome.exit_code, log, order.placement.ranks)
+    how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     try:
         text = Text(str(output), printed(output, whole=not outcome.hung and not outcome.exit_code))
         tables = [one for one in reading.read_text(text) if is_of(one, operation)]

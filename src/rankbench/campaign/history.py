@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.campaign.endings import ended_from_outside
+from rankbench.campaign.exit_causes import ended_from_outside
 from rankbench.model import CaseStatus, LaunchStatus, least_restful
 
 if TYPE_CHECKING:

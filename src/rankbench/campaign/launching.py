@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import files, launch, libraries, samples
-from rankbench.campaign import endings, foreign
-from rankbench.campaign.endings import EMPTY, Ending
-from rankbench.campaign.seating import seated
+from rankbench.campaign import exit_causes, foreign
+from rankbench.campaign.exit_causes import EMPTY, Ending
+from rankbench.campaign.pinning import seated
 from rankbench.model import (
     THREADS,
     Candidate,
@@ -138,12 +138,12 @@ def _made(
 ) -> list[Made | launch.UnwatchedError]:
     steps = [_step(order, folder / str(place) if turns else folder, turns, place) for place, order in enumerate(orders)]
     before, unknown_before = state(orders[0])
-    around = endings.surroundings(folder)
+    around = exit_causes.surroundings(folder)
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     found = performed(orders, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
     after, unknown_after = state(orders[0])
-    evidence = endings.evidence(around, endings.surroundings(folder))
+    evidence = exit_causes.evidence(around, exit_causes.surroundings(folder))
     made: list[Made | launch.UnwatchedError] = []
     outcomes = [one.outcome for one in found if isinstance(one, Ending) and one.outcome]
     for order, step, ending in zip(orders, steps, found, strict=True):
@@ -152,7 +152,7 @@ def _made(
             continue
         log = tail(step.output)
         code = ending.outcome.exit_code if ending.outcome and not order.program else None
-        if why := endings.unwritten(code, log):
+        if why := exit_causes.unwritten(code, log):
             raise RankbenchError(f"{step.watch}: cannot be written ({why}); what was stored before is safe")
         circumstances = Circumstances(
             started=started.isoformat(timespec="milliseconds"),
@@ -202,7 +202,7 @@ def recorded(
     """Return the record of a launch that has ended, and its rows."""
     well, family = ending.status == LaunchStatus.OK, libraries.family_of(order.library)
     code = ending.outcome.exit_code if ending.outcome else None
-    meaning = None if well else family.explain(log) or endings.meaning(log, code, order.placement.ranks)
+    meaning = None if well else family.explain(log) or exit_causes.meaning(log, code, order.placement.ranks)
     record = Launch(
         number=order.number,
         block=order.turn.block,
@@ -311,14 +311,14 @@ def classed(order: Order, outcome: Outcome, stream_file: Path, log: str = "") ->
         status = LaunchStatus.HUNG if outcome.hung else LaunchStatus.CRASHED
         return Ending(status, f"its stream is damaged: {stream.damage}", outcome, stream)
     if outcome.hung and stream.complete:
-        return Ending(LaunchStatus.HUNG, endings.UNFINISHED, outcome, stream)
+        return Ending(LaunchStatus.HUNG, exit_causes.UNFINISHED, outcome, stream)
     if outcome.hung:
         return Ending(LaunchStatus.HUNG, f"no sign of life for {order.plan.launch_limit_s:g} s", outcome, stream)
-    if not stream.complete and (found := endings.stuck(log)):
+    if not stream.complete and (found := exit_causes.stuck(log)):
         case_status, reason = found
         launch_status = LaunchStatus.HUNG if case_status == CaseStatus.HUNG else LaunchStatus.CRASHED
         return Ending(launch_status, reason, outcome, stream, case_status)
-    how = endings.ending_text(outcome.exit_code, log, order.placement.ranks)
+    how = exit_causes.ending_text(outcome.exit_code, log, order.placement.ranks)
     if not stream.facts:
         return Ending(LaunchStatus.REFUSED, f"did not start: {how}", outcome, stream)
     if not stream.complete:

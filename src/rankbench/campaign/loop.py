@@ -18,8 +18,8 @@ import polars as pl
 
 from rankbench import plan
 from rankbench.campaign import launching
-from rankbench.campaign.examination import Refusal
 from rankbench.campaign.history import History, Turn
+from rankbench.campaign.preflight import Refusal
 from rankbench.launch import UnwatchedError
 from rankbench.launch.turns import MOST_LAUNCHES
 from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError

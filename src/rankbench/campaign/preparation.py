@@ -20,7 +20,7 @@ import msgspec
 
 from rankbench import build, files, libraries, plan, store
 from rankbench.campaign import changes, foreign
-from rankbench.campaign.examination import Refusal, examine
+from rankbench.campaign.preflight import Refusal, examine
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench import units
-from rankbench.libraries import derived, families, inspection, modulefiles, sources
+from rankbench.libraries import derived, families, inspection, modulefiles, sources, wheels
 from rankbench.libraries.derived import environment_for, mapped_wrong
 from rankbench.libraries.families import Family, recognise
-from rankbench.libraries.sources import Installation, Search, pypi
+from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
 
 if TYPE_CHECKING:
@@ -73,18 +73,18 @@ def find(search: Search) -> list[Library]:
 
 def install(requirement: str, home: Path) -> Library:
     """Install `family` or `family==version` from PyPI below the home and return it."""
-    return inspection.describe(pypi.install(requirement, home))
+    return inspection.describe(wheels.install(requirement, home))
 
 
 def installed(requirement: str, home: Path) -> Library | None:
     """Return what an earlier `install` made of the same requirement, if anything."""
-    found = pypi.installed(requirement, home)
+    found = wheels.installed(requirement, home)
     return inspection.describe(found) if found else None
 
 
 def offered() -> list[str]:
     """Return the names of the libraries that can be installed."""
-    return pypi.offered()
+    return wheels.offered()
 
 
 def meant(spec: CandidateSpec, found: list[Library]) -> Library:
@@ -123,7 +123,7 @@ def choose(wanted: str, found: Sequence[Library]) -> Library:
     fitting = [library for library in found if library.family == family and version in ("", library.version)]
     if not named_so and not fitting:
         raise RankbenchError(f"{wanted}: no such library here{offer(wanted, family, found)}")
-    return max(named_so or fitting, key=lambda library: pypi.numbers(library.version))
+    return max(named_so or fitting, key=lambda library: wheels.numbers(library.version))
 
 
 def schemes() -> dict[str, Callable[[str], Installation]]:

@@ -24,6 +24,7 @@ from rankbench.model.campaigns import Campaign, Imported, Look
 from rankbench.model.columns import Column, Described, Passes, columns_of
 from rankbench.model.launches import (
     BROKEN,
+    FAILURES,
     LATE_START,
     LEAST_REST,
     REST_PART,
@@ -63,6 +64,7 @@ from rankbench.model.verdicts import CaseVerdict, Claim, Comparison, Finding, Gr
 __all__ = [
     "ALL_RANKS",
     "BROKEN",
+    "FAILURES",
     "FILLED",
     "FORMS",
     "LATE_START",

@@ -41,6 +41,8 @@ LATE_START = "late-start"
 """The `cause` of a case that was refused since not one of its rounds began in time on all ranks."""
 BROKEN = (CaseStatus.CRASHED, CaseStatus.HUNG, CaseStatus.FAILED, CaseStatus.WRONG_DATA)
 """How a case ends by a fault of the library, not of the machine or the plan."""
+FAILURES = (CaseStatus.WRONG_DATA, CaseStatus.CRASHED, CaseStatus.HUNG)
+"""What a candidate did wrong, and not the plan or the machine."""
 
 
 class RankFact(Record, frozen=True):

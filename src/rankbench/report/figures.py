@@ -9,8 +9,9 @@ import vl_convert
 
 from rankbench import files, plots, units
 from rankbench.model import RankbenchError
+from rankbench.plots import forms
 from rankbench.report.tables import smallest_cases
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SHOWN = 3
 """Cases that are named of those on which a sentence or a finding rests."""
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: nobody looks at a thousand of them."""
-PAPER = {**plots.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
+PAPER = {**forms.theme("#111111", "#555555", "#dddddd"), "background": "#ffffff"}
 
 
 def write_figures(folder: Path, view: CampaignView, formats: Iterable[str]) -> list[Path]:
@@ -47,7 +48,7 @@ def write_figures(folder: Path, view: CampaignView, formats: Iterable[str]) -> l
     files.make_folder(folder)
     written = []
     told = {*evidence_cases(view), *smallest_cases(view)} - view.pair_cases
-    in_matrix = {naming.line_key(case) for case in view.cases if case.key in view.pair_cases}
+    in_matrix = {case_labels.line_key(case) for case in view.cases if case.key in view.pair_cases}
     left_out = in_matrix | lines_left_out(view)
     for plot, key, chart in plots.charts(view, told):
         if key in left_out:

@@ -13,10 +13,12 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-from rankbench import plots, units
+from rankbench import units
 from rankbench.language import format_text, render
 from rankbench.model import RankbenchError
-from rankbench.plots import Chart
+from rankbench.plots import axes, forms, palette
+from rankbench.plots import marks as plots_marks
+from rankbench.plots.chart import Chart
 from rankbench.quantities import format_ratio
 from rankbench.report.figures import FORMATS, PAPER
 from rankbench.report.tables import Cell, Table
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from rankbench.plots import Row
+    from rankbench.across.trend import History, Past, Series, Turn
+    from rankbench.plots.chart import Row
     from rankbench.verdict.measures import Measure
-    from rankbench.verdict.over_time import History, Past, Series, Turn
 
 COLUMNS = ["case", "candidate", "first", "last", "last / first", "history"]
 BARS = "▁▂▃▄▅▆▇█"
@@ -215,9 +217,9 @@ def row(told: History, one: Series, place: int, measure: Measure) -> Row:
         "campaign": past.name,
         "date": past.date,
         "made of": point.candidate,
-        "value": plots.rounded(measure.value(point.typical_ns)),
-        "low": plots.rounded(min(ends)),
-        "high": plots.rounded(max(ends)),
+        "value": plots_marks.rounded(measure.value(point.typical_ns)),
+        "low": plots_marks.rounded(min(ends)),
+        "high": plots_marks.rounded(max(ends)),
         "typical": measure.spelt(point.typical_ns),
         "interval": measure.interval(point.low_ns, point.high_ns),
         "launches": point.launches,
@@ -236,7 +238,7 @@ def steady(one: Series, measure: Measure) -> Iterator[Row]:
             "candidate": one.candidate,
             "position": part[0].campaign + 0.5,
             "end": part[-1].campaign + 1.5,
-            "value": plots.rounded(measure.value(mean)),
+            "value": plots_marks.rounded(measure.value(mean)),
         }
 
 
@@ -269,8 +271,8 @@ class Words(NamedTuple):
     @property
     def span(self) -> tuple[float, float]:
         """Return from where to where they reach, in pixels."""
-        at = (self.place + 0.1) * plots.WIDTH / (self.campaigns + 0.2)
-        width = plots.LETTER * max(map(len, self.lines)) + 8
+        at = (self.place + 0.1) * forms.WIDTH / (self.campaigns + 0.2)
+        width = palette.LETTER * max(map(len, self.lines)) + 8
         return (at - width, at) if self.side == "left" else (at, at + width)
 
     def meets(self, other: Words) -> bool:
@@ -294,18 +296,18 @@ def stacked(marks: Sequence[Words]) -> list[Row]:
 def form(candidates: Sequence[str], measure: Measure, pasts: Sequence[Past], above: int) -> Row:
     """Return points with intervals, levels, and marks of changes whose words take so many lines above the view."""
     scale = alt.Scale(type="log", nice=False, padding=14)
-    y = alt.Y("value:Q", scale=scale, axis=plots.value_axis(measure, plain(measure)))
+    y = alt.Y("value:Q", scale=scale, axis=axes.value_axis(measure, plain(measure)))
     legend = alt.Legend(orient="top", symbolOpacity=1, symbolStrokeWidth=0, offset=18 + LINE * above)
-    colour = alt.Color("candidate:N", title=None, scale=plots.colours(candidates), legend=legend)
-    points = alt.Chart(plots.data("points")).encode(
+    colour = alt.Color("candidate:N", title=None, scale=palette.colours(candidates), legend=legend)
+    points = alt.Chart(forms.data("points")).encode(
         x=axis(pasts),
         color=colour,
-        tooltip=plots.tooltips("candidate", "campaign", "date", "made of", "typical", "interval", "launches"),
+        tooltip=forms.tooltips("candidate", "campaign", "date", "made of", "typical", "interval", "launches"),
     )
-    line = points.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=plots.dash(candidates))
+    line = points.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=palette.dash(candidates))
     interval = points.mark_rule(strokeWidth=2, strokeOpacity=0.6).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
-    point = points.mark_point(size=45, filled=True, opacity=1).encode(y=y, shape=plots.shape(candidates))
-    return plots.form([*marks(pasts, above), levels(pasts, colour, scale), line, interval, point], 300)
+    point = points.mark_point(size=45, filled=True, opacity=1).encode(y=y, shape=palette.shape(candidates))
+    return forms.form([*marks(pasts, above), levels(pasts, colour, scale), line, interval, point], 300)
 
 
 def axis(pasts: Sequence[Past]) -> alt.X:
@@ -325,14 +327,14 @@ def axis(pasts: Sequence[Past]) -> alt.X:
 
 def levels(pasts: Sequence[Past], colour: alt.Color, scale: alt.Scale) -> alt.Chart:
     """Return a broad bar for each level."""
-    bar = alt.Chart(plots.data("levels")).mark_rule(strokeWidth=7, strokeOpacity=0.25, strokeCap="butt")
+    bar = alt.Chart(forms.data("levels")).mark_rule(strokeWidth=7, strokeOpacity=0.25, strokeCap="butt")
     drawn: alt.Chart = bar.encode(x=axis(pasts), x2="end:Q", y=alt.Y("value:Q", scale=scale), color=colour)
     return drawn
 
 
 def marks(pasts: Sequence[Past], above: int) -> list[alt.Chart]:
     """Return a rule where something changed, and in so many lines above the view what did."""
-    base = alt.Chart(plots.data("changes")).encode(x=axis(pasts))
+    base = alt.Chart(forms.data("changes")).encode(x=axis(pasts))
     rule = base.transform_filter("datum.first").mark_rule(color="#888888", strokeDash=[4, 3])
     return [rule, *(words(base, side, line) for side in ("left", "right") for line in range(above))]
 

@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from rankbench.across.gate import counts
 from rankbench.language import render
-from rankbench.verdict.gating import counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankbench.verdict.gating import Check
+    from rankbench.across.gate import Check
 
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may hold, such as the escapes of a coloured log."""

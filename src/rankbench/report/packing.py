@@ -13,7 +13,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankbench.plots import Chart, Row
+    from rankbench.plots.chart import Chart, Row
     from rankbench.report.tables import Cell, Table
 
 LEVEL = 6

@@ -17,12 +17,13 @@ from markupsafe import Markup, escape
 from rankbench import files, plots, units
 from rankbench.language import Text, format_text, render
 from rankbench.plan import notation, stop_rules
-from rankbench.plots import winner_map
+from rankbench.plots import captions, palette, winner_cells
+from rankbench.plots import forms as plots_forms
 from rankbench.quantities import format_size, format_whole
 from rankbench.report import foreign_tables, packing, tables
 from rankbench.report.figures import SHOWN, alike, evidence_cases
 from rankbench.report.method import paragraphs
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("data.js", "charts.js", "map.js", "tables.js", "filters.js", "page.js")
 """What the page does, in the order in which it is read."""
-THEME = plots.theme("var(--ink)", "var(--muted)", "var(--grid)")
+THEME = plots_forms.theme("var(--ink)", "var(--muted)", "var(--grid)")
 """Charts take the page's own colours, so that a switch of the theme or a print needs no drawing."""
 DRAWN_FROM_THE_BOOK = "winner_map"
 MAIN = "results"
@@ -107,7 +108,7 @@ def contents(view: CampaignView) -> dict[str, Any]:
         "scopes": scopes(view),
         "maps": maps(view),
         "lines": {key: line_of(part) for key, part in view.parts("line")},
-        "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots).items()},
+        "plots": {name: (plot.TITLE, plot.HELP) for name, plot in units.modules(plots.kinds).items()},
         "sections": sections,
         "main": MAIN,
         "drawn": {*charts},
@@ -138,15 +139,15 @@ def contents(view: CampaignView) -> dict[str, Any]:
 
 def legend(view: CampaignView) -> list[tuple[str, str, str]]:
     """Return each candidate's name, letter and colour in the winner map."""
-    letters = plots.initials(view.candidates)
-    colours = plots.cycle(plots.COLOURS, len(view.candidates))
+    letters = captions.initials(view.candidates)
+    colours = palette.cycle(palette.COLOURS, len(view.candidates))
     return [(name, letters[name], colour) for name, colour in zip(view.candidates, colours, strict=True)]
 
 
 def maps(view: CampaignView) -> dict[str, tuple[str, str]]:
     """Return title and subtitle of the winner map of each placement that has one."""
-    parts = {place: (part, winner_map.shown(part)) for place, part in view.parts("placement")}
-    return {place: winner_map.headings(part, verdicts) for place, (part, verdicts) in parts.items() if verdicts}
+    parts = {place: (part, winner_cells.shown(part)) for place, part in view.parts("placement")}
+    return {place: winner_cells.headings(part, verdicts) for place, (part, verdicts) in parts.items() if verdicts}
 
 
 def line_of(part: CampaignView) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def scopes(view: CampaignView) -> dict[str, Any]:
         found = by_key.get(case)
         return SCOPES[known[plot].SCOPE](found) if found and plot in known else ""
 
-    known = units.modules(plots)
+    known = units.modules(plots.kinds)
     first = [(one.plot, one.cases[0]) for one in view.verdict.findings if one.cases]
     return {f"{plot} {case}": key_of(plot, case) for plot, case in first}
 
@@ -188,7 +189,7 @@ def section(name: str, kind: ModuleType, view: CampaignView, found: list[Table])
 
 def rests(view: CampaignView, sections: list[dict[str, Any]], numbers: dict[str, int]) -> dict[str, dict[str, str]]:
     """Return the numbers of the cases that charts of sections are made of, by plot and key, for the page's filters."""
-    known = units.modules(plots)
+    known = units.modules(plots.kinds)
     blocks = [block for part in sections for block in part["blocks"]]
     names = {block.plot for block in blocks if isinstance(block, tables.Charts)}
     names |= {name for block in blocks if isinstance(block, tables.Sizes) for name in block.plots}
@@ -270,8 +271,10 @@ def book(view: CampaignView) -> dict[str, Any]:
         "sizes": {str(case.size_bytes): format_size(case.size_bytes) for case in view.cases},
         "lines": {
             "key": [key for key, _, _ in firsts],
-            "call": [naming.call(case, operation) for _, case, operation in firsts],
-            "rest": ["".join(f", {word}" for word in naming.unusual(case, operation)) for _, case, operation in firsts],
+            "call": [case_labels.call(case, operation) for _, case, operation in firsts],
+            "rest": [
+                "".join(f", {word}" for word in case_labels.unusual(case, operation)) for _, case, operation in firsts
+            ],
             "placed": [tables.placed(view, case) for _, case, _ in firsts],
             "placement": [placements.index(case.placement) for _, case, _ in firsts],
             "kind": [operation.kind for _, _, operation in firsts],
@@ -283,12 +286,12 @@ def book(view: CampaignView) -> dict[str, Any]:
 
 def cases(view: CampaignView, line: dict[int, int]) -> dict[str, list[Any]]:
     """Return the columns of the cases: what the winner map shows of each, and by what it is filtered."""
-    letters = plots.initials(view.candidates)
+    letters = captions.initials(view.candidates)
     place = {name: number for number, name in enumerate(view.candidates)}
-    mapped = {id(verdict.case) for verdict in winner_map.shown(view)}
+    mapped = {id(verdict.case) for verdict in winner_cells.shown(view)}
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for case, verdict in zip(view.cases, view.shown_verdicts(), strict=True):
-        told = winner_map.cell(verdict, letters, view)
+        told = winner_cells.cell(verdict, letters, view)
         row = {
             "line": line[id(case)],
             "bytes": case.size_bytes,

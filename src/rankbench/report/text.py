@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankbench.language import format_text, render
 from rankbench.report import foreign_tables, tables
 from rankbench.report.figures import alike
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ def groups(view: CampaignView) -> Iterator[str]:
     """Yield the groups of lines whose curves look alike, each with its members."""
     names = {key: tables.line_name(part) for key, part in view.parts("line")}
     for group in alike(view.verdict):
-        members = naming.joined(names[line] for line in group.lines[1:])
+        members = case_labels.joined(names[line] for line in group.lines[1:])
         yield f"**{render(group.title)}** {render(group.text)} {format_text('Like it: {members}.', members=members)}"
 
 

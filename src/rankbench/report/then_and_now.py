@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rankbench.across.two_campaigns import between
 from rankbench.language import format_text, render
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table
 from rankbench.report.text import markdown_cell, markdown_table
-from rankbench.verdict.then_and_now import between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankbench.verdict.circumstances import Match
-    from rankbench.verdict.then_and_now import Change, Held, Remark, ThenAndNow
+    from rankbench.across.conditions import Match
+    from rankbench.across.two_campaigns import Change, Held, Remark, ThenAndNow
 
 SAME = "~"
 MARK = "°"

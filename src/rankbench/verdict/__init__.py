@@ -1,7 +1,6 @@
 """The verdict: who is fastest where, by how much, what looks wrong, and the conclusion in sentences. Pure.
 
-`evaluation.evaluate` and `over_time.history` alone read stores: they join store, statistics and this room for every
-command that needs it.
+One campaign; `across` compares several. `evaluation` reads the store and joins it with statistics and this room.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.language import Text, say
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 from rankbench.verdict.spans import clause
 from rankbench.verdict.wording import extent
 
@@ -56,7 +56,7 @@ def lines(view: CampaignView, fewest: int) -> list[Line]:
     for one in view.main_verdicts:
         case = one.case
         if case.quantity in TIMES and case.key not in view.pair_cases and not view.short_of_cores(case):
-            found.setdefault(naming.line_key(case), []).append(one)
+            found.setdefault(case_labels.line_key(case), []).append(one)
     return [
         Line(key, {one.case.size_bytes: one for one in sorted(verdicts, key=lambda one: one.case.size_bytes)})
         for key, verdicts in found.items()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rankbench.language import NOTHING, Text, capital, clauses, ended, listed, say
 from rankbench.statistics import pairs
 from rankbench.statistics.places import Places, places
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -84,10 +84,10 @@ def maps(
 ) -> list[Map]:
     """Return the maps of a campaign, those of one operation and size after each other."""
     matrices: dict[str, dict[Pair, Case]] = {}
-    told = naming.between_pairs(campaign.cases)
+    told = case_labels.between_pairs(campaign.cases)
     for case in (case for case in campaign.cases if case.key in told):
-        ends = naming.ends(case, operations[case.operation])
-        matrices.setdefault(naming.endless(case).key, {})[ends] = case
+        ends = case_labels.ends(case, operations[case.operation])
+        matrices.setdefault(case_labels.endless(case).key, {})[ends] = case
     names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
     seated = {
         (name, placement.name): places(
@@ -106,7 +106,7 @@ def maps(
 def one_map(cases: dict[Pair, Case], candidate: str, seated: Places, figures: pl.DataFrame, threshold: float) -> Map:
     """Return the map of one candidate."""
     own = pairs.table(figures.filter(candidate=candidate), {pair: case.key for pair, case in cases.items()})
-    return Map(naming.endless(next(iter(cases.values()))), candidate, cases, seated, own, threshold)
+    return Map(case_labels.endless(next(iter(cases.values()))), candidate, cases, seated, own, threshold)
 
 
 def standing(ranks: Collection[int], launches: Iterable[Launch], machine: Machine) -> tuple[list[int], Places]:

@@ -23,7 +23,7 @@ import msgspec
 from rankbench.language import NOTHING, Text, ended, listed, say
 from rankbench.quantities import format_size
 from rankbench.statistics.decision import Estimate, decide
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 from rankbench.verdict.extremes import along_sizes
 from rankbench.verdict.interim import penalty
 
@@ -122,11 +122,11 @@ def line(view: CampaignView, call: Calls, placement: str) -> list[Case]:
     ]
     lines: dict[str, list[Case]] = {}
     for case in fitting:
-        lines.setdefault(naming.line_key(case), []).append(case)
+        lines.setdefault(case_labels.line_key(case), []).append(case)
 
     def plainness(cases: list[Case]) -> tuple[bool, int]:
         operation = view.operations[call.operation]
-        return cases[0].form != operation.form, len(naming.unusual(cases[0], operation))
+        return cases[0].form != operation.form, len(case_labels.unusual(cases[0], operation))
 
     plainest = min(lines.values(), key=plainness) if lines else []
     return sorted(plainest, key=lambda case: case.size_bytes)

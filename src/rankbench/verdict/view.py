@@ -23,7 +23,7 @@ from rankbench.statistics.rings import hop_costs, ring_modes, rings
 from rankbench.statistics.scaling import over_nodes, scaled
 from rankbench.statistics.starts import start_effects, usual_starts
 from rankbench.statistics.tails import fit_tail
-from rankbench.verdict import maps, measures, naming
+from rankbench.verdict import case_labels, maps, measures
 from rankbench.verdict.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ NO_LAST_RANKS = pl.DataFrame(
 SCOPES: dict[str, Callable[[Case], str]] = {
     "campaign": lambda _case: "campaign",
     "placement": lambda case: case.placement,
-    "line": naming.line_key,
-    "places": lambda case: naming.line_key(placeless(case)),
+    "line": case_labels.line_key,
+    "places": lambda case: case_labels.line_key(placeless(case)),
     "scale": lambda case: placeless(case).key,
-    "matrix": lambda case: naming.endless(case).key,
+    "matrix": lambda case: case_labels.endless(case).key,
     "case": lambda case: case.key,
     "near": lambda case: case.key,
 }
@@ -237,7 +237,7 @@ class CampaignView:
     @lookup
     def pair_cases(self) -> set[str]:
         """Keys of the cases that were made between several pairs of ranks, and are shown as a matrix."""
-        return naming.between_pairs(self.campaign.cases)
+        return case_labels.between_pairs(self.campaign.cases)
 
     @lookup
     def scaled(self) -> dict[str, dict[Site, Case]]:
@@ -444,15 +444,15 @@ class CampaignView:
 
     def case_name(self, case: Case) -> str:
         """Name a case: `put 8 B, epoch=fence`."""
-        return naming.full(case, self.operation(case))
+        return case_labels.full(case, self.operation(case))
 
     def line_name(self) -> str:
         """Name the cases to show, which differ in size only."""
-        return naming.line(self.cases[0], self.operation(self.cases[0]))
+        return case_labels.line(self.cases[0], self.operation(self.cases[0]))
 
     def size_text(self, case: Case) -> str:
         """Return a case's message size."""
-        return naming.size(case, self.operation(case))
+        return case_labels.size(case, self.operation(case))
 
     def lines(self) -> Iterator[tuple[str, list[CaseVerdict]]]:
         """Yield the times that differ in size only, by size, with a title such as `allreduce persistent`.
@@ -468,7 +468,7 @@ class CampaignView:
             yield f"{title} between pairs of ranks" if pairs else title, verdicts
 
     def _merged(self, case: Case) -> Case:
-        return naming.endless(case) if case.key in self.pair_cases else case
+        return case_labels.endless(case) if case.key in self.pair_cases else case
 
     def title(self, case: Case) -> str:
         """Name a case without its size: only what sets it apart from the campaign's other cases."""
@@ -482,7 +482,7 @@ class CampaignView:
         return f"{title} ({unusual})" if unusual else title
 
     def _unusual(self, case: Case) -> list[str]:
-        words = naming.unusual(case, self.operation(case))
+        words = case_labels.unusual(case, self.operation(case))
         return ["overall time" if word == "quantity=overlap" else word for word in words]
 
     def full_title(self, case: Case) -> str:
@@ -492,7 +492,7 @@ class CampaignView:
 
 def line_key(case: Case) -> tuple[str, str]:
     """Return what cases have in common that differ in size only; those of one placement follow each other."""
-    return case.placement, naming.line_key(case)
+    return case.placement, case_labels.line_key(case)
 
 
 def judgeable(figures: pl.DataFrame) -> pl.DataFrame:

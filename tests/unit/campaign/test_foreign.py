@@ -35,7 +35,7 @@ from rankbench.suites.tools import imb, osu
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankbench.campaign.endings import Ending
+    from rankbench.campaign.exit_causes import Ending
     from rankbench.model import Library, Operation, Plan
 
 LATENCY = next(one for one in osu.OPERATIONS if one.name == "osu-latency")

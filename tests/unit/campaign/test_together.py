@@ -14,12 +14,11 @@ import pytest
 from fakes.library import behave
 from unit.campaign.test_blocks import PLAN, assert_sound, go_on, libraries, prepare, run, statuses
 
-from rankbench import campaign, plan
+from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress
 from rankbench.campaign.loop import UNWATCHED_LAUNCHES
 from rankbench.language import render
 from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError, least_restful
-from rankbench.verdict import evaluation
 
 __all__ = ["libraries"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes.campaigns import Truth, make_campaign
 
-from rankbench.cli import console
-from rankbench.cli.advise import advise
+from rankbench.cli.commands.advise import advise
+from rankbench.cli.display import console
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth, make_campaign
 
+from rankbench import evaluation
 from rankbench.campaign import Decision
-from rankbench.cli import answer, console, spread_lines
-from rankbench.cli.run import conclude
+from rankbench.cli.conclusion import conclude
+from rankbench.cli.display import answer, console, spread_lines
 from rankbench.language import render
-from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from rankbench.model import Case

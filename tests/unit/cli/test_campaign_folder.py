@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.cli import campaign_folder
+from rankbench.cli.folders import campaign_folder
 from rankbench.model import RankbenchError
 
 PLAN = 'question = "?"\ncandidates = ["mpich"]\noperations = ["barrier"]\n'

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from fakes.campaigns import CANDIDATES, Truth, campaign, make_campaign
 
-from rankbench.cli import console
-from rankbench.cli.compare import compare, pair
+from rankbench.cli.commands.compare import compare, pair
+from rankbench.cli.display import console
 from rankbench.model import Campaign, Candidate, CaseStatus, RankbenchError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes.nights import CASES, night, slower
 
-from rankbench.cli import console
-from rankbench.cli.compare import compare
+from rankbench.cli.commands.compare import compare
+from rankbench.cli.display import console
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

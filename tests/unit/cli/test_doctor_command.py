@@ -10,10 +10,10 @@ import typer
 from fakes import library as fake
 
 from rankbench import launch, libraries
-from rankbench.campaign.hindrances import Hindrance
-from rankbench.cli import console
-from rankbench.cli import doctor as command
-from rankbench.cli.doctor import doctor
+from rankbench.cli.commands import doctor as command
+from rankbench.cli.commands.doctor import doctor
+from rankbench.cli.display import console
+from rankbench.launch.machine_checks import Hindrance
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from fakes import campaigns
 from typer.testing import CliRunner
 
 from rankbench import cli, exports, store
-from rankbench.cli import console
+from rankbench.cli.display import console
+from rankbench.exports import writing
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def test_an_export_does_not_go_where_a_link_in_the_campaign_leads(folder: Path, 
 
 def test_a_name_that_is_no_name_of_a_file(tmp_path: Path) -> None:
     made = campaigns.make_campaign(tmp_path / "c", launches=1, samples=10)
-    assert exports.file_name("a b/c: d") == "a-b-c-d"
-    assert exports.file_name("...") == "campaign"
-    assert exports.file_name("größe~1@x+y=2") == "größe~1@x+y=2"
+    assert writing.file_name("a b/c: d") == "a-b-c-d"
+    assert writing.file_name("...") == "campaign"
+    assert writing.file_name("größe~1@x+y=2") == "größe~1@x+y=2"
     assert export(made.folder, "--as", "duckdb") == [f"wrote {tmp_path}/c/exports/c.sql"]

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from fakes.campaigns import cases_of, make_campaign, slower_beta
 
-from rankbench.cli.advise import advise
-from rankbench.cli.gate import gate
-from rankbench.cli.get import get
-from rankbench.cli.show import show
-from rankbench.cli.status import status
+from rankbench.cli.commands.advise import advise
+from rankbench.cli.commands.gate import gate
+from rankbench.cli.commands.get import get
+from rankbench.cli.commands.show import show
+from rankbench.cli.commands.status import status
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

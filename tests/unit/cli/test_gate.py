@@ -13,13 +13,13 @@ from fakes.nights import CASES, Fate, night, slower
 from typer.testing import CliRunner
 
 from rankbench import cli, statistics
-from rankbench.cli import console
+from rankbench.across import gate as gating
+from rankbench.across.gate import Check
+from rankbench.across.two_campaigns import hold
+from rankbench.cli.display import console
 from rankbench.language import say
 from rankbench.model import CaseStatus, RankbenchError
 from rankbench.report.junit import clean, junit
-from rankbench.verdict import gating
-from rankbench.verdict.gating import Check
-from rankbench.verdict.then_and_now import hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

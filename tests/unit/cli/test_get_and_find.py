@@ -10,9 +10,9 @@ from fakes import library as fake
 from fakes import modules
 
 from rankbench import libraries
-from rankbench.cli import console
-from rankbench.cli.find import find, short
-from rankbench.cli.get import get
+from rankbench.cli.commands.find import find, short
+from rankbench.cli.commands.get import get
+from rankbench.cli.display import console
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankbench import cli, plan
-from rankbench.cli._help import GROUPS
+from rankbench.cli.help_pages import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,12 +11,12 @@ import pytest
 from fakes.nights import CASES, Fate, night, rewrite, slower
 
 from rankbench import store
-from rankbench.cli import console
-from rankbench.cli.history import history
+from rankbench.across import trend
+from rankbench.cli.commands.history import history
+from rankbench.cli.display import console
 from rankbench.model import Calls, CaseStatus, RankbenchError
 from rankbench.report import history as told_as
 from rankbench.report.history import Words
-from rankbench.verdict import over_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,12 +156,12 @@ def test_it_is_drawn_with_the_change_marked(nights: Path, tmp_path: Path, capsys
 def test_everything_is_drawn_where_nothing_changed(tmp_path: Path) -> None:
     for day in (1, 2):
         night(tmp_path / f"n{day}", day=day, control=False, launches=2)
-    told = over_time.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
+    told = trend.history([store.open(tmp_path / f"n{day}") for day in (1, 2)])
     assert [key for key, _ in told_as.charts(told)] == [case.key for case in CASES]
 
 
 def test_a_chart_holds_points_levels_and_the_mark(nights: Path) -> None:
-    told = over_time.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
+    told = trend.history([store.open(nights / f"night-{day}") for day in range(1, 9)])
     ((key, chart),) = told_as.charts(told)
     assert key == BARRIER[0].key
     assert chart.subtitle == "median of each launch, median over 3 launches of a campaign, with its interval"
@@ -239,7 +239,7 @@ def test_campaigns_of_one_name_go_by_their_folders(tmp_path: Path) -> None:
     for day in (1, 2):
         made = night(tmp_path / f"n{day}", day=day, control=False, launches=2)
         rewrite(made.folder, msgspec.structs.replace(made.campaign, name="nightly"))
-    told = over_time.history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
+    told = trend.history([store.open(tmp_path / f"n{day}") for day in (2, 1)])
     assert [past.name for past in told.pasts] == [str(tmp_path / "n1"), str(tmp_path / "n2")]
 
 
@@ -252,8 +252,8 @@ def test_candidates_are_followed_over_a_gap_and_new_ones_begin_anew(tmp_path: Pa
             (3, "1.1", ("alpha", "beta", "gamma")),
         )
     ]
-    told = over_time.history(made)
-    tracks = {(track.title): track.names for track in over_time.tracks(told.pasts)}
+    told = trend.history(made)
+    tracks = {(track.title): track.names for track in trend.tracks(told.pasts)}
     assert tracks == {
         "alpha": {0: "alpha-1.0", 2: "alpha-1.1"},
         "beta": {0: "beta", 1: "beta", 2: "beta"},

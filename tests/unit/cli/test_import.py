@@ -9,7 +9,7 @@ import pytest
 from fakes import imports, printed
 
 from rankbench import cli, store
-from rankbench.cli import console
+from rankbench.cli.display import console
 from rankbench.report.meanings import page
 
 if TYPE_CHECKING:

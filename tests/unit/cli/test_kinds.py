@@ -11,10 +11,10 @@ import pytest
 from fakes import campaigns, kinds
 from rich.console import Console
 
-from rankbench.cli import console
-from rankbench.cli.compare import compare
-from rankbench.cli.run import FIGURES_SHOWN, Screen, Shown
-from rankbench.cli.show import show
+from rankbench.cli.commands.compare import compare
+from rankbench.cli.commands.show import show
+from rankbench.cli.display import console
+from rankbench.cli.live_progress import FIGURES_SHOWN, Screen, Shown
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fakes.library import behave, make
 
 from rankbench import cli, libraries
 from rankbench.campaign import selftest
-from rankbench.cli import console
+from rankbench.cli.display import console
 from rankbench.report import catalogue
 
 if TYPE_CHECKING:

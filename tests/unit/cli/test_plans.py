@@ -13,11 +13,11 @@ from fakes.campaigns import make_campaign, slower_beta
 from fakes.library import make
 
 from rankbench import cli, plan, store
-from rankbench.cli import console
-from rankbench.cli._plans import Measured, blocks_of, name_of, toml, wish
-from rankbench.cli.list_ import list_
-from rankbench.cli.plan import plan as plan_command
-from rankbench.cli.presets import presets
+from rankbench.cli.commands.list_ import list_
+from rankbench.cli.commands.plan import plan as plan_command
+from rankbench.cli.commands.presets import presets
+from rankbench.cli.display import console
+from rankbench.cli.plans import Measured, blocks_of, name_of, toml, wish
 from rankbench.model import RankbenchError
 
 INLINE = Measured(operations="allreduce, bcast", sizes="8:64K", placements="1x2", blocks="5:9", threshold="5%")

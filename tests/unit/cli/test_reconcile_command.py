@@ -14,8 +14,8 @@ from fakes.alternated import CORE, OSU, Planted, of
 from rankbench import cli, plan
 from rankbench.campaign import foreign
 from rankbench.campaign.foreign import Program
-from rankbench.cli import console
-from rankbench.cli import reconcile as command
+from rankbench.cli.commands import reconcile as command
+from rankbench.cli.display import console
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:

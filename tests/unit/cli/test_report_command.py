@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from fakes import campaigns
 
-from rankbench.cli.report import report
+from rankbench.cli.commands.report import report
+from rankbench.evaluation import evaluate
 from rankbench.language import Text, as_data, render
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ import pytest
 from fakes.library import behave, make
 
 from rankbench import store
-from rankbench.cli.run import again
+from rankbench.cli.commands.run import again
 
 if TYPE_CHECKING:
     from rankbench.store import Store

@@ -17,12 +17,13 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
 
-from rankbench.cli import console
-from rankbench.cli.show import show, spread
+from rankbench.cli.commands.show import show
+from rankbench.cli.display import console
+from rankbench.cli.figures import spread
+from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
 from rankbench.store import lock
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from rankbench.store import Store

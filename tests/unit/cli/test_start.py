@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from rankbench import cli
-from rankbench.cli import run
-from rankbench.verdict import evaluation
+from rankbench import cli, evaluation
+from rankbench.cli import decisions
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -33,7 +32,7 @@ def test_nothing_is_imported_for_what_needs_no_command(argument: str) -> None:
 
 def test_a_command_that_draws_nothing_does_not_load_what_draws() -> None:
     loaded = "'altair.vegalite' in sys.modules, 'scipy.stats' in sys.modules, 'jinja2' in sys.modules"
-    code = f"import sys; from rankbench.cli import show; print({loaded})"
+    code = f"import sys; from rankbench.cli.commands import show; print({loaded})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False False\n"
 
 
@@ -58,7 +57,7 @@ def test_a_campaign_is_evaluated_once_until_a_launch_is_added(monkeypatch: pytes
         return made[-1]
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
-    assert run.evaluated(opened) is run.evaluated(opened)
+    assert decisions.evaluated(opened) is decisions.evaluated(opened)
     launches.append(2)
-    assert run.evaluated(opened) is run.evaluated(opened)
+    assert decisions.evaluated(opened) is decisions.evaluated(opened)
     assert len(made) == 2

@@ -17,7 +17,7 @@ from fakes.library import behave
 from fakes.sites import PREFIXES, rows
 
 from rankbench import store
-from rankbench.cli import status
+from rankbench.cli import job_status
 from rankbench.launch import schedulers
 from rankbench.model import UNKNOWN_MACHINE, LaunchStatus, RankbenchError
 
@@ -424,10 +424,10 @@ def test_who_waits_does_not_wait_for_a_scheduler_that_never_answers(
     assert here.submit().exit_code == 0
     (tmp_path / "scheduler/gone").touch()
     pauses: list[float] = []
-    monkeypatch.setattr(status, "time", SimpleNamespace(sleep=pauses.append))
+    monkeypatch.setattr(job_status, "time", SimpleNamespace(sleep=pauses.append))
     monkeypatch.setenv("PATH", f"{tmp_path}/scheduler:{os.environ['PATH']}")
     with pytest.raises(RankbenchError) as error:
-        status.follow(here.opened())
+        job_status.follow(here.opened())
     (tmp_path / "scheduler/gone").unlink()
     scheduler.cancel(tmp_path / "scheduler", "101")
     assert str(error.value) == (

@@ -13,7 +13,8 @@ from fakes.campaigns import make_campaign
 from fakes.nights import rewrite
 
 from rankbench import report, store
-from rankbench.exports import Measured, duckdb
+from rankbench.exports import Measured
+from rankbench.exports.formats import duckdb
 from rankbench.model import CaseResult, CaseStatus, Launch, RankbenchError
 
 if TYPE_CHECKING:

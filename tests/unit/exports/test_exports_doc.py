@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench import exports
-from rankbench.exports import csv, duckdb, json, sqlite
+from rankbench.exports import values
+from rankbench.exports.formats import csv, duckdb, json, sqlite
 
 if TYPE_CHECKING:
     from rankbench.exports import Measured
@@ -37,7 +38,7 @@ def test_columns_of_tidy_tables(plain: Measured, tmp_path: Path) -> None:
 
 
 def test_keys_of_the_document() -> None:
-    for kind in (json.Export, json.Figure, exports.Value):
+    for kind in (json.Export, json.Figure, values.Value):
         assert [name for name in kind.__struct_fields__ if not told(name, SECTION)] == []
 
 

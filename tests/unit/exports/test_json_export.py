@@ -12,7 +12,8 @@ import msgspec
 import pytest
 from fakes import campaigns
 
-from rankbench.exports import Measured, json
+from rankbench.exports import Measured
+from rankbench.exports.formats import json
 from rankbench.language import as_data
 from rankbench.model import Campaign
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "reference" / "export.schema.json"
 RENEW = (
-    ".venv/bin/python -c 'from rankbench.exports import json; print(json.schema(), end=\"\")' "
+    ".venv/bin/python -c 'from rankbench.exports.formats import json; print(json.schema(), end=\"\")' "
     "> docs/reference/export.schema.json"
 )
 

@@ -13,13 +13,15 @@ from fakes import campaigns, kinds
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from rankbench import cli, exports, store, units
-from rankbench.exports import Measured, osu
+from rankbench import cli, store, units
+from rankbench.evaluation import evaluate
+from rankbench.exports import Measured
+from rankbench.exports import values as exports_values
+from rankbench.exports.formats import osu
 from rankbench.model import RankbenchError
 from rankbench.suites import reading, tools
 from rankbench.suites.comparing import own_meaning
 from rankbench.suites.tools import osu as reader
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from rankbench.suites import Table
@@ -114,7 +116,7 @@ def read_back(measured: Measured, folder: Path) -> dict[str, Table]:
 
 def test_our_own_reader_reads_it_back(plain: Measured, every_kind: Measured, tmp_path: Path) -> None:
     for measured in (plain, every_kind):
-        values = {(one.case, one.candidate): one for one in exports.values(measured.view)}
+        values = {(one.case, one.candidate): one for one in exports_values.values(measured.view)}
         rows = 0
         for name, table in read_back(measured, tmp_path).items():
             candidate = name.rpartition(".")[2]

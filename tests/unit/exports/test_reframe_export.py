@@ -17,7 +17,9 @@ from fakes.campaigns import Truth
 from fakes.nights import rewrite
 
 from rankbench import store
-from rankbench.exports import Measured, Value, reframe
+from rankbench.exports import Measured
+from rankbench.exports.formats import reframe
+from rankbench.exports.values import Value
 from rankbench.model import Case, CaseStatus, Imported, RankbenchError
 
 CASES = campaigns.cases_of(lines=[("barrier", "blocking"), ("bandwidth", "nonblocking")])

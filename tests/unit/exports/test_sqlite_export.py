@@ -11,7 +11,8 @@ import pytest
 from fakes.campaigns import make_campaign
 
 from rankbench import store
-from rankbench.exports import Measured, sqlite
+from rankbench.exports import Measured
+from rankbench.exports.formats import sqlite
 from rankbench.model import Comparison, Launch, Summary
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import msgspec
 from fakes.campaigns import make_campaign
 
 from rankbench import report
-from rankbench.exports import Measured, junit, latex, markdown
+from rankbench.exports import Measured
+from rankbench.exports.formats import junit, latex, markdown
 from rankbench.language import render
 from rankbench.model import CaseStatus
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from rankbench import exports
-from rankbench.exports import csv, parquet
+from rankbench.exports import values
+from rankbench.exports.formats import csv, parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
     found = {
         (one.case.split(".")[0], one.unit)
         for measured in (plain, every_kind)
-        for one in exports.values(measured.view)
+        for one in values.values(measured.view)
         if "quantity" not in one.case
     }
     assert found == {
@@ -74,7 +74,7 @@ def test_units_of_values(plain: Measured, every_kind: Measured) -> None:
         ("put", "ns"),
         ("message-rate", "messages/s"),
     }
-    memory = {one.unit for one in exports.values(every_kind.view) if "quantity=memory" in one.case}
+    memory = {one.unit for one in values.values(every_kind.view) if "quantity=memory" in one.case}
     assert memory == {"bytes"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankbench.cli.lab import asked
+from rankbench.cli.commands.lab import asked
 from rankbench.lab import Cores, Delay, Wanted, making
 from rankbench.model import RankbenchError
 

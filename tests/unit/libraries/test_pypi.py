@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rankbench import libraries
-from rankbench.libraries.sources import pypi
+from rankbench.libraries import wheels
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path)
     )
     pip.chmod(0o755)
     program = (
-        f"from pathlib import Path; from rankbench import libraries; from rankbench.libraries.sources import pypi\n"
-        f"pypi.PIP = ({str(pip)!r},); libraries.install('mpich', Path({str(home)!r}))"
+        f"from pathlib import Path; from rankbench import libraries; from rankbench.libraries import wheels\n"
+        f"wheels.PIP = ({str(pip)!r},); libraries.install('mpich', Path({str(home)!r}))"
     )
     killed = subprocess.run([sys.executable, "-c", program], check=False)
     assert killed.returncode == -9
@@ -168,4 +168,4 @@ def test_unwritable_home_is_said(tmp_path: Path) -> None:
 
 
 def test_no_index_is_named() -> None:
-    assert not [word for word in pypi.PIP if "index" in word or "://" in word]
+    assert not [word for word in wheels.PIP if "index" in word or "://" in word]

@@ -9,16 +9,16 @@ import pytest
 import vl_convert
 from fakes import campaigns, imports, printed
 
-from rankbench import plots
-from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
-from rankbench.plots import extremes
-from rankbench.verdict.evaluation import evaluate
+from rankbench import imports as imported
+from rankbench.evaluation import evaluate
+from rankbench.imports import Source, Wish
+from rankbench.plots import forms
+from rankbench.plots.kinds import extremes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.plots import Chart
+    from rankbench.plots.chart import Chart
     from rankbench.store import Store
     from rankbench.verdict.view import CampaignView
 
@@ -100,7 +100,7 @@ def test_one_size_is_bars(study: dict[str, CampaignView]) -> None:
 
 @pytest.mark.parametrize("operation", ["osu-latency", "osu-bw", "osu-barrier"])
 def test_charts_compile(study: dict[str, CampaignView], operation: str) -> None:
-    spec = chart(study[operation]).spec(plots.theme("#000", "#000", "#000"))
+    spec = chart(study[operation]).spec(forms.theme("#000", "#000", "#000"))
     assert vl_convert.vegalite_to_vega(spec)["marks"]
 
 
@@ -135,6 +135,6 @@ def test_what_the_core_measured_has_the_mean_of_launches_between_the_extremes(tm
 
 
 def test_both_axes_have_titles(study: dict[str, CampaignView]) -> None:
-    spec = chart(study["osu-bw"]).spec(plots.theme("#000", "#000", "#000"))
+    spec = chart(study["osu-bw"]).spec(forms.theme("#000", "#000", "#000"))
     axes = [one for one in vl_convert.vegalite_to_vega(spec)["axes"] if one.get("labels", True)]
     assert {one["title"] for one in axes} == {"message size", "bandwidth in MB/s (1 MB = 10^6 B)"}

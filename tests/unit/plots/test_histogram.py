@@ -12,18 +12,18 @@ import pytest
 import vl_convert
 from fakes import evaluations, torus
 
-from rankbench import plots
+from rankbench.evaluation import evaluate
 from rankbench.language import render
-from rankbench.plots import histogram
-from rankbench.plots.histogram import Axis, Panel
+from rankbench.plots import forms as plots_forms
+from rankbench.plots.kinds import histogram
+from rankbench.plots.kinds.histogram import Axis, Panel
 from rankbench.statistics.modes import modes_of_launches
 from rankbench.statistics.tails import fit_tail
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankbench.plots import Chart, Row
+    from rankbench.plots.chart import Chart, Row
     from rankbench.verdict.view import CampaignView
 
 
@@ -90,7 +90,7 @@ def test_the_coarsest_clock_of_any_launch_counts() -> None:
 def test_axes_have_titles_and_thousands_have_commas() -> None:
     chart = histogram.chart(next(one for _, one in evaluations.evaluation().parts("near")))
     assert chart
-    axes = vl_convert.vegalite_to_vega(chart.spec(plots.theme("#000", "#000", "#000")))["axes"]
+    axes = vl_convert.vegalite_to_vega(chart.spec(plots_forms.theme("#000", "#000", "#000")))["axes"]
     assert {one["title"] for one in axes} == {"time", "samples in a bin"}
     _, rows = axis_and_rows(heavy())
     assert "1,000" in {row["label"] for row in rows["levels"]}

@@ -8,14 +8,15 @@ import altair as alt
 import pytest
 from fakes import hierarchy, kinds
 
-from rankbench.plots import Chart, bars, curves, distribution, matrix, ratios, winner_map
+from rankbench.evaluation import evaluate
+from rankbench.plots.kinds import bars, curves, distribution, matrix, ratios, winner_map
 from rankbench.statistics.places import Places
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from rankbench.plots.chart import Chart
     from rankbench.verdict.view import CampaignView
 
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rankbench import plots
+from rankbench.plots import palette as plots_palette
 
 PAPERS = ("#ffffff", "#15181c")
 APART = 12.0
@@ -39,7 +39,7 @@ def distance(one: str, two: str, eyes: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])
-@pytest.mark.parametrize("palette", [plots.COLOURS, plots.PLACE_COLOURS], ids=["candidates", "places"])
+@pytest.mark.parametrize("palette", [plots_palette.COLOURS, plots_palette.PLACE_COLOURS], ids=["candidates", "places"])
 def test_each_two_colours_stay_apart(palette: tuple[str, ...], eyes: np.ndarray) -> None:
     near = {pair: distance(*pair, eyes) for pair in itertools.combinations(palette, 2)}
     assert {pair: round(apart, 1) for pair, apart in near.items() if apart < APART} == {}
@@ -48,4 +48,4 @@ def test_each_two_colours_stay_apart(palette: tuple[str, ...], eyes: np.ndarray)
 @pytest.mark.parametrize("eyes", [NORMAL, PROTANOPIA, DEUTERANOPIA], ids=["normal", "protanopia", "deuteranopia"])
 @pytest.mark.parametrize("paper", PAPERS)
 def test_each_colour_is_seen_on_both_papers(paper: str, eyes: np.ndarray) -> None:
-    assert all(distance(colour, paper, eyes) > 25 for colour in (*plots.COLOURS, *plots.PLACE_COLOURS))
+    assert all(distance(colour, paper, eyes) > 25 for colour in (*plots_palette.COLOURS, *plots_palette.PLACE_COLOURS))

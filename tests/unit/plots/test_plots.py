@@ -12,14 +12,18 @@ import vl_convert
 from fakes import evaluations, imports, scales
 
 from rankbench import plots, units
-from rankbench.plots import Chart, bars, curves, distribution, launches, ranks, ratios, winner_map
-from rankbench.verdict.evaluation import evaluate
+from rankbench.evaluation import evaluate
+from rankbench.plots import axes, captions, palette, winner_cells
+from rankbench.plots import chart as plots_chart
+from rankbench.plots import forms as plots_forms
+from rankbench.plots.kinds import bars, curves, distribution, launches, ranks, ratios, winner_map
 from rankbench.verdict.measures import Measure
 from rankbench.verdict.view import SCOPES, CampaignView
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankbench.plots.chart import Chart
     from rankbench.verdict.view import CampaignView
 
 Kind = Literal["time", "bandwidth", "rate", "memory"]
@@ -44,7 +48,7 @@ def drawn(chart: Chart | None) -> Chart:
 
 
 def test_every_plot_is_a_complete_unit() -> None:
-    for name, plot in units.modules(plots).items():
+    for name, plot in units.modules(plots.kinds).items():
         assert plot.TITLE, name
         assert plot.HELP, name
         assert plot.SCOPE in SCOPES, name
@@ -54,12 +58,12 @@ def test_a_plot_is_found_from_its_one_file(
     whole: CampaignView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "added.py").write_text(
-        "from rankbench.plots import Chart\n"
+        "from rankbench.plots.chart import Chart\n"
         "TITLE, HELP, SCOPE = 'Added', 'A plot of a test.', 'placement'\n"
         "def chart(view):\n"
         "    return Chart({}, 'added', '', {'rows': [{'cases': len(view.cases)}]})\n"
     )
-    monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
+    monkeypatch.setattr(plots.kinds, "__path__", [*plots.kinds.__path__, str(tmp_path)])
     added = [(key, chart.datasets) for plot, key, chart in plots.charts(whole) if plot == "added"]
     assert added == [("socket", {"rows": [{"cases": 9}]})]
 
@@ -70,9 +74,9 @@ def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     theirs = evaluate(imports.campaign(tmp_path / "theirs", {"alpha": [imports.latencies((8, 1.5), (16, 2.5))] * 2}))
     every = (evaluations.evaluation(("socket", "nodes"), starts=("none",), pairs=True), scaled, theirs)
     for plot, _, chart in (one for evaluation in every for one in plots.charts(picture(evaluation))):
-        assert vl_convert.vegalite_to_vega(chart.spec(plots.theme("#000", "#000", "#000")))["marks"]
+        assert vl_convert.vegalite_to_vega(chart.spec(plots_forms.theme("#000", "#000", "#000")))["marks"]
         drawn_plots.add(plot)
-    assert drawn_plots == set(units.modules(plots))
+    assert drawn_plots == set(units.modules(plots.kinds))
 
 
 def test_a_candidate_has_one_colour_in_every_plot(whole: CampaignView) -> None:
@@ -82,10 +86,10 @@ def test_a_candidate_has_one_colour_in_every_plot(whole: CampaignView) -> None:
         ]
         coloured = [scale["range"][:2] for scale in scales if str(scale["range"][0]).startswith("#")]
         assert coloured, plot
-        assert all(colours == list(plots.COLOURS[:2]) for colours in coloured), plot
+        assert all(colours == list(palette.COLOURS[:2]) for colours in coloured), plot
 
 
-def found(tree: object, key: str) -> list[plots.Row]:
+def found(tree: object, key: str) -> list[plots_chart.Row]:
     """Return every object that stands under a key, at any depth."""
     if isinstance(tree, list):
         return [hit for item in tree for hit in found(item, key)]
@@ -116,13 +120,13 @@ def test_placements_are_drawn_apart() -> None:
 
 def test_a_title_owes_ranks_start_launches_and_interval(whole: CampaignView) -> None:
     line = parts(whole, "line")["allreduce.blocking.float.socket.window"]
-    assert plots.circumstances(line) == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
+    assert captions.circumstances(line) == "2 ranks (socket), start: window, 4 launches each, intervals of 95 % or more"
 
 
 # --- winner map -------------------------------------------------------------------------------------------------------
 
 
-def cells(whole: CampaignView) -> dict[str, plots.Row]:
+def cells(whole: CampaignView) -> dict[str, plots_chart.Row]:
     return {cell["case"]: cell for cell in drawn(winner_map.chart(whole)).datasets["cells"]}
 
 
@@ -134,7 +138,7 @@ def test_a_winner_is_told_by_letter_figure_and_colour(whole: CampaignView) -> No
 
 def test_a_tie_is_a_tilde_on_grey(whole: CampaignView) -> None:
     cell = cells(whole)["allreduce 64 KiB"]
-    assert (cell["mark"], cell["margin"], cell["fill"], cell["told"]) == ("~", "~", winner_map.SHARED, False)
+    assert (cell["mark"], cell["margin"], cell["fill"], cell["told"]) == ("~", "~", winner_cells.SHARED, False)
 
 
 def test_who_alone_has_a_figure_wins_without_a_margin(whole: CampaignView) -> None:
@@ -175,7 +179,7 @@ def test_what_has_one_size_is_drawn_as_bars_from_nought_on(whole: CampaignView) 
         ("beta", 1000, 980, 1020),
     ]
     assert chart.form["layer"][0]["encoding"]["x"]["scale"]["domainMin"] == 0
-    svg = vl_convert.vegalite_to_svg(chart.spec(plots.theme("#000", "#000", "#000")))
+    svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.theme("#000", "#000", "#000")))
     assert all(f">{words}<" in svg for words in ("500 ns", "1.00 µs"))
     assert bars.chart(parts(whole, "line")["allreduce.blocking.float.socket.window"]) is None
 
@@ -197,7 +201,7 @@ def test_charts_spell_figures_as_the_tables_do(
     told = (
         alt.Chart(points)
         .mark_text()
-        .transform_calculate(told=plots.spelt(kind, "value"))
+        .transform_calculate(told=plots_forms.spelt(kind, "value"))
         .encode(text="told:N", y="value:O")
     )
     svg = vl_convert.vegalite_to_svg(told.to_dict())
@@ -215,7 +219,7 @@ def test_a_ratio_of_a_single_block_has_no_interval(whole: CampaignView) -> None:
 # --- distribution and launches ----------------------------------------------------------------------------------------
 
 
-def shares(row: plots.Row) -> list[float]:
+def shares(row: plots_chart.Row) -> list[float]:
     """Return the share of each bin of a hill as its letters tell it."""
     heights = [distribution.LETTERS.index(letter) / (len(distribution.LETTERS) - 1) for letter in row["letters"]]
     return [float(row["peak"] * height**2) for height in heights]
@@ -242,7 +246,7 @@ def test_hills_lie_where_samples_do(whole: CampaignView) -> None:
     first = next(at for at, share in enumerate(shares(row)) if share)
     step = (row["high"] / row["low"]) ** (1 / distribution.BINS)
     assert row["low"] * step**first == pytest.approx(1004 * 0.9, rel=0.02)
-    svg = vl_convert.vegalite_to_svg(chart.spec(plots.theme("#000", "#000", "#000")))
+    svg = vl_convert.vegalite_to_svg(chart.spec(plots_forms.theme("#000", "#000", "#000")))
     assert svg.count("share of samples") == sum(bool(share) for one in chart.datasets["hills"] for share in shares(one))
 
 
@@ -274,11 +278,11 @@ def test_every_launch_has_its_median(whole: CampaignView) -> None:
     ],
 )
 def test_initials_tell_names_apart(names: list[str], letters: list[str]) -> None:
-    assert list(plots.initials(names).values()) == letters
+    assert list(captions.initials(names).values()) == letters
 
 
 def test_no_bytes_stand_one_step_left_of_the_smallest_size() -> None:
-    assert [plots.size_position(size, [0, 8, 16]) for size in (0, 8, 16)] == [4, 8, 16]
+    assert [axes.size_position(size, [0, 8, 16]) for size in (0, 8, 16)] == [4, 8, 16]
 
 
 # --- starts and ranks -------------------------------------------------------------------------------------------------
@@ -327,6 +331,6 @@ def test_another_estimator_is_named_in_every_title(whole: CampaignView) -> None:
     plan = msgspec.structs.replace(evaluation.campaign.plan, estimator="p90")
     other = dataclasses.replace(evaluation, campaign=msgspec.structs.replace(evaluation.campaign, plan=plan))
     line = parts(picture(other), "line")["allreduce.blocking.float.socket.window"]
-    assert plots.circumstances(line) == (
+    assert captions.circumstances(line) == (
         "2 ranks (socket), start: window, 4 launches each by its p90, intervals of 95 % or more"
     )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 from fakes import campaigns, evaluations
 
-from rankbench import plots
 from rankbench.model import Exchange, Launch, State
-from rankbench.plots import Chart, state
+from rankbench.plots import chart as plots_chart
+from rankbench.plots import marks
+from rankbench.plots.kinds import state
+
+if TYPE_CHECKING:
+    from rankbench.plots.chart import Chart
 
 
 def chart(*launches: Launch) -> Chart | None:
@@ -24,7 +29,7 @@ def launch(number: int, before: State | None, after: State | None, candidate: st
     return msgspec.structs.replace(made, before=before, after=after)
 
 
-def rows(*launches: Launch) -> list[plots.Row]:
+def rows(*launches: Launch) -> list[plots_chart.Row]:
     drawn = chart(*launches)
     assert drawn is not None
     return drawn.datasets["launches"]
@@ -36,7 +41,7 @@ def test_a_launch_is_a_bar_from_before_to_after_and_a_point_between() -> None:
         "candidate": "alpha",
         "launch": 7,
         "block": 1,
-        "exchange_ns": plots.rounded(math.sqrt(50 * 52)),
+        "exchange_ns": marks.rounded(math.sqrt(50 * 52)),
         "before_ns": 50.0,
         "after_ns": 52.0,
         "before": "50.0 ns",

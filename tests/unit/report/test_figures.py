@@ -8,19 +8,18 @@ import msgspec
 import pytest
 from fakes import evaluations, large, printed, scales
 
-from rankbench import plots, units
-from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
+from rankbench import imports, plots, units
+from rankbench.evaluation import evaluate
+from rankbench.imports import Source, Wish
 from rankbench.model import RankbenchError
 from rankbench.report import figures, write_figures
-from rankbench.verdict import naming
-from rankbench.verdict.evaluation import evaluate
+from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from rankbench.plots import Chart
+    from rankbench.plots.chart import Chart
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 
@@ -47,9 +46,9 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     scaled = evaluate(scales.make(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=1))
     files += write_figures(tmp_path / "more", scaled, ["svg"])
     barrier = [Source(printed.SAMPLES / "study" / "barrier.out")]
-    read = imported.make(Wish(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
+    read = imports.make(Wish(barrier, ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "imported")
     files += write_figures(tmp_path / "others", evaluate(read), ["svg"])
-    assert {file.name.split("-")[0] for file in files} == set(units.modules(plots))
+    assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 
 
 def test_single_cases_are_drawn_where_they_are_evidence(tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ def test_of_very_many_lines_those_are_drawn_of_which_there_is_something_to_say(t
     verdict = msgspec.structs.replace(evaluation.verdict, conclusion=[], findings=told, groups=[])
     files = write_figures(tmp_path, dataclasses.replace(evaluation, verdict=verdict), ["svg"])
     names = {file.name for file in files}
-    line = naming.line_key(next(case for case in made.cases if case.key == told[0].cases[0]))
+    line = case_labels.line_key(next(case for case in made.cases if case.key == told[0].cases[0]))
     assert {name for name in names if name.startswith("curves-")} == {f"curves-{line}.svg"}
     assert {name for name in names if name.startswith("distribution-")} == {f"distribution-{told[0].cases[0]}.svg"}
     assert {name for name in names if name.startswith("winner_map-")} == {

@@ -12,14 +12,15 @@ import polars as pl
 import pytest
 from fakes import campaigns, evaluations, pages
 
-from rankbench import exports, store
-from rankbench.cli import console
-from rankbench.cli.show import show
+from rankbench import store
+from rankbench.cli.commands.show import show
+from rankbench.cli.display import console
+from rankbench.evaluation import evaluate
+from rankbench.exports import tidy
 from rankbench.model import RankbenchError
 from rankbench.report import markdown, write_html
 from rankbench.report.tables.first_calls import sentences as first_call_sentences
 from rankbench.report.tables.first_calls import tables as first_call_tables
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,7 +114,7 @@ def test_csv_has_a_row_for_each_launch_and_operation(stored: Store, capsys: pyte
 
 
 def test_an_export_has_them_beside_the_figures_of_the_first_case_only(made: CampaignView) -> None:
-    launches = exports.tables(made)["launches"]
+    launches = tidy.tables(made)["launches"]
     told = launches.filter(pl.col("first_ns").is_not_null())
     assert len(told) == 3 * 2 * 2 < len(launches)
     assert told.select("launch", "operation").n_unique() == len(told)

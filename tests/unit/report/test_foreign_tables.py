@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from fakes import campaigns, evaluations, imports, printed
 
-from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
+from rankbench import imports as imported
+from rankbench.evaluation import evaluate
+from rankbench.imports import Source, Wish
 from rankbench.report import foreign_tables, markdown, write_html
 from rankbench.suites.tools import osu
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path

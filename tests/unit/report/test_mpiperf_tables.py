@@ -11,15 +11,15 @@ import pytest
 from fakes import campaigns, printed
 from scipy import stats
 
-from rankbench import cli
-from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
+from rankbench import cli, imports
+from rankbench.cli import display
+from rankbench.evaluation import evaluate
+from rankbench.imports import Source, Wish
 from rankbench.model import Summary
 from rankbench.report.tables.mpiperf import HEADINGS, cells, pooled, wanted
 from rankbench.report.tables.mpiperf import frame as mpiperf_frame
 from rankbench.report.tables.mpiperf import tables as mpiperf_tables
 from rankbench.report.text import markdown
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return imported.make(Wish([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
+    return imports.make(Wish([Source(SAMPLE, "MPICH")]), tmp_path_factory.mktemp("theirs") / "made")
 
 
 def picture(made: Store, estimator: str = "") -> CampaignView:
@@ -79,7 +79,7 @@ def test_reports_have_them_with_the_estimator_and_of_mpiperf(made: Store, theirs
 def test_show_prints_them_as_tables_and_as_csv(
     made: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli.console, "width", 200)
+    monkeypatch.setattr(display.console, "width", 200)
     for more in ([], ["--csv"]):
         monkeypatch.setattr("sys.argv", ["rankbench", "show", str(made.folder), "--mpiperf", *more])
         with pytest.raises(SystemExit):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import kinds
 
+from rankbench.evaluation import evaluate
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables import results
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.report.tables.overlap import tables as overlap_tables
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path

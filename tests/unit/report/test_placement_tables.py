@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from fakes import kinds, pages, placed
 
+from rankbench.evaluation import evaluate
 from rankbench.model import CaseResult, CaseStatus
-from rankbench.plots import placements
+from rankbench.plots.kinds import placements
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables.placements import tables as placement_tables
-from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.view import CampaignView
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import campaigns, evaluations, pages, torus
 
-from rankbench.cli import console
-from rankbench.cli.show import show
+from rankbench.cli.commands.show import show
+from rankbench.cli.display import console
+from rankbench.evaluation import evaluate
 from rankbench.model import RankbenchError
 from rankbench.quantities import format_time
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables.rings import frame as ring_frame
 from rankbench.report.tables.rings import tables as ring_tables
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path

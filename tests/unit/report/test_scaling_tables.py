@@ -13,20 +13,20 @@ from typer.testing import CliRunner
 
 from rankbench import plots, store
 from rankbench.cli import application
+from rankbench.evaluation import evaluate
 from rankbench.model import CaseStatus
-from rankbench.plots import node_bandwidth, placements, scaling, scaling_ranks
+from rankbench.plots.kinds import node_bandwidth, placements, scaling, scaling_ranks
 from rankbench.report import latex, markdown, packing, write_html
 from rankbench.report.tables.placements import tables as placement_tables
 from rankbench.report.tables.scaling import frame as scaling_frame
 from rankbench.report.tables.scaling import tables as scaling_tables
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from rankbench.model import Case, Placement
-    from rankbench.plots import Row
+    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 NODES = (1, 2, 4, 8)

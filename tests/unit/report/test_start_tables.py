@@ -9,10 +9,9 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
-from rankbench import plots
+from rankbench import evaluation, plots
 from rankbench.report.tables import smallest_cases
 from rankbench.report.tables.starts import tables as start_tables
-from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from pathlib import Path

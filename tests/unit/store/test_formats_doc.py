@@ -17,7 +17,13 @@ from fakes.campaigns import Truth, make_campaign
 from polars.testing import assert_frame_equal
 
 from rankbench import samples, store
-from rankbench.cli.gate import Gate
+from rankbench.across import trend
+from rankbench.across.conditions import Match, Probes
+from rankbench.across.gate import Check
+from rankbench.across.trend import Point, Turn
+from rankbench.across.two_campaigns import Change, LevelChange, Remark, ThenAndNow
+from rankbench.cli.commands.gate import Gate
+from rankbench.evaluation import evaluate
 from rankbench.model import (
     ALL_RANKS,
     ROTATING,
@@ -47,12 +53,6 @@ from rankbench.model import (
     Verdict,
     columns_of,
 )
-from rankbench.verdict import over_time
-from rankbench.verdict.circumstances import Match, Probes
-from rankbench.verdict.evaluation import evaluate
-from rankbench.verdict.gating import Check
-from rankbench.verdict.over_time import Point, Turn
-from rankbench.verdict.then_and_now import Change, LevelChange, Remark, ThenAndNow
 
 if TYPE_CHECKING:
     from rankbench.store import Store
@@ -190,7 +190,7 @@ def test_every_status_is_told() -> None:
             for kind in (
                 Gate,
                 Check,
-                over_time.Series,
+                trend.Series,
                 Point,
                 Turn,
                 ThenAndNow,

@@ -9,10 +9,10 @@ import pytest
 from fakes import campaigns, verdicts
 
 from rankbench import store
+from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import Case, Comparison
 from rankbench.statistics import deciding
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path

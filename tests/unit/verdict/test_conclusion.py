@@ -13,10 +13,9 @@ import polars as pl
 import pytest
 from fakes import campaigns, planted, scales, verdicts
 
-from rankbench import quantities
+from rankbench import evaluation, quantities
 from rankbench.language import render
 from rankbench.model import Calls, CaseStatus
-from rankbench.verdict import evaluation
 from rankbench.verdict.conclusion import conclude
 from rankbench.verdict.interim import penalty
 from rankbench.verdict.overall import overall

@@ -11,11 +11,11 @@ import pytest
 from fakes import campaigns, planted, printed
 from fakes.words import rendered
 
-from rankbench.campaign import imported
-from rankbench.campaign.imported import Source, Wish
+from rankbench import imports
+from rankbench.evaluation import evaluate
+from rankbench.imports import Source, Wish
 from rankbench.language import Text, render
 from rankbench.model import Finding
-from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.findings import first_size
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def test_of_an_empty_message_no_bandwidth_is_told_but_a_rate() -> None:
 def test_the_first_size_of_the_study_s_latency_is_found(tmp_path: Path) -> None:
     """Of nine launches one printed 73.53 µs for an empty message, and 0.83 µs for the next."""
     path = printed.SAMPLES / "study" / "latency.out"
-    made = imported.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
+    made = imports.make(Wish([Source(path)], ["MPICH", "OpenMPI", "IntelMPI"]), tmp_path / "made")
     (one,) = [one for one in evaluate(made).verdict.findings if one.kind == "first_size"]
     assert rendered(one) == Finding(
         kind="first_size",

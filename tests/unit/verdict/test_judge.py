@@ -10,11 +10,11 @@ from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.leveled import at_levels
 
+from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import CaseStatus, Comparison, Summary
 from rankbench.verdict import judge_case
 from rankbench.verdict.comparisons import Comparisons
-from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.short_answer import tally
 
 if TYPE_CHECKING:

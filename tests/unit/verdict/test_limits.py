@@ -10,9 +10,9 @@ from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.words import rendered
 
+from rankbench import evaluation
 from rankbench.language import Text, render
 from rankbench.model import CaseStatus, Finding, LaunchStatus, Placement
-from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,6 +9,7 @@ import pytest
 from fakes import hierarchy, kinds
 from fakes.words import rendered
 
+from rankbench.evaluation import evaluate
 from rankbench.language import Text, render
 from rankbench.model import Finding
 from rankbench.report.tables import matrix as report
@@ -16,7 +17,6 @@ from rankbench.report.tables.matrix import frame as matrix_frame
 from rankbench.report.tables.matrix import sentences as matrix_sentences
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.verdict import maps
-from rankbench.verdict.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path

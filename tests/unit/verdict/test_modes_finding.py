@@ -10,10 +10,10 @@ from fakes import campaigns, verdicts
 from fakes.campaigns import Truth
 from fakes.words import rendered
 
+from rankbench.evaluation import evaluate
 from rankbench.language import Text, render, say
 from rankbench.model import Finding
 from rankbench.statistics.modes import Mode, Pattern, Repeated
-from rankbench.verdict.evaluation import evaluate
 from rankbench.verdict.findings import modes
 from rankbench.verdict.view import NO_FIGURES, CampaignView
 

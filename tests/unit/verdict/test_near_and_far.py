@@ -10,11 +10,11 @@ import pytest
 from fakes import verdicts
 
 from rankbench import statistics
+from rankbench.across import gate
 from rankbench.language import render, say
 from rankbench.report import derived, overview
 from rankbench.report.tables import results
 from rankbench.statistics.modes import Mode, Pattern, Repeated
-from rankbench.verdict import gating
 from rankbench.verdict.findings import modes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_the_verdict_and_its_table_name_both_levels(evaluated: CampaignView) -> 
 
 
 def test_a_gate_fails_nothing_that_depends_on_the_level(evaluated: CampaignView) -> None:
-    check, *others = gating.within(evaluated, "beta", "alpha")
+    check, *others = gate.within(evaluated, "beta", "alpha")
     assert check.outcome == "skipped"
     assert render(check.text).startswith("takes 1.20× (")
     assert "what alpha takes while cores are near, 0.80× (" in render(check.text)

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from fakes import campaigns
 
+from rankbench import evaluation
 from rankbench.language import render
 from rankbench.model import UNKNOWN_MACHINE, Placement, RankFact
 from rankbench.store import Store
-from rankbench.verdict import evaluation
 from rankbench.verdict.nodes import as_launched, cores
 
 if TYPE_CHECKING:

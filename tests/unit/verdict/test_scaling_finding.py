@@ -8,9 +8,9 @@ import pytest
 from fakes import scales, thorough
 from fakes.words import rendered
 
+from rankbench import evaluation
 from rankbench.language import Text, render
 from rankbench.model import CaseStatus, Finding, Span
-from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from pathlib import Path

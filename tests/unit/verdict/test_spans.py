@@ -11,9 +11,9 @@ from fakes.campaigns import Truth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankbench import evaluation
 from rankbench.language import render, say
 from rankbench.model import CaseVerdict
-from rankbench.verdict import evaluation
 from rankbench.verdict.findings import crossover
 from rankbench.verdict.groups import groups
 from rankbench.verdict.lines import undecided_sizes

@@ -9,8 +9,8 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
+from rankbench import evaluation
 from rankbench.language import render
-from rankbench.verdict import evaluation
 from rankbench.verdict.starts import read_out
 
 if TYPE_CHECKING:

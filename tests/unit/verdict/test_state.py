@@ -9,9 +9,9 @@ import pytest
 from fakes import campaigns, verdicts
 from fakes.words import rendered
 
+from rankbench import evaluation
 from rankbench.language import Text, render
 from rankbench.model import Finding, State
-from rankbench.verdict import evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

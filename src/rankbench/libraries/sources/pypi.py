@@ -1,94 +1,18 @@
-"""PyPI: wheels of whole MPI libraries, each installed by pip into a prefix of its own below `<home>/libraries`.
-
-Which index pip asks is the user's pip configuration; nothing here names one.
-"""
+"""PyPI: wheels of whole MPI libraries that `rankbench get` installed below `<home>/libraries`."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
-from rankbench import staging, units
-from rankbench.libraries import families, sources
-from rankbench.model import RankbenchError
+from rankbench.libraries import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 TITLE = "PyPI, installed by `rankbench get`"
 PRECEDENCE = 10
-PIP = (sys.executable, "-m", "pip", "install", "--ignore-installed", "--no-warn-script-location", "--no-compile")
 
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
     """Yield what has been installed below the home."""
     return [sources.at(wrapper, "pypi") for wrapper in sorted(search.home.glob("libraries/[!.]*/bin/mpicc"))]
-
-
-def installed(requirement: str, home: Path) -> sources.Installation | None:
-    """Return the newest installation that satisfies `family` or `family==version`."""
-    family, version = parse(requirement)
-    prefixes = (home / "libraries").glob(f"{family.name}-{version or '[0-9]*'}")
-    found = sorted((prefix / "bin" / "mpicc" for prefix in prefixes), key=lambda wrapper: numbers(wrapper.parts[-3]))
-    return sources.at(found[-1], "pypi") if found else None
-
-
-def install(requirement: str, home: Path) -> sources.Installation:
-    """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all."""
-    family, version = parse(requirement)
-    pins = [f"{package}=={version}" if version else package for package in family.packages]
-    with staging.beside(home / "libraries") as folder:
-        run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
-        if not sources.executable(folder / "prefix" / "bin" / "mpicc"):
-            raise RankbenchError(f"{requirement}: this version on PyPI holds no mpicc; choose another one")
-        place = folder.with_name(f"{family.name}-{installed_version(folder, family.packages[0])}")
-        staging.put(folder / "prefix", place)
-    return sources.at(place / "bin" / "mpicc", "pypi")
-
-
-def parse(requirement: str) -> tuple[families.Family, str]:
-    """Return family and version (empty: the newest) of a requirement, if PyPI has such a library."""
-    name, pinned, version = requirement.partition("==")
-    offered = {known.name: known for known in families.known().values() if known.packages}
-    if name not in offered:
-        raise RankbenchError(f"{requirement}: no such library on PyPI; {units.suggestion(name, sorted(offered))}")
-    if pinned and not re.fullmatch(r"\d[\w.]*", version):
-        raise RankbenchError(f"{requirement}: {version!r} is no version; write it as {name}==1.2.3")
-    return offered[name], version
-
-
-def offered() -> list[str]:
-    """Return the families that PyPI has wheels of."""
-    return sorted(known.name for known in families.known().values() if known.packages)
-
-
-def run_pip(command: list[str], log: Path) -> None:
-    """Run pip with its output in a log; a failure is told by pip's own first error."""
-    with log.open("w", encoding="utf-8") as output:
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
-    if code:
-        raise RankbenchError(f"pip could not install {command[-1]}: {reason(log.read_text('utf-8'))}; log: {log}")
-
-
-def reason(output: str) -> str:
-    """Return what went wrong from pip's output: an index out of reach is told by a warning, all else by an error."""
-    lines = output.splitlines()
-    retries = [line for line in lines if line.startswith("WARNING: Retrying")]
-    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    if retries:
-        return "the package index cannot be reached (check the network and pip's settings)"
-    return (errors or lines or ["pip said nothing"])[0 if errors else -1]
-
-
-def installed_version(folder: Path, package: str) -> str:
-    """Return the version of a package that pip has put below a folder."""
-    metadata = next(folder.glob(f"prefix/lib*/python*/site-packages/{package.replace('-', '_')}-*.dist-info"))
-    return metadata.name.removesuffix(".dist-info").rpartition("-")[2]
-
-
-def numbers(version: str) -> list[int]:
-    """Return the numbers of a version, for sorting."""
-    return [int(number) for number in re.findall(r"\d+", version)]

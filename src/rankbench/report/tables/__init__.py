@@ -30,7 +30,7 @@ from rankbench.language import format_text, render
 from rankbench.model import CaseStatus
 from rankbench.quantities import format_ratio, format_time
 from rankbench.statistics.estimators import TRIMMED
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -210,7 +210,7 @@ def winner(verdict: CaseVerdict, spread: str = "") -> str:
     it would seem to be between them.
     """
     if verdict.differs:
-        return naming.by_level(verdict)
+        return case_labels.by_level(verdict)
     only = (
         format_text("{level} only: ", level=next(iter(verdict.winners_by_level)))
         if len(verdict.winners_by_level) == 1
@@ -292,7 +292,7 @@ def case_names(view: CampaignView) -> dict[str, str]:
 
 def listed(names: list[str], most: int = 3) -> str:
     """Return the first few names and how many more there are."""
-    told = naming.joined(names[:most])
+    told = case_labels.joined(names[:most])
     return format_text("{names} and {n} more", names=told, n=len(names) - most) if len(names) > most else told
 
 

@@ -10,7 +10,7 @@ from rankbench.language import format_text
 from rankbench.quantities import format_ratio, format_size, format_time
 from rankbench.report.tables import Block, Cell, Hint, Paragraph, Table
 from rankbench.statistics.first_calls import by_operation
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
     from rankbench.verdict.view import CampaignView
@@ -105,7 +105,7 @@ def ratio_text(ratio: float) -> str:
 def name_of(view: CampaignView, one: dict[str, Any]) -> str:
     """Return how an operation in a form is called."""
     case = next(case for case in view.cases if case.key == one["cases"][0])
-    return naming.call(case, view.operation(case))
+    return case_labels.call(case, view.operation(case))
 
 
 def sentences(view: CampaignView) -> list[str]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench import language, plots
+from rankbench import language
 from rankbench.language import format_text, render
+from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, ended, placed
-from rankbench.verdict import maps, naming
+from rankbench.verdict import case_labels, maps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,7 +65,7 @@ def body(view: CampaignView) -> list[Block]:
 def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Table:
     """Return the matrix of one candidate: from the rank on the left to the one above, in the order of the machine."""
     case, operation = part.cases[0], part.operation(part.cases[0])
-    measured = {naming.ends(one, operation): one for one in part.cases}
+    measured = {case_labels.ends(one, operation): one for one in part.cases}
     between = maps.both_directions(measured, operation)
     launches = (one for one in part.launches if (one.candidate, one.placement) == (candidate, case.placement))
     ranks, seated = maps.standing({rank for pair in measured for rank in pair}, launches, part.campaign.machine)
@@ -78,7 +79,7 @@ def matrix_table(part: CampaignView, candidate: str, summaries: Mapping[tuple[st
         for first in firsts
     ]
     columns = [format_text("from"), *(format_text("to {rank}", rank=rank) for rank in seconds)]
-    return Table(f"{caption}, {plots.circumstances(part)}", columns, rows)
+    return Table(f"{caption}, {captions.circumstances(part)}", columns, rows)
 
 
 def blocks(ranks: list[int], seated: Places) -> list[list[int]]:
@@ -116,12 +117,12 @@ def digits_table(
     scale = format_text("a digit for each rank in this order, from 0 ({low}) to 9 ({high})", low=ends[0], high=ends[1])
     step = format_text("{step:ratio} the time from digit to digit", step=math.exp((high - low) / 9))
     rows = [[Cell(str(first)), Cell(line)] for first, line in lines.items()]
-    return Table(f"{caption}, {plots.circumstances(part)}; {step}", [format_text("from"), scale], rows)
+    return Table(f"{caption}, {captions.circumstances(part)}; {step}", [format_text("from"), scale], rows)
 
 
 def name_of(part: CampaignView, case: Case) -> str:
     """Return how a matrix is called."""
-    return naming.full(naming.endless(case), part.operation(case)) + placed(part, case)
+    return case_labels.full(case_labels.endless(case), part.operation(case)) + placed(part, case)
 
 
 def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mapping[tuple[str, str], Summary]) -> Cell:
@@ -143,7 +144,7 @@ def cell(part: CampaignView, case: Case | None, candidate: str, summaries: Mappi
 
 def maps_of(part: CampaignView) -> list[Map]:
     """Return the maps of one matrix, by candidate."""
-    return [one for one in part.maps if one.case == naming.endless(part.cases[0])]
+    return [one for one in part.maps if one.case == case_labels.endless(part.cases[0])]
 
 
 def level_tables(part: CampaignView) -> Iterator[Table]:
@@ -154,7 +155,7 @@ def level_tables(part: CampaignView) -> Iterator[Table]:
         rows = [level_row(part, one, level) for one in found for level in one.levels]
         name, what = name_of(part, case), part.measure(case).heading
         caption = format_text("{case}: {what} by what two ranks share", case=name, what=what)
-        yield Table(f"{caption}, {plots.circumstances(part)}", [*LEVELS], rows)
+        yield Table(f"{caption}, {captions.circumstances(part)}", [*LEVELS], rows)
 
 
 def level_row(part: CampaignView, one: Map, level: LevelTime) -> list[Cell]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankbench import plots
 from rankbench.language import format_text
+from rankbench.plots import captions
 from rankbench.quantities import format_time
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
@@ -74,7 +74,7 @@ def overlap_table(part: CampaignView) -> Table:
         for name in part.candidates
     ]
     caption = format_text("{line}: overlap of communication and computation", line=line_name(part))
-    return Table(f"{caption}, {plots.circumstances(part)}", [*COLUMNS], rows)
+    return Table(f"{caption}, {captions.circumstances(part)}", [*COLUMNS], rows)
 
 
 def figures(summary: Summary | None) -> list[Cell]:

@@ -12,7 +12,7 @@ from rankbench.quantities import format_time
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
 
 if TYPE_CHECKING:
-    from rankbench.plots import Row
+    from rankbench.plots.chart import Row
     from rankbench.verdict.view import CampaignView
 
 TITLE = "Single ranks"

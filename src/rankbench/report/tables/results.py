@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from rankbench import plots
 from rankbench.language import format_text
+from rankbench.plots import captions
 from rankbench.report.derived import summary_row
 from rankbench.report.tables import (
     Block,
@@ -55,7 +55,7 @@ def line_tables(view: CampaignView, *, launches: bool) -> list[Table]:
 def line_table(part: CampaignView, summaries: dict[tuple[str, str], Summary], *, launches: bool) -> Table:
     """Return the table of one line."""
     measure = part.measure(part.cases[0])
-    caption = f"{line_name(part)}: {measure.heading}, {plots.circumstances(part)}"
+    caption = f"{line_name(part)}: {measure.heading}, {captions.circumstances(part)}"
     best = fastest_heading(part)
     rows = [
         [

@@ -16,7 +16,7 @@ from rankbench.language import format_text, render
 from rankbench.quantities import format_time, format_whole
 from rankbench.report.tables import Block, Cell, Hint, Table
 from rankbench.statistics.tails import standard_deviation
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def plain(case: Case) -> Case:
 def name_of(part: CampaignView) -> str:
     """Return how the cases of a table are called."""
     case = part.cases[0]
-    return naming.full(plain(case), part.operation(case))
+    return case_labels.full(plain(case), part.operation(case))
 
 
 def figures(part: CampaignView) -> Iterator[Table]:

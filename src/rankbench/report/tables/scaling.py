@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
+from rankbench.evaluation import scales
 from rankbench.language import format_text, render
 from rankbench.report.derived import summary_row
 from rankbench.report.tables import Block, Cell, Hint, Sizes, Table, begun, figure, margin_interval, winner
 from rankbench.statistics.placements import placeless
 from rankbench.statistics.scaling import oversubscribed
-from rankbench.verdict import measures, naming, scales
+from rankbench.verdict import case_labels, measures
 from rankbench.verdict.view import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rankbench.evaluation.scales import Standing
     from rankbench.model import Case
     from rankbench.statistics.scaling import Site
-    from rankbench.verdict.scales import Standing
     from rankbench.verdict.view import CampaignView
 
 TITLE = "How it scales with nodes and ranks"
@@ -43,9 +44,9 @@ MEANING = (
 
 def tables(view: CampaignView) -> list[Table]:
     """Return a table for each operation, of its middle size; of every one where only some sizes were chosen."""
-    sizes_of = {naming.line_key(case): set[int]() for case in view.campaign.cases}
+    sizes_of = {case_labels.line_key(case): set[int]() for case in view.campaign.cases}
     for case in view.campaign.cases:
-        sizes_of[naming.line_key(case)].add(case.size_bytes)
+        sizes_of[case_labels.line_key(case)].add(case.size_bytes)
     return [
         scaling_table(view, cases)
         for sizes in operations(view)
@@ -55,7 +56,7 @@ def tables(view: CampaignView) -> list[Table]:
 
 def line_of(sizes: list[dict[Site, Case]]) -> str:
     """Return the key of the line of the first case."""
-    return naming.line_key(next(iter(sizes[0].values())))
+    return case_labels.line_key(next(iter(sizes[0].values())))
 
 
 def body(view: CampaignView) -> list[Block]:
@@ -72,7 +73,7 @@ def sizes_of_charts(view: CampaignView, sizes: list[dict[Site, Case]]) -> Sizes:
     cases = [next(iter(one.values())) for one in sizes]
     keys = {view.size_text(case): SCOPES["scale"](case) for case in cases}
     shown = SCOPES["scale"](next(iter(middle(sizes).values())))
-    return Sizes(naming.line(cases[0], view.operation(cases[0])), keys, shown, PLOTS)
+    return Sizes(case_labels.line(cases[0], view.operation(cases[0])), keys, shown, PLOTS)
 
 
 def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
@@ -81,7 +82,7 @@ def operations(view: CampaignView) -> list[list[dict[Site, Case]]]:
     found: dict[str, list[dict[Site, Case]]] = {}
     for cases in view.scaled.values():
         if all(case.key in chosen for case in cases.values()):
-            found.setdefault(naming.line_key(placeless(next(iter(cases.values())))), []).append(cases)
+            found.setdefault(case_labels.line_key(placeless(next(iter(cases.values())))), []).append(cases)
     return [sorted(sizes, key=lambda one: next(iter(one.values())).size_bytes) for sizes in found.values()]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.campaign.endings import signal_of
+from rankbench.campaign.exit_causes import signal_of
 from rankbench.language import Text, say
 from rankbench.model import Finding, LaunchStatus
 from rankbench.verdict.wording import some

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankbench.campaign.endings import signal_of
+from rankbench.campaign.exit_causes import signal_of
 from rankbench.language import NOTHING, Text, Words, listed, say, sentences
 from rankbench.model import BROKEN, CaseStatus, Finding, LaunchStatus
 

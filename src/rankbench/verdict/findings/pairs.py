@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rankbench.language import Text, say, sentences
 from rankbench.model import Finding
 from rankbench.quantities import format_size
-from rankbench.verdict import maps, measures, naming
+from rankbench.verdict import case_labels, maps, measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ TITLE = "Pairs of ranks"
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield, per operation, what each level takes, and per candidate the pairs that do not fit."""
     made = maps.maps(view.campaign, view.launches, view.judged_figures, view.operations)
-    for _, together in groupby(made, key=lambda one: naming.line_key(one.case)):
+    for _, together in groupby(made, key=lambda one: case_labels.line_key(one.case)):
         same = list(together)
         if levelled := [one for one in same if len(one.levels) > 1]:
             yield _levels(view, levelled)
@@ -71,7 +71,7 @@ def _odd(view: CampaignView, name: str, found: Sequence[Map]) -> Finding:
     said = [
         say(
             "{case}: {misfit}.",
-            case=naming.full(one.case, view.operations[one.case.operation]),
+            case=case_labels.full(one.case, view.operations[one.case.operation]),
             misfit=maps.misfit(one, misfit, _measure(view, one)),
         )
         for one in found

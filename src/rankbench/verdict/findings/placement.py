@@ -21,7 +21,7 @@ from rankbench.model import Finding
 from rankbench.quantities import format_rate
 from rankbench.statistics import FEWEST_BLOCKS, placements
 from rankbench.statistics.places import CACHES
-from rankbench.verdict import measures, naming
+from rankbench.verdict import case_labels, measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,7 +116,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
     for key, cases in same.items():
         if all(takes_part(view, case) for case in cases.values()):
             one = placements.placeless(next(iter(cases.values())))
-            lines.setdefault(naming.line_key(one), {})[one.size_bytes] = key
+            lines.setdefault(case_labels.line_key(one), {})[one.size_bytes] = key
     if not lines:
         return
     effects = placements.placement_effects(view.judged_figures, view.campaign)
@@ -178,7 +178,7 @@ def directed(
 
 def partners(case: Case, operation: Operation) -> list[int]:
     """Return the ranks that take part in a case."""
-    return list(naming.ends(case, operation)) if operation.between_two else list(range(case.ranks))
+    return list(case_labels.ends(case, operation)) if operation.between_two else list(range(case.ranks))
 
 
 def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Launch]:
@@ -192,7 +192,7 @@ def launches_of(view: CampaignView, candidate: str, placement: str) -> list[Laun
 def finding(lines: list[Line]) -> Finding:
     """Return the finding on one candidate and operation: the nearest placement against all others."""
     first = lines[0]
-    title = naming.line(first.cases[min(first.cases)][first.near], first.operation)
+    title = case_labels.line(first.cases[min(first.cases)][first.near], first.operation)
     ends = [(line, size) for line in lines for size in sorted({min(line.cases), max(line.cases)})]
     keys = [line.cases[size][place].key for line, size in ends for place in (line.near, line.far)]
     return Finding(

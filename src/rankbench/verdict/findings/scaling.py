@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankbench.language import Text, listed, say, sentences
 from rankbench.model import Finding
 from rankbench.statistics import scaling
-from rankbench.verdict import naming
+from rankbench.verdict import case_labels
 from rankbench.verdict.certainty import certain, of
 from rankbench.verdict.changes import changes_of
 from rankbench.verdict.spans import Run, clause, runs_of
@@ -63,7 +63,7 @@ def find(view: CampaignView) -> Iterator[Finding]:
 
 def name_of(view: CampaignView, case: Case) -> str:
     """Return how the cases of an operation are called that differ in size and placement only."""
-    return naming.line(case, view.operations[case.operation])
+    return case_labels.line(case, view.operations[case.operation])
 
 
 def number(count: int, noun: str) -> Text:

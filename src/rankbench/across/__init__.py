@@ -1,0 +1,1 @@
+"""Two campaigns and more: what changed between them, their history, and gates for CI."""

@@ -1,0 +1,409 @@
+"""The gate: what is slower than it was, or than another candidate, or works no more: a check of each figure. Pure.
+
+A check fails where a candidate is slower by more than the threshold of the gate: the p-value of that is at most 5 %,
+adjusted, with three launches or blocks. Between campaigns the interval must lie beyond the threshold, too; within one
+the outcome is that of its tables. It fails too where a candidate lost a figure that was there. It passes where the
+interval lies below the threshold, and is skipped where it spans it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from rankbench.across import conditions
+from rankbench.across.two_campaigns import between, common, title
+from rankbench.evaluation.scales import fate
+from rankbench.language import NOTHING, Text, Words, say
+from rankbench.model import BROKEN, CaseStatus, RankbenchError, Record
+from rankbench.statistics import FEWEST_BLOCKS
+from rankbench.statistics.decision import above
+from rankbench.statistics.placements import turned
+from rankbench.statistics.unpaired import FEWEST_LAUNCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankbench.across.two_campaigns import Change, Held, ThenAndNow
+    from rankbench.model import Case, Comparison, Summary
+    from rankbench.verdict.view import CampaignView
+
+UNPAIRED = 0.05
+"""Least threshold between campaigns unless another is said: what a day does is in no interval."""
+SMALLEST_P = 0.001
+Outcome = Literal["passed", "failed", "skipped"]
+Relation = Literal["", "faster", "slower", "equivalent", "undecided", "depends"]
+"""What the new one is: the words of a case's verdict, of two. Empty: there are no two times."""
+
+
+class Check(Record, frozen=True):
+    """What became of one case of one candidate."""
+
+    case: str
+    title: str
+    candidate: str
+    outcome: Outcome
+    text: Words
+    advice: Text = NOTHING
+    measured_s: float = 0.0
+    """For how long it was timed."""
+    relation: Relation = ""
+    """Within a campaign that of its tables."""
+    ratio: float | None = None
+    """Of times, new over old; nothing where a case has no two times, or one ratio at each level of the reference."""
+    low: float | None = None
+    high: float | None = None
+    """Its interval; `high` is nothing where launches are too few for one."""
+    p_adjusted: float | None = None
+    """Of the hypothesis that the ratio is within the threshold, adjusted over all checks."""
+
+
+class Ruling(NamedTuple):
+    """An outcome, why, and what to do."""
+
+    outcome: Outcome
+    text: Text
+    advice: Text = NOTHING
+    relation: Relation = ""
+    ratio: Ratio | None = None
+    """What it rests on, if that is one ratio."""
+
+
+class Ratio(NamedTuple):
+    """What a check rests on."""
+
+    ratio: float
+    low: float
+    high: float
+    p_adjusted: float
+    enough: bool
+    """Whether there are launches, or blocks, enough to call anything different."""
+    memory: bool
+
+    @property
+    def text(self) -> Text:
+        """Return `1.31× (1.25–1.38×)`."""
+        known = between(self.low, self.high) if math.isfinite(self.high) else say("no interval")
+        return say("{ratio:ratio} ({known})", ratio=self.ratio, known=known)
+
+
+# --- then and now -----------------------------------------------------------------------------------------------------
+
+
+def then_and_now(held: Held) -> list[Check]:
+    """Return the checks of a campaign against an older one: of everything that had a figure then."""
+    then, now, told = held.then, held.now, held.told
+    shared = {case.key for case in common(then.campaign, now.campaign)}
+    if not shared or not told.matches:
+        what = "case" if told.matches else "candidate"
+        raise RankbenchError(f"{told.new} has no {what} in common with {told.old}; nothing to gate")
+    changes = {(one.case, one.old): one for one in told.changes}
+    partners = {one.old: one.new for one in told.matches}
+    checks = []
+    for case, name, summary in with_figures(then, conditions.candidates(then.campaign)):
+        mine = summary_of(now, case, partners.get(name, "")) if case.key in shared else None
+        ruling = _ruling(summary, mine, changes.get((case.key, name)), told, matched=name in partners)
+        checks.append(check(now if mine else then, case, partners.get(name, name), ruling, mine))
+    return checks
+
+
+def only_then(held: Held) -> list[Check]:
+    """Return the checks of what has no counterpart in the newer campaign: a candidate that is gone, or a case."""
+    shared = {case.key for case in common(held.then.campaign, held.now.campaign)}
+    partners = {one.new for one in held.told.matches}
+    return [one for one in then_and_now(held) if one.case not in shared or one.candidate not in partners]
+
+
+def _ruling(old: Summary, new: Summary | None, change: Change | None, told: ThenAndNow, *, matched: bool) -> Ruling:
+    """Return what became of a figure that was there."""
+    if not matched:
+        advice = say(
+            "Say by --match {name}=NAME who takes its place, or gate against a newer campaign.", name=old.candidate
+        )
+        return Ruling(
+            "failed", say("{name} is not in {campaign} any more", name=old.candidate, campaign=told.new), advice
+        )
+    if gone := lost(old, new, told.new):
+        return gone
+    if change is None:
+        return Ruling("skipped", say("its times are too short for the clock"))
+    if change.levels is not None:
+        return by_levels(
+            [
+                LevelRatio(one.name, Ratio(one.ratio, one.low, one.high, one.p_adjusted, enough=True, memory=False))
+                for one in change.levels
+            ],
+            told.threshold,
+            say("what it took in {old}", old=told.old),
+        )
+    ratio = Ratio(
+        change.ratio,
+        change.low,
+        change.high,
+        change.p_adjusted,
+        min(change.old_launches, change.new_launches) >= FEWEST_LAUNCHES,
+        change.memory,
+    )
+    found = say(
+        "needs {ratio} what it took in {old}" if ratio.memory else "takes {ratio} what it took in {old}",
+        ratio=ratio.text,
+        old=told.old,
+    )
+    ruled = rule(ratio, told.threshold, found)
+    if ruled.outcome == "failed" and change.explained:
+        why = say(
+            "{ratio} is no more than the raw probes of the machine differ, without MPI, between the two campaigns",
+            ratio=ratio.text,
+        )
+        both = say("Measure both libraries in one campaign, and gate by --candidate and --against-candidate.")
+        return Ruling("skipped", why, both, ratio=ratio)
+    return ruled
+
+
+# --- within a campaign ------------------------------------------------------------------------------------------------
+
+
+def within(view: CampaignView, new: str, old: str) -> list[Check]:
+    """Return the checks of one candidate against another of the same campaign, paired within blocks.
+
+    Comparisons test against the threshold of the evaluation.
+    """
+    worth = view.campaign.plan.threshold
+    checks = []
+    for case, _, summary in with_figures(view, [old]):
+        mine = summary_of(view, case, new)
+        comparison = _comparison(view, case, new, old)
+        ruling = lost(summary, mine, view.campaign.name, say("({name} has figures)", name=old))
+        if not ruling and comparison is None:
+            ruling = Ruling("skipped", say("no block has both {new} and {old}", new=new, old=old), more())
+        if not ruling and comparison:
+            memory = case.quantity == "memory"
+            enough = comparison.blocks >= FEWEST_BLOCKS
+            ratio = Ratio(comparison.ratio, comparison.low, comparison.high, comparison.p_adjusted, enough, memory)
+            found = say(
+                "needs {ratio} what {old} takes" if memory else "takes {ratio} what {old} takes",
+                ratio=ratio.text,
+                old=old,
+            )
+            ruling = _reversed(comparison) if comparison.reverses else _as_in_tables(comparison, ratio, worth, found)
+            ruling = ruling._replace(relation=relation(comparison), ratio=None if comparison.reverses else ratio)
+        if ruling:
+            checks.append(check(view, case, new, ruling, mine))
+    if not checks:
+        raise RankbenchError(f"{old} has no figures in campaign {view.campaign.name}; nothing to gate")
+    return checks
+
+
+def relation(one: Comparison) -> Relation:
+    """Return what the other candidate of a comparison is, as the tables say it."""
+    if one.reverses:
+        return "depends"
+    if one.different:
+        return "slower" if one.ratio > 1 else "faster"
+    return "equivalent" if one.alike else "undecided"
+
+
+def _as_in_tables(one: Comparison, ratio: Ratio, threshold: float, found: Text) -> Ruling:
+    """Return the ruling on a comparison whose outcome is that of the tables, which test against the same threshold.
+
+    What is different by the test fails, though the interval of the ratio may reach below the threshold: to ask for the
+    whole interval as well would leave open what the tables call slower.
+    """
+    if one.different:
+        return _failed(ratio, threshold, found) if one.ratio > 1 else Ruling("passed", found)
+    if one.alike or ratio.high <= 1 + threshold:
+        return Ruling("passed", found)
+    return _left_open(ratio, threshold)
+
+
+def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Comparison | None:
+    """Return new over old, turned where it was made the other way round; the A/A twin may be one of them."""
+    made: list[Comparison] = [*view.comparisons_of.get(case.key, ()), *view.verdict.control]
+    for one in made:
+        if one.case == case.key and (one.base, one.other) == (old, new):
+            return one
+        if one.case == case.key and (one.base, one.other) == (new, old):
+            return turned(one)
+    return None
+
+
+def _reversed(one: Comparison) -> Ruling:
+    """Return that no single ratio stands for a case, since the faster one depends on the level of the reference."""
+    near, far = (
+        say("{ratio:ratio} ({interval})", ratio=level.ratio, interval=between(level.low, level.high))
+        for level in one.levels
+    )
+    return Ruling(
+        "skipped",
+        say(
+            "takes {near} what {old} takes while cores are near, {far} while they are far",
+            near=near,
+            far=far,
+            old=one.base,
+        ),
+        say("Find out which of these is usual where your programs run."),
+    )
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def with_figures(view: CampaignView, names: list[str]) -> Iterator[tuple[Case, str, Summary]]:
+    """Yield every case and candidate that works and has figures."""
+    for case in view.campaign.cases:
+        for name in names:
+            summary = summary_of(view, case, name)
+            if summary and summary.launches and CaseStatus.WRONG_DATA not in summary.failures:
+                yield case, name, summary
+
+
+def summary_of(view: CampaignView, case: Case, name: str) -> Summary | None:
+    """Return the summary of a case and candidate."""
+    return next((one for _, one in view.summaries_of.get(case.key, ()) if one.candidate == name), None)
+
+
+def check(view: CampaignView, case: Case, name: str, ruling: Ruling, summary: Summary | None) -> Check:
+    """Return the check that a ruling makes of a case and candidate."""
+    timed = summary and summary.launches and case.quantity != "memory"
+    ratio = ruling.ratio
+    return Check(
+        case=case.key,
+        title=title(view, case),
+        candidate=name,
+        outcome=ruling.outcome,
+        text=ruling.text,
+        advice=ruling.advice,
+        relation=ruling.relation,
+        ratio=ratio.ratio if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio and math.isfinite(ratio.high) else None,
+        p_adjusted=ratio.p_adjusted if ratio else None,
+        measured_s=summary.samples * summary.mean_ns / 1e9 if summary and timed else 0.0,
+    )
+
+
+def lost(old: Summary, new: Summary | None, campaign: str, remark: Text = NOTHING) -> Ruling | None:
+    """Return what is wrong with a case that worked: not there, without figures, or now and then not working."""
+    if new is None:
+        missing = say("not measured in {campaign}", campaign=campaign)
+        return Ruling(
+            "failed",
+            say("{fate} {remark}", fate=missing, remark=remark) if remark else missing,
+            say("Run the whole of the older plan."),
+        )
+    if new.doubt:
+        doubted = say("not judged: {doubt}", doubt=new.doubt)
+        return Ruling("skipped", doubted, say("Prefer larger messages or the start barrier."))
+    broken = {status for status in new.failures if status in BROKEN}
+    known = {status for status in old.failures if status in BROKEN}
+    if not new.launches or CaseStatus.WRONG_DATA in broken or broken - known:
+        told = fate(new, counts=False)
+        return Ruling(
+            "failed",
+            say("{fate} {remark}", fate=told, remark=remark) if remark else told,
+            say("`rankbench show` and the launch's log tell more."),
+        )
+    return None
+
+
+class LevelRatio(NamedTuple):
+    """What a check rests on while cores are near, or far."""
+
+    name: str
+    ratio: Ratio
+
+
+def by_levels(levels: Sequence[LevelRatio], threshold: float, than: Words) -> Ruling:
+    """Return what is said of a case that has a ratio at each level: it fails at one, passes at all, else is open.
+
+    `than` names the other side, such as `what it took in old`.
+    """
+    rulings = [
+        rule(
+            one.ratio,
+            threshold,
+            say(
+                "takes {ratio} {than} while cores are near"
+                if one.name == "near"
+                else "takes {ratio} {than} while cores are far",
+                ratio=one.ratio.text,
+                than=than,
+            ),
+        )
+        for one in levels
+    ]
+    faster = next(
+        (text for text, one in zip(rulings, levels, strict=True) if one.ratio.high < 1 / (1 + threshold)), None
+    )
+    slower = next((one for one in rulings if one.outcome == "failed"), None)
+    if slower and faster:
+        depends = say("{slower}, {faster}", slower=slower.text, faster=faster.text)
+        return Ruling("skipped", depends, say("Find out which of these is usual where your programs run."), "depends")
+    for outcome in ("failed", "skipped"):
+        if found := next((one for one in rulings if one.outcome == outcome), None):
+            return found._replace(ratio=None)
+    if not rulings:
+        apart = say(
+            "too few launches of both campaigns met the same level: cores were near in one and far in the other"
+        )
+        return Ruling("skipped", apart, say("Measure both libraries in one campaign: --remeasure."))
+    relations = {one.relation for one in rulings}
+    both = relations.pop() if len(relations) == 1 else "undecided"
+    return Ruling("passed", say("{levels:and}", levels=[one.text for one in rulings]), relation=both)
+
+
+def rule(ratio: Ratio, threshold: float, found: Text, advice: Text = NOTHING) -> Ruling:
+    """Return whether a ratio, in words as well, is certainly beyond the threshold, certainly below it, or neither.
+
+    The p-value of the ratio is that of the same threshold. `advice` is for what is left open.
+    """
+    if ratio.enough and above(ratio.p_adjusted, ratio.low, threshold):
+        return _failed(ratio, threshold, found)
+    if ratio.high <= 1 + threshold:
+        return Ruling("passed", found, relation=_not_slower(ratio, threshold), ratio=ratio)
+    return _left_open(ratio, threshold, advice)
+
+
+def _failed(ratio: Ratio, threshold: float, found: Text) -> Ruling:
+    """Return the ruling on what is slower by more than the threshold."""
+    text = say(
+        "{found}; adjusted p {p:.3f}, threshold {threshold:g} %"
+        if ratio.p_adjusted >= SMALLEST_P
+        else "{found}; adjusted p <{least:g}, threshold {threshold:g} %",
+        found=found,
+        p=ratio.p_adjusted,
+        least=SMALLEST_P,
+        threshold=threshold * 100,
+    )
+    advice = say("If that is meant, gate against a newer campaign or raise --threshold.")
+    return Ruling("failed", text, advice, "slower", ratio)
+
+
+def _left_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
+    """Return the ruling on what may or may not be slower by more than the threshold."""
+    text = say(
+        "{ratio} leaves open whether it is more than {threshold:g} % slower",
+        ratio=ratio.text,
+        threshold=threshold * 100,
+    )
+    return Ruling("skipped", text, advice or more(), "undecided", ratio)
+
+
+def _not_slower(ratio: Ratio, threshold: float) -> Relation:
+    """Return what a ratio is that is surely not above the threshold."""
+    if ratio.high < 1 / (1 + threshold):
+        return "faster"
+    return "equivalent" if ratio.low >= 1 / (1 + threshold) else "undecided"
+
+
+def more() -> Text:
+    """Return what to do where too little is known."""
+    return say("More launches tell: raise `blocks` in the plan.")
+
+
+def counts(checks: list[Check]) -> Mapping[Outcome, int]:
+    """Return how many checks came out how."""
+    found: dict[Outcome, int] = {"passed": 0, "failed": 0, "skipped": 0}
+    for one in checks:
+        found[one.outcome] += 1
+    return found

@@ -1,0 +1,153 @@
+"""The gate of a new campaign against the typical values of many earlier ones of the same cases."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankbench.across import conditions, gate, trend
+from rankbench.across.gate import Check, Ratio, Ruling
+from rankbench.evaluation import evaluate
+from rankbench.language import say
+from rankbench.model import RankbenchError
+from rankbench.statistics.pairing import paired_logs
+from rankbench.statistics.prediction import FEWEST_PAST, LAST, predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.across.trend import Past, Track
+    from rankbench.model import Campaign, Summary
+    from rankbench.statistics.prediction import Prediction
+    from rankbench.store import Store
+
+Key = tuple[str, str]
+
+
+class Nightly(NamedTuple):
+    """What came of a gate against earlier campaigns."""
+
+    checks: list[Check]
+    past: int
+    """Earlier campaigns."""
+    reference: str
+    """The candidate that times are divided by; empty: none."""
+
+
+def nightly(
+    new: Store, earlier: Sequence[Store], last: int = LAST, reference: str = "", threshold: float | None = None
+) -> Nightly:
+    """Return the checks of a campaign against the `last` ones made before it.
+
+    Times are divided by those of the reference candidate in the same campaign, if there is one: the plan's baseline
+    unless another is named. The threshold is the plan's, without a reference 5 % at least, unless one is given.
+    """
+    stores = _before(new, earlier, last)
+    campaign = new.campaign
+    base = conditions.resolved(campaign, reference) if reference else campaign.baseline
+    least = campaign.plan.threshold if base else max(campaign.plan.threshold, gate.UNPAIRED)
+    predicted = _predicted(stores, base, least if threshold is None else threshold)
+    return Nightly(_checks(stores, base, predicted, least if threshold is None else threshold), len(stores) - 1, base)
+
+
+def _before(new: Store, earlier: Sequence[Store], last: int) -> list[Store]:
+    """Return the last campaigns made before the new one, in order of time, and the new one."""
+    moment = trend.made(new.campaign)
+    older = sorted(
+        (one for one in earlier if trend.made(one.campaign) < moment), key=lambda one: trend.made(one.campaign)
+    )[-last:]
+    if len(older) < FEWEST_PAST:
+        raise RankbenchError(
+            f"--history holds {len(older)} campaigns made before {new.campaign.name}; "
+            f"a prediction needs {FEWEST_PAST} or more"
+        )
+    return [*older, new]
+
+
+def _predicted(stores: Sequence[Store], base: str, threshold: float) -> dict[Key, Prediction]:
+    """Return a prediction for each case and candidate of the new campaign that has enough earlier values."""
+    newest = stores[-1].campaign
+    figures = [trend.figures_of(one, newest.plan.estimator) for one in stores]
+    pasts = [trend.past_of(one, one.campaign.name, own) for one, own in zip(stores, figures, strict=True)]
+    tracks = trend.tracks(pasts)
+    bases = _bases(pasts, tracks, base)
+    series: dict[Key, list[float]] = {}
+    for track in (one for one in tracks if one.names.get(len(stores) - 1, base) != base):
+        logs_of = [
+            typical_logs(figures[place], track.names.get(place, ""), bases.get(place, "") if base else None)
+            for place in range(len(stores))
+        ]
+        for case in newest.cases:
+            series[case.key, track.names[len(stores) - 1]] = [
+                own.get(case.key, math.nan) if case in past.campaign.cases else math.nan
+                for own, past in zip(logs_of, pasts, strict=True)
+            ]
+    logs = {key: np.array([log for log in values[:-1] if not math.isnan(log)]) for key, values in series.items()}
+    enough = [key for key, values in series.items() if len(logs[key]) >= FEWEST_PAST and not math.isnan(values[-1])]
+    now = np.array([series[key][-1] for key in enough])
+    found = predictions([logs[key] for key in enough], now, threshold, newest.plan.confidence)
+    return dict(zip(enough, found, strict=True))
+
+
+def _bases(pasts: Sequence[Past], tracks: Sequence[Track], base: str) -> dict[int, str]:
+    """Return the reference's name by the campaign's place, where it is of the same version as in the new one."""
+    newest = len(pasts) - 1
+    names = next((one.names for one in tracks if base and one.names.get(newest) == base), {})
+    versions = {place: _version(pasts[place].campaign, name) for place, name in names.items()}
+    return {place: name for place, name in names.items() if versions[place] == versions[newest]}
+
+
+def _version(campaign: Campaign, name: str) -> str:
+    return conditions.library(campaign, name).version
+
+
+def typical_logs(figures: pl.DataFrame, name: str, base: str | None) -> dict[str, float]:
+    """Return the logarithm of a candidate's typical value by case: its median over launches.
+
+    With a base it is the median over blocks of the ratios to it, which are paired within blocks and visits.
+    """
+    if base is None:
+        own = figures.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
+        logs = own.select("case", log=pl.col("figure_ns").log())
+    else:
+        logs = paired_logs(figures, base, name)
+    return dict(logs.group_by("case").agg(pl.col("log").median()).iter_rows())
+
+
+def _checks(stores: Sequence[Store], base: str, predicted: dict[Key, Prediction], threshold: float) -> list[Check]:
+    """Return a check of everything that had a figure in the campaign before the new one."""
+    then, now = (evaluate(one) for one in stores[-2:])
+    partners = {one.old: one.new for one in conditions.matches(then.campaign, now.campaign, {})}
+    checks = []
+    for case, name, summary in gate.with_figures(then, conditions.candidates(then.campaign)):
+        who = partners.get(name, name)
+        mine = gate.summary_of(now, case, who) if case in now.campaign.cases else None
+        lost = gate.lost(summary, mine, now.campaign.name)
+        ruling = lost or _ruling(
+            predicted.get((case.key, who)), mine, base, threshold, memory=case.quantity == "memory"
+        )
+        checks.append(gate.check(now if mine else then, case, who, ruling, mine))
+    if not checks:
+        raise RankbenchError(f"{then.campaign.name} has no figures; nothing to gate")
+    return checks
+
+
+def _ruling(found: Prediction | None, mine: Summary | None, base: str, threshold: float, *, memory: bool) -> Ruling:
+    if mine and mine.candidate == base:
+        return Ruling("passed", say("is the reference"))
+    if found is None:
+        few = say("fewer than {n} earlier campaigns have this figure", n=FEWEST_PAST)
+        return Ruling("skipped", few, say("Run more campaigns, or name more by --history."))
+    ratio = Ratio(found.ratio, found.low, found.high, found.p_adjusted, enough=True, memory=memory)
+    text = say(
+        "{verb} {ratio} the mean of {n} earlier campaigns",
+        verb="needs" if memory else "takes",
+        ratio=ratio.text,
+        n=found.past,
+    )
+    if base:
+        text = say("{text}, relative to {base}", text=text, base=base)
+    return gate.rule(ratio, threshold, text, say("A pinned reference library (--reference) gives narrower intervals."))

@@ -1,0 +1,443 @@
+"""Over time: campaigns of the same plan in the order of their making, and from which one on a case changed.
+
+Like `evaluation` it reads stores, but for what each launch came to only: of many campaigns all else would take long.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from rankbench import statistics
+from rankbench.across import conditions
+from rankbench.language import Text, Words, say
+from rankbench.model import RankbenchError, Record
+from rankbench.statistics import changes, states
+from rankbench.statistics.common_part import common_part
+from rankbench.statistics.starts import usual_starts
+from rankbench.verdict import case_labels
+from rankbench.verdict.measures import measure
+from rankbench.verdict.view import judgeable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankbench.model import Calls, Campaign, Case, Launch, Operation
+    from rankbench.statistics.changes import Step
+    from rankbench.store import Store
+    from rankbench.verdict.measures import Measure
+
+
+class Past(NamedTuple):
+    """A campaign as far as its history is concerned."""
+
+    name: str
+    campaign: Campaign
+    launches: list[Launch]
+    figures: dict[tuple[str, str], list[float]]
+    """Of the launches that can be judged, by case and candidate."""
+    moved: dict[str, tuple[int, int]]
+    """Bytes and messages of one sample, by case."""
+
+    @property
+    def date(self) -> str:
+        """Return the day on which it was made."""
+        return self.campaign.created[:10]
+
+
+class Point(Record, frozen=True):
+    """What a case took in one campaign. Of quantity `memory` figures are bytes."""
+
+    campaign: int
+    """Its place in the history, from 0."""
+    candidate: str
+    typical_ns: float
+    low_ns: float
+    high_ns: float
+    launches: int
+
+
+class Turn(Record, frozen=True):
+    """From one campaign on a case takes more, or less."""
+
+    campaign: int
+    since: str
+    """The day of that campaign."""
+    name: str
+    ratio: float
+    """Above 1 it takes more than before."""
+    low: float
+    high: float
+    p_adjusted: float
+    reasons: list[Words]
+    """What else is not what it was in the campaign before."""
+    explained: bool
+    """Whether the raw probes of the machine, without MPI, changed as much."""
+    cost_ns: float = 0.0
+    """What a call takes more than before the change, times the plan's number of such calls, if it has any."""
+    share: float = 0.0
+    """The same over what all cases of the candidate take in the newest campaign: of its time, lost if above 0."""
+
+
+class Change(NamedTuple):
+    """A change with its series."""
+
+    series: Series
+    turn: Turn
+
+
+class Series(Record, frozen=True):
+    """One case of one candidate over campaigns."""
+
+    case: str
+    title: str
+    candidate: str
+    memory: bool
+    points: list[Point]
+    turns: list[Turn]
+
+
+class History(NamedTuple):
+    """Campaigns in the order of their making."""
+
+    pasts: list[Past]
+    series: list[Series]
+    cases: dict[str, Case]
+    """By key, each as the newest campaign that has it."""
+    estimator: str
+    threshold: float
+    compared: int
+    """Series over which changes were told."""
+    machine: list[Step]
+    """Changes of what is common to all cases and candidates; the index is the campaign's place."""
+
+    @property
+    def changes(self) -> list[Change]:
+        """Return all changes: regressions, then improvements, each by the time that it costs or saves; memory last."""
+        found = [Change(one, turn) for one in self.series for turn in one.turns]
+        found.sort(
+            key=lambda one: (
+                one.series.memory,
+                one.turn.ratio < 1,
+                -abs(one.turn.share),
+                -one.turn.campaign,
+                -abs(math.log(one.turn.ratio)),
+            )
+        )
+        return found
+
+    def measure(self, case: str) -> Measure:
+        """Return what the figures of a case are."""
+        one = self.cases[case]
+        newest = last_with(self.pasts, one)
+        return measure(one, operation_of(newest.campaign, one), *newest.moved.get(case, ()))
+
+
+def last_with(pasts: Sequence[Past], case: Case) -> Past:
+    """Return the newest campaign that has a case."""
+    return next(past for past in reversed(pasts) if case in past.campaign.cases)
+
+
+def operation_of(campaign: Campaign, case: Case) -> Operation:
+    """Return what the core says of a case's operation."""
+    return next(one for one in campaign.operations if one.name == case.operation)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def history(stores: Sequence[Store]) -> History:
+    """Return what campaigns measured over time, all by the estimator of the newest one, and where it changed."""
+    ordered = sorted(stores, key=lambda one: made(one.campaign))
+    if len(ordered) < 2:
+        raise RankbenchError(
+            "a history takes two campaigns or more; name their folders, or the folder that they are in"
+        )
+    newest = ordered[-1].campaign.plan
+    pasts = [recall(store, name, newest.estimator) for store, name in zip(ordered, names(ordered), strict=True)]
+    cases = {case.key: case for past in pasts for case in past.campaign.cases}
+    titles = {key: _called(pasts, case) for key, case in cases.items()}
+    found = [one for track in tracks(pasts) for one in lines(pasts, track, cases, titles, newest.confidence)]
+    order = {key: place for place, key in enumerate(key for past in reversed(pasts) for key in keys(past.campaign))}
+    found.sort(key=lambda one: order[one.case])
+    common = shared(pasts, found)
+    steady = changes.Levels(common, np.zeros(len(common)))
+    return History(
+        pasts,
+        priced(turned(pasts, found, newest.threshold, common), cases, newest.calls),
+        cases,
+        newest.estimator,
+        newest.threshold,
+        len(found),
+        changes.steps([steady], newest.threshold)[0],
+    )
+
+
+def made(campaign: Campaign) -> datetime:
+    """Return when a campaign was made."""
+    moment = datetime.fromisoformat(campaign.created)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def names(stores: Sequence[Store]) -> list[str]:
+    """Return how campaigns are called: by their own names, or those of their folders where two are called alike."""
+    own = [one.campaign.name for one in stores]
+    return own if len(set(own)) == len(own) else [str(one.folder) for one in stores]
+
+
+def recall(store: Store, name: str, estimator: str) -> Past:
+    """Read what a campaign's launches came to."""
+    return past_of(store, name, figures_of(store, estimator))
+
+
+def figures_of(store: Store, estimator: str) -> pl.DataFrame:
+    """Read the figures of a campaign's launches that can be judged."""
+    campaign = store.campaign
+    by_ranks = [case.key for case in campaign.cases if not campaign.scheduled(case)]
+    return judgeable(statistics.launch_figures(store.samples(), estimator, by_ranks))
+
+
+def past_of(store: Store, name: str, figures: pl.DataFrame) -> Past:
+    """Return a campaign with these figures as far as its history is concerned."""
+    rows = figures.filter(pl.col("figure_ns") > 0).group_by("case", "candidate").agg("figure_ns")
+    moved = store.cases().group_by("case").agg(pl.col("moved_bytes", "moved_messages").max())
+    return Past(
+        name,
+        store.campaign,
+        store.launches(),
+        {(key, who): times for key, who, times in rows.iter_rows()},
+        {key: (size or 0, messages or 0) for key, size, messages in moved.iter_rows()},
+    )
+
+
+def keys(campaign: Campaign) -> list[str]:
+    """Return the keys of a campaign's cases."""
+    return [case.key for case in campaign.cases]
+
+
+class Track(NamedTuple):
+    """A candidate through the campaigns, under whatever names."""
+
+    title: str
+    names: dict[int, str]
+    """By the campaign's place."""
+
+
+def tracks(pasts: Sequence[Past]) -> list[Track]:
+    """Follow candidates from campaign to campaign, by name or else by family; each to the last one that had it."""
+    found: list[dict[int, str]] = []
+    for place, past in enumerate(pasts):
+        left = conditions.candidates(past.campaign)
+        for earlier in range(place - 1, -1, -1):
+            known = {track[earlier]: track for track in found if max(track) == earlier}
+            for match in conditions.matches(pasts[earlier].campaign, past.campaign, {}) if known and left else ():
+                if match.old in known and match.new in left:
+                    known[match.old][place] = match.new
+                    left.remove(match.new)
+        found += [{place: name} for name in left]
+    families = [conditions.library(pasts[max(one)].campaign, one[max(one)]).family for one in found]
+    return [
+        Track(_title(one, family, alone=families.count(family) == 1), one)
+        for one, family in zip(found, families, strict=True)
+    ]
+
+
+def _title(names: dict[int, str], family: str, *, alone: bool) -> str:
+    """Return how a track is called: as its candidates always were, else by their family if it is the only one of it."""
+    return names[max(names)] if len(set(names.values())) == 1 or not alone else family
+
+
+def lines(
+    pasts: Sequence[Past], track: Track, cases: dict[str, Case], titles: dict[str, str], confidence: float
+) -> list[Series]:
+    """Return the series of one candidate, one for each case that it has figures of; with as many ranks as at last."""
+    found = []
+    for key, case in cases.items():
+        points = [
+            _point(place, name, pasts[place].figures[key, name], confidence)
+            for place, name in track.names.items()
+            if (key, name) in pasts[place].figures and case in pasts[place].campaign.cases
+        ]
+        if points:
+            memory = case.quantity == "memory"
+            found.append(
+                Series(case=key, title=titles[key], candidate=track.title, memory=memory, points=points, turns=[])
+            )
+    return found
+
+
+def _called(pasts: Sequence[Past], case: Case) -> str:
+    """Return how a case is called, by the newest campaign that has it."""
+    campaign = last_with(pasts, case).campaign
+    return case_labels.apart(
+        case,
+        operation_of(campaign, case),
+        start=usual_starts(campaign)[case.key] != case,
+        placement=len(campaign.plan.placements) > 1,
+    )
+
+
+def _point(place: int, name: str, figures: Sequence[float], confidence: float) -> Point:
+    ordered = np.sort(np.asarray(figures, dtype=np.float64))
+    first, last = _ranks(len(ordered), confidence)
+    return Point(
+        campaign=place,
+        candidate=name,
+        typical_ns=float(np.median(ordered)),
+        low_ns=float(ordered[first]),
+        high_ns=float(ordered[last]),
+        launches=len(ordered),
+    )
+
+
+@lru_cache
+def _ranks(count: int, confidence: float) -> tuple[int, int]:
+    """Return which of so many ordered figures the interval of their median ends at."""
+    low, high, _ = statistics.median_interval(np.arange(count, dtype=np.float64), confidence)
+    return int(low), int(high)
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+def shared(pasts: Sequence[Past], series: Sequence[Series]) -> NDArray[np.float64]:
+    """Return what is common to all cases and candidates of each campaign, as a logarithm.
+
+    With a baseline in the newest plan it is the median over the baseline's cases. Else it is the smallest of the
+    candidates' medians where all have the same sign, and 0 where not: a library that changes alone is in no common
+    part. One candidate alone has none, since its library and the machine are the same series.
+    """
+    base = pasts[-1].campaign.baseline
+    timed = [one for one in series if not one.memory]
+    names = {one.candidate for one in timed if not base or one.points[-1].candidate == base}
+    if len(names) < (1 if base else 2):
+        return np.zeros(len(pasts))
+    return common_part([_logs(len(pasts), [one for one in timed if one.candidate == name]) for name in sorted(names)])
+
+
+def _logs(count: int, series: Sequence[Series]) -> NDArray[np.float64]:
+    """Return log times by series and campaign, NaN where there is none."""
+    logs = np.full((len(series), count), np.nan)
+    for row, one in enumerate(series):
+        logs[row, [point.campaign for point in one.points]] = np.log([point.typical_ns for point in one.points])
+    return logs
+
+
+def turned(
+    pasts: Sequence[Past], series: Sequence[Series], threshold: float, common: NDArray[np.float64]
+) -> list[Series]:
+    """Return the series with what changed in them beyond what is common to all, tested over all of them together."""
+    found = changes.steps([levels(pasts, one, common) for one in series], threshold)
+    return [
+        Series(
+            case=one.case,
+            title=one.title,
+            candidate=one.candidate,
+            memory=one.memory,
+            points=one.points,
+            turns=[turn(pasts, one, steps, number) for number in range(len(steps))],
+        )
+        for one, steps in zip(series, found, strict=True)
+    ]
+
+
+def levels(pasts: Sequence[Past], one: Series, common: NDArray[np.float64]) -> changes.Levels:
+    """Return the logarithms of typical values less the common part, and what launches let expect of their scatter."""
+    logs = np.log([point.typical_ns for point in one.points])
+    if not one.memory:
+        logs = logs - common[[point.campaign for point in one.points]]
+    figures = [np.log(pasts[point.campaign].figures[one.case, point.candidate]) for point in one.points]
+    return changes.Levels(
+        logs, np.array([float(own.var(ddof=1)) / len(own) if len(own) > 1 else 0.0 for own in figures])
+    )
+
+
+def turn(pasts: Sequence[Past], one: Series, steps: Sequence[Step], number: int) -> Turn:
+    """Return a change with what else changed."""
+    step = steps[number]
+    at, before = one.points[step.at], one.points[step.at - 1]
+    first = steps[number - 1].at if number else 0
+    end = steps[number + 1].at if number + 1 < len(steps) else len(one.points)
+    launches = [
+        [launch for point in one.points[start:stop] for launch in pasts[point.campaign].launches]
+        for start, stop in ((first, step.at), (step.at, end))
+    ]
+    probes = conditions.probes(*launches)
+    return Turn(
+        campaign=at.campaign,
+        since=pasts[at.campaign].date,
+        name=pasts[at.campaign].name,
+        ratio=step.ratio,
+        low=step.low,
+        high=step.high,
+        p_adjusted=step.p_adjusted,
+        reasons=[*reasons(pasts[before.campaign], pasts[at.campaign], before.candidate, at.candidate), *raw(probes)],
+        explained=not one.memory and probes.explain(step.ratio),
+    )
+
+
+def reasons(then: Past, now: Past, old: str, new: str) -> list[Words]:
+    """Return what the records of two campaigns have otherwise: `openmpi 5.0.10 → 5.0.11`, `kernel 6.1 → 6.8`."""
+    sides = [(past.campaign, past.launches, name) for past, name in ((then, old), (now, new))]
+    candidates = [conditions.of_candidate(*side) for side in sides]
+    others: Iterable[list[dict[str, str]]] = (
+        [conditions.of_machine(campaign) for campaign, _, _ in sides],
+        [conditions.of_rankbench(campaign, launches) for campaign, launches, _ in sides],
+        [conditions.of_plan(campaign, launches) for campaign, launches, _ in sides],
+    )
+    told = [*conditions.of_library(*candidates)]
+    for before, after in others:
+        told += conditions.differences(before, after)
+    return [one.arrow for one in told]
+
+
+def priced(series: Sequence[Series], cases: Mapping[str, Case], calls: Sequence[Calls]) -> list[Series]:
+    """Return the series, their changes with what they cost.
+
+    A case counts as often as the plan's calls say, and each once where they name none that was measured.
+    """
+    counts = {key: _calls(case, calls) for key, case in cases.items()}
+    if not any(counts.values()):
+        counts = dict.fromkeys(cases, 1.0)
+    total_ns: dict[str, float] = {}
+    for one in series:
+        if not one.memory:
+            took_ns = counts[one.case] * one.points[-1].typical_ns
+            total_ns[one.candidate] = total_ns.get(one.candidate, 0.0) + took_ns
+    return [_priced(one, counts[one.case], total_ns.get(one.candidate, 0.0)) for one in series]
+
+
+def _calls(case: Case, calls: Sequence[Calls]) -> float:
+    """Return how often the reader's application makes the call of a case."""
+    return sum(
+        call.calls
+        for call in calls
+        if (call.operation, call.size_bytes) == (case.operation, case.size_bytes) and call.form in {"", case.form}
+    )
+
+
+def _priced(one: Series, count: float, total_ns: float) -> Series:
+    if one.memory or not one.turns:
+        return one
+    turns = []
+    for place, turn in enumerate(one.turns):
+        end = one.turns[place + 1].campaign if place + 1 < len(one.turns) else math.inf
+        times = [point.typical_ns for point in one.points if turn.campaign <= point.campaign < end]
+        cost_ns = count * math.exp(float(np.mean(np.log(times)))) * (1 - 1 / turn.ratio)
+        turns.append(msgspec.structs.replace(turn, cost_ns=cost_ns, share=cost_ns / total_ns if total_ns else 0.0))
+    return msgspec.structs.replace(one, turns=turns)
+
+
+def raw(probes: conditions.Probes) -> list[Text]:
+    """Return what the machine did without MPI, where it was in another state."""
+    if not probes.exchange or abs(math.log(probes.exchange)) <= math.log(states.ALIKE):
+        return []
+    return [say("handing a cache line to another CPU takes {ratio:ratio} without MPI", ratio=probes.exchange)]

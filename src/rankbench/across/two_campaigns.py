@@ -1,0 +1,589 @@
+"""Then and now: two campaigns held against each other, with what unpaired figures deserve to be told. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from rankbench.across import conditions
+from rankbench.across.conditions import Match, Probes  # noqa: TC001 - msgspec resolves them at run time
+from rankbench.evaluation import evaluate
+from rankbench.language import NOTHING, Text, clauses, ended, say
+from rankbench.model import Record
+from rankbench.statistics import FALSE_DISCOVERIES, LEVEL, states
+from rankbench.statistics.decision import Estimate, decide
+from rankbench.statistics.references import by_case
+from rankbench.statistics.unpaired import FEWEST_LAUNCHES
+from rankbench.statistics.unpaired_levels import compare_at_levels, far_share
+from rankbench.verdict import case_labels
+from rankbench.verdict.conclusion import FEW_LAUNCHES
+from rankbench.verdict.view import judgeable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from rankbench.across.conditions import Difference
+    from rankbench.model import Campaign, Case, Plan
+    from rankbench.statistics.references import Levels
+    from rankbench.statistics.unpaired import Unpaired
+    from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
+
+LEAST, MOST = 0.01, 999
+"""Ends of intervals of ratios that are spelt."""
+APART = 0.1
+"""Difference in the share of far visits from which on it is reported."""
+EXTREMES = 3
+"""Largest changes that are named in either direction."""
+
+
+class Remark(Record, frozen=True):
+    """Something that a reader of unpaired figures must know, and what to do about it."""
+
+    kind: str
+    text: Text
+    advice: Text = NOTHING
+
+
+class LevelChange(Record, frozen=True):
+    """The same while cores were near each other, or far, of launches that met both."""
+
+    name: str
+    """`near` or `far`."""
+    old_launches: int
+    new_launches: int
+    ratio: float
+    low: float
+    high: float
+    p_adjusted: float
+
+
+class Change(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """What one candidate takes now over what it took then, in one case: above 1 it is slower now.
+
+    A lone launch on a side bounds nothing: `high` is infinite then, and JSON leaves it out.
+    """
+
+    case: str
+    title: str
+    old: str
+    new: str
+    old_launches: int
+    new_launches: int
+    old_ns: float
+    new_ns: float
+    """Typical values: medians over launches. Of quantity `memory` they are bytes."""
+    ratio: float
+    low: float
+    high: float = math.inf
+    p_value: float
+    p_adjusted: float
+    """Adjusted over all cases and candidates (Benjamini and Hochberg, 1995)."""
+    different: bool
+    """False is `~`: not distinguishable, or below the practical threshold."""
+    error: float = 0.0
+    """Standard error of the ratio's logarithm."""
+    degrees: float = 0.0
+    """Degrees of freedom of that error; 0 where it is not known."""
+    explained: bool = False
+    """Whether the raw probes of the machine, without MPI, differ as much between the campaigns."""
+    memory: bool = False
+    """Whether it is of memory and not of time."""
+    levels: list[LevelChange] | None = None
+    """Of a machine that was near and far: at each level that both campaigns met. The ratio is then their mean."""
+
+    @property
+    def told(self) -> bool:
+        """Return whether it is a change that the machine's state does not explain."""
+        return self.different and not self.explained
+
+
+class ThenAndNow(Record, frozen=True):
+    """Two campaigns held against each other."""
+
+    old: str
+    new: str
+    old_created: str
+    new_created: str
+    threshold: float
+    matches: list[Match]
+    probes: Probes
+    changes: list[Change]
+    """By candidate and case, in the new campaign's order."""
+    remarks: list[Remark]
+    sentences: list[Text]
+
+
+class Held(NamedTuple):
+    """Two campaigns, evaluated alike, and what came of holding them against each other."""
+
+    then: CampaignView
+    now: CampaignView
+    told: ThenAndNow
+
+
+def hold(old: Store, new: Store, asked: Mapping[str, str] | None = None, threshold: float | None = None) -> Held:
+    """Hold a campaign against an older one, both evaluated as the newer one's plan says.
+
+    `asked` matches candidates, old to new. The threshold is the newer plan's unless another is given.
+    """
+    planned = new.campaign.plan
+    matched = conditions.matches(old.campaign, new.campaign, asked or {})
+    then, now = evaluate(old, planned.estimator, planned.confidence), evaluate(new)
+    worth = planned.threshold if threshold is None else threshold
+    probes = conditions.probes(then.launches, now.launches)
+    found = changes(then, now, matched, worth, probes)
+    told = ThenAndNow(
+        old=old.campaign.name,
+        new=new.campaign.name,
+        old_created=old.campaign.created,
+        new_created=new.campaign.created,
+        threshold=worth,
+        matches=matched,
+        probes=probes,
+        changes=found,
+        remarks=[*_figures(old.campaign.plan, planned), *remarks(then, now, matched, found, probes)],
+        sentences=list(sentences(found, worth, planned.confidence)),
+    )
+    return Held(then, now, told)
+
+
+def changes(
+    old: CampaignView, new: CampaignView, matched: Sequence[Match], threshold: float, probes: Probes
+) -> list[Change]:
+    """Return the ratios of all cases that both campaigns have, by matched candidates."""
+    cases = {case.key: case for case in common(old.campaign, new.campaign)}
+    places = {case.key: place for place, case in enumerate(new.campaign.cases)}
+    titles = {key: title(new, case) for key, case in cases.items()}
+    pairs = [(one.old, one.new) for one in matched]
+    of = {name: place for place, name in enumerate(two for _, two in pairs)}
+    then, now = judgeable(old.figures), judgeable(new.figures)
+    rows = compare_at_levels(
+        then.filter(then["case"].is_in(list(cases))),
+        now,
+        pairs,
+        threshold,
+        new.campaign.plan.confidence,
+        levels=_levels(then, now, new.campaign),
+    )
+    return [
+        Change(
+            case=row.case,
+            title=titles[row.case],
+            old=row.base,
+            new=row.other,
+            old_launches=row.launches[0],
+            new_launches=row.launches[1],
+            old_ns=row.typical_ns[0],
+            new_ns=row.typical_ns[1],
+            ratio=row.ratio,
+            low=row.low,
+            # Of two infinities min takes the first: the record's default, which JSON leaves out.
+            high=min(math.inf, row.high),
+            p_value=row.p_value,
+            p_adjusted=row.p_adjusted,
+            different=row.different,
+            error=row.error,
+            degrees=row.degrees,
+            explained=row.different
+            and at is None  # At one level the machine is the same on both sides.
+            and cases[row.case].quantity != "memory"
+            and probes.explain(row.ratio),
+            memory=cases[row.case].quantity == "memory",
+            levels=None if at is None else [_at_level(name, one) for name, one in at.items()],
+        )
+        for row, at in sorted(rows, key=lambda one: (places[one.whole.case], of[one.whole.other]))
+    ]
+
+
+def _levels(then: pl.DataFrame, now: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
+    """Return the levels of the reference over both campaigns, by case, where it has two."""
+    hops = [one.select("case", "visit_hop_ns") for one in (then, now) if "visit_hop_ns" in one.columns]
+    return by_case(pl.concat(hops), campaign) if len(hops) == 2 else {}
+
+
+def _at_level(name: str, one: Unpaired) -> LevelChange:
+    old, new = one.launches
+    return LevelChange(name, old, new, one.ratio, one.low, one.high, one.p_adjusted)
+
+
+def common(old: Campaign, new: Campaign) -> list[Case]:
+    """Return the cases that both campaigns have, with as many ranks, in the new one's order."""
+    ranks = {case.key: case.ranks for case in old.cases}
+    return [case for case in new.cases if ranks.get(case.key) == case.ranks]
+
+
+def title(view: CampaignView, case: Case) -> str:
+    """Return how a case is called, with start and placement where they tell it from others."""
+    return case_labels.apart(
+        case,
+        view.operations[case.operation],
+        start=view.usual_of[case.key] != case,
+        placement=len(view.campaign.plan.placements) > 1,
+    )
+
+
+# --- what must be known -----------------------------------------------------------------------------------------------
+
+
+def _figures(then: Plan, now: Plan) -> Iterator[Remark]:
+    """Say that the older campaign was evaluated otherwise than its plan says."""
+    wanted = [
+        say("{estimator}, intervals of {confidence:.0%}", estimator=plan.estimator, confidence=plan.confidence)
+        for plan in (then, now)
+    ]
+    if wanted[0] != wanted[1]:
+        yield Remark(
+            kind="figures",
+            text=say(
+                "The plans ask for other figures ({then} then, {now} now); both are told as now.",
+                then=wanted[0],
+                now=wanted[1],
+            ),
+        )
+
+
+def remarks(
+    old: CampaignView, new: CampaignView, matched: Sequence[Match], found: Sequence[Change], probes: Probes
+) -> Iterator[Remark]:
+    """Yield what limits the worth of the ratios, each only where it holds, and what holds always last."""
+    yield from _machine(old, new)
+    yield from _libraries(old, new, matched)
+    yield from _rankbench(old, new)
+    yield from _plan(old, new)
+    yield from _missing(old, new, matched)
+    yield from _state(probes)
+    yield from _shares(old, new, matched)
+    yield from _few(found)
+    yield _control(old, new)
+    yield _uncontrolled(found, probes)
+
+
+def _machine(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
+    then, now = (conditions.of_machine(one.campaign) for one in (old, new))
+    if told := conditions.differences(then, now):
+        yield Remark(
+            kind="machine",
+            text=say("The machine is not the same: {differences}.", differences=spelt(told)),
+            advice=say("To tell libraries from machines, measure both in one campaign on one machine."),
+        )
+
+
+def _libraries(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
+    for match in matched:
+        then = conditions.of_candidate(old.campaign, old.launches, match.old)
+        now = conditions.of_candidate(new.campaign, new.launches, match.new)
+        told = conditions.of_library(then, now)
+        if told:
+            yield Remark(
+                kind="library",
+                text=say(
+                    "{new} is not what {old} was: {differences}.",
+                    new=match.new,
+                    old=match.old,
+                    differences=spelt(told),
+                ),
+                advice=say("A change may come from any of these; change one at a time.") if len(told) > 1 else NOTHING,
+            )
+
+
+def _rankbench(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
+    then, now = (conditions.of_rankbench(one.campaign, one.launches) for one in (old, new))
+    if told := conditions.differences(then, now):
+        yield Remark(
+            kind="rankbench",
+            text=say("What measured is not the same: {differences}.", differences=spelt(told)),
+            advice=say("Measure the older library again with this rankbench."),
+        )
+
+
+def _plan(old: CampaignView, new: CampaignView) -> Iterator[Remark]:
+    then, now = (conditions.of_plan(one.campaign, one.launches) for one in (old, new))
+    if told := conditions.differences(then, now):
+        yield Remark(
+            kind="method",
+            text=say("How was measured is not the same: {differences}.", differences=spelt(told)),
+            advice=say("Run the older plan again with the newer library."),
+        )
+
+
+def _missing(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
+    """Say what has no counterpart: candidates, cases, and cases of the same name with other ranks or starts."""
+    then, now = old.campaign, new.campaign
+    sides = [(True, then, {one.old for one in matched}), (False, now, {one.new for one in matched})]
+    alone = [
+        say("{name} (then only)" if earlier else "{name} (now only)", name=name)
+        for earlier, of, known in sides
+        for name in conditions.candidates(of)
+        if name not in known
+    ]
+    if alone:
+        yield Remark(
+            kind="candidates",
+            text=say("Nobody was matched with {names:and}.", names=alone),
+            advice=say("Say by --match OLD=NEW who is to be held against whom."),
+        )
+    shared = {case.key for case in common(then, now)}
+    only = [sum(case.key not in shared for case in of.cases) for of in (then, now)]
+    if any(only):
+        lacking = say(
+            "{n:count case} of {then} and {m} of {now} have no counterpart",
+            n=only[0],
+            then=then.name,
+            m=only[1],
+            now=now.name,
+        )
+        yield Remark(
+            kind="cases",
+            text=ended(clauses([lacking, *_almost(then, now, shared)])),
+            advice=say("Run the same plan to compare all cases."),
+        )
+
+
+def _almost(then: Campaign, now: Campaign, shared: set[str]) -> Iterator[Text]:
+    """Yield why cases that look like each other have no counterpart."""
+    ranks = {case.key: case.ranks for case in then.cases}
+    other = [case for case in now.cases if ranks.get(case.key, case.ranks) != case.ranks]
+    if other:
+        yield say(
+            "{n:count case} {n:of has|have} other numbers of ranks ({then} then, {now} now)",
+            n=len(other),
+            then=ranks[other[0].key],
+            now=other[0].ranks,
+        )
+    starts = [{(_startless(case), case.start) for case in of.cases if case.key not in shared} for of in (then, now)]
+    both = {one for one, _ in starts[0]} & {one for one, _ in starts[1]}
+    begun = [sorted({start for one, start in side if one in both}) for side in starts]
+    if both and begun[0] != begun[1]:
+        yield say(
+            "{n} differ by their start only ({then:and} then, {now:and} now)", n=len(both), then=begun[0], now=begun[1]
+        )
+
+
+def _startless(case: Case) -> str:
+    return case.key.replace(f".{case.start}", "", 1)
+
+
+def _state(probes: Probes) -> Iterator[Remark]:
+    ratio = probes.exchange
+    if ratio and abs(math.log(ratio)) > math.log(states.ALIKE):
+        yield Remark(
+            kind="state",
+            text=say(
+                "The machine was in another state: without MPI, handing a cache line from one CPU to another takes "
+                "{ratio:ratio} the time that it took then.",
+                ratio=ratio,
+            ),
+            advice=say(
+                "Small messages follow that, whatever the library; measure again when the machine is as it was."
+            ),
+        )
+
+
+def _shares(old: CampaignView, new: CampaignView, matched: Sequence[Match]) -> Iterator[Remark]:
+    """Say that cores were far from each other in other shares of the visits than then."""
+    then, now = old.judged_figures, new.judged_figures
+    levels = _levels(then, now, new.campaign)
+    if not levels:
+        return
+    sides = ((then, [one.old for one in matched]), (now, [one.new for one in matched]))
+    shares = [far_share(side.filter(pl.col("candidate").is_in(names)), levels) for side, names in sides]
+    if abs(shares[0] - shares[1]) > APART:
+        yield Remark(
+            kind="shares",
+            text=say(
+                "Cores were far from each other in {then:.0%} of the visits then and in {now:.0%} now. Typical values "
+                "mix both states in these shares; ratios are means over the states that both campaigns met, with the "
+                "same shares on both sides.",
+                then=shares[0],
+                now=shares[1],
+            ),
+            advice=say(
+                "Read ratios near and far apart (`levels` of --json), or measure both libraries in one campaign."
+            ),
+        )
+
+
+def _few(found: Sequence[Change]) -> Iterator[Remark]:
+    least = [min(getattr(one, side) for one in found) if found else 0 for side in ("old_launches", "new_launches")]
+    if found and min(least) < FEW_LAUNCHES:
+        yield Remark(
+            kind="launches",
+            text=say(
+                "There are few launches, {then} then and {now} now of the case that has fewest: only large changes can "
+                "be told; fewer than {fewest} tell nothing."
+                if min(least) < FEWEST_LAUNCHES
+                else "There are few launches, {then} then and {now} now of the case that has fewest: only large "
+                "changes can be told.",
+                then=least[0],
+                now=least[1],
+                fewest=FEWEST_LAUNCHES,
+            ),
+            advice=say("Run more blocks."),
+        )
+
+
+def _control(old: CampaignView, new: CampaignView) -> Remark:
+    tested = [one.verdict.control for one in (old, new)]
+    often = any(
+        sum(one.different for one in control) > FALSE_DISCOVERIES * len(control) for control in tested if control
+    )
+    advice = NOTHING if all(tested) else say("`control = true` in the plan shows how far to trust a campaign.")
+    return Remark(
+        kind="control",
+        text=say(
+            "A/A control, one candidate measured twice and called different from itself: {then} then and {now} now.",
+            then=_alarms(old),
+            now=_alarms(new),
+        ),
+        advice=say("Of so restless a machine believe large changes only.") if often else advice,
+    )
+
+
+def _alarms(one: CampaignView) -> Text:
+    control = one.verdict.control
+    wrong = sum(found.different for found in control)
+    return say("in {n} of {all:count case}" if control else "none", n=wrong, all=len(control))
+
+
+def _uncontrolled(found: Sequence[Change], probes: Probes) -> Remark:
+    marked = sum(one.explained for one in found)
+    known = say("What the machine took without MPI is not known of both")
+    if told := list(_raw(probes)):
+        known = say("Without MPI, {told:and} the time that it took then", told=told)
+        if marked:
+            known = say("{known}; {n:count ratio} (°) {n:of is|are} no larger than that", known=known, n=marked)
+    return Remark(
+        kind="uncontrolled",
+        text=say(
+            "The state of the machine between two campaigns is not controlled, and in no interval. {known}.",
+            known=known,
+        ),
+        advice=say("Two libraries in one campaign are paired block by block, which is the better design."),
+    )
+
+
+def _raw(probes: Probes) -> Iterator[Text]:
+    if probes.exchange:
+        yield say("handing a cache line to another CPU takes {ratio:ratio}", ratio=probes.exchange)
+    if probes.copy:
+        yield say("copying takes {ratio:ratio}", ratio=probes.copy)
+
+
+def between(low: float, high: float) -> Text:
+    """Return an interval of ratios, `0.98–1.03×`; of one that says nothing no digits: `<0.01–>999×`."""
+    return say(
+        f"{'<{least:g}' if low < LEAST else '{low:bare}'}–{'>{most}×' if high > MOST else '{high:ratio}'}",
+        low=low, high=high, least=LEAST, most=MOST,
+    )  # fmt: skip
+
+
+def spelt(told: Iterable[Difference]) -> Text:
+    """Return what differs in one line."""
+    return clauses(one.text for one in told)
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def sentences(found: Sequence[Change], threshold: float, confidence: float = LEVEL) -> Iterator[Text]:
+    """Yield how many ratios are above and below 1, the means of the candidates, and the largest changes."""
+    if not found:
+        yield say("No case has figures of both.")
+        return
+    for memory in (False, True):
+        own = [one for one in found if one.memory == memory]
+        if own:
+            yield _counts(own, threshold, memory=memory)
+            yield from _means(own, memory=memory)
+            if above := _extremes(own, lambda one: one.ratio, confidence):
+                yield say("Grew most: {names}." if memory else "Slowed down most: {names}.", names=above)
+            if below := _extremes(own, lambda one: 1 / one.ratio, confidence):
+                yield say("Shrank most: {names}." if memory else "Sped up most: {names}.", names=below)
+
+
+def _counts(found: Sequence[Change], threshold: float, *, memory: bool) -> Text:
+    told = [one for one in found if one.different]
+    above, explained = sum(one.ratio > 1 for one in told), sum(one.explained for one in told)
+    text = say(
+        "{above} of {all:count figure} {above:of is|are} larger now, {below} smaller"
+        if memory
+        else "{above} of {all:count figure} {above:of is|are} slower now, {below} faster",
+        above=above,
+        all=len(found),
+        below=len(told) - above,
+    )
+    if len(told) < len(found):
+        text = say(
+            "{told}; of {n} no change above {threshold:g} % can be told",
+            told=text,
+            n=len(found) - len(told),
+            threshold=threshold * 100,
+        )
+    if explained:
+        text = say(
+            "{told}; {n} of these {all} {n:of is|are} no larger than what the raw probes show",
+            told=text,
+            n=explained,
+            all=len(told),
+        )
+    return ended(text)
+
+
+def _means(found: Sequence[Change], *, memory: bool) -> Iterator[Text]:
+    by_pair: dict[tuple[str, str], list[Change]] = {}
+    for one in found:
+        by_pair.setdefault((one.old, one.new), []).append(one)
+    for (old, new), own in by_pair.items():
+        mean = math.exp(sum(math.log(one.ratio) for one in own) / len(own))
+        text = _mean(old, new, mean, len(own), memory=memory)
+        alone = any(one.different for one in own)
+        yield ended(text) if alone else say("{told}, in none of which a change can be told.", told=text)
+
+
+def _mean(old: str, new: str, mean: float, count: int, *, memory: bool) -> Text:
+    if memory:
+        return say(
+            "{new} needs {mean:ratio} the memory that it needed: geometric mean over {n:count case}"
+            if old == new
+            else "{new} needs {mean:ratio} the memory that {old} needed: geometric mean over {n:count case}",
+            old=old,
+            new=new,
+            mean=mean,
+            n=count,
+        )
+    return say(
+        "{new} takes {mean:ratio} the time that it took: geometric mean over {n:count case}"
+        if old == new
+        else "{new} takes {mean:ratio} the time that {old} took: geometric mean over {n:count case}",
+        old=old,
+        new=new,
+        mean=mean,
+        n=count,
+    )
+
+
+def _extremes(found: Sequence[Change], size: Callable[[Change], float], confidence: float) -> Text:
+    """Return the largest changes in one direction; their intervals are for as many as they were selected from."""
+    told = sorted((one for one in found if one.told and size(one) > 1), key=size, reverse=True)
+    if not told:
+        return NOTHING
+    return say(
+        "{cases:;}" if any("," in one.title + one.new for one in told[:EXTREMES]) else "{cases:,}",
+        cases=[_extreme(one, len(found), confidence) for one in told[:EXTREMES]],
+    )
+
+
+def _extreme(one: Change, among: int, confidence: float) -> Text:
+    """Return a change with an interval that pays for its selection among so many (Bonferroni)."""
+    estimate = Estimate(math.log(one.ratio), one.error, one.degrees)
+    (found,) = decide([estimate], 0.0, confidence, family="bonferroni", tests=among)
+    return say(
+        "{title} of {name} ({ratio:ratio}: {interval})",
+        title=one.title,
+        name=one.new,
+        ratio=one.ratio,
+        interval=between(found.low, found.high),
+    )

@@ -1,0 +1,343 @@
+"""What a job script left of a campaign's launches, made launches of the store: each once, when it cannot change.
+
+What the script does is told by `batch.py`, where its files are.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from rankbench import files, samples
+from rankbench.campaign import doctor, exit_causes, foreign, launching
+from rankbench.campaign.batch import ENOUGH, PROGRAMS, Supplied, command, library_of, line_names, places
+from rankbench.campaign.loop import Loop, placement_of, replay, untried
+from rankbench.campaign.preflight import Refusal
+from rankbench.launch import script
+from rankbench.model import CaseStatus, LaunchStatus, Outcome, RankbenchError, Record, State
+from rankbench.plan.jobs import NODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankbench.campaign.batch import Place
+    from rankbench.campaign.exit_causes import Ending
+    from rankbench.campaign.loop import Watch
+    from rankbench.model import Campaign, Case, CaseResult, CommandLine, Launch, Library, Operation, Placement
+    from rankbench.store import Store
+
+ENDING, DONE, STOPPED = "ending", "done", "stopped"
+"""Files that the script writes when a launch, a turn and the job have ended."""
+
+
+class Left(Record, frozen=True):
+    """The file `ending` of a launch."""
+
+    exit_code: int
+    hung: bool
+    duration_s: float
+    started: str
+    load: float
+    stolen_s: float
+    job: str
+    together: int = 1
+    """How many launches ran at the same time, this one included."""
+    output_bytes: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the same as of a launch that was made here."""
+        return Outcome(
+            exit_code=None if self.hung else self.exit_code,
+            hung=self.hung,
+            duration_s=self.duration_s,
+            output_bytes=self.output_bytes,
+        )
+
+
+def take_in(store: Store, watch: Watch) -> int:
+    """Add the launches that a job script has made since the last time to the store; return how many.
+
+    Raises RankbenchError where a file that the script left is damaged; what was taken in before is safe.
+    """
+    campaign = store.campaign
+    known = {launch.folder for launch in store.launches()}
+    loop = Loop(store, campaign, {}, watch, replay(store, watch), {})
+    found = [
+        tries for place in places(campaign) for tries in finished(store.folder, place) if tries.folder not in known
+    ]
+    for tried in sorted(found, key=lambda one: one.left.started):
+        loop.keep(*Taking(store, loop).taken(tried))
+    return len(found)
+
+
+class Tried(NamedTuple):
+    """A launch that a script has made."""
+
+    place: Place
+    number: int
+    """Of the turn's launches, from 1."""
+    last: bool
+    """Whether the turn has no other launch after it."""
+    path: Path
+    folder: str
+    """The same below the campaign's folder."""
+    left: Left
+
+    def cases(self, store: Store) -> list[Case]:
+        """Return what it was to measure."""
+        lines = samples.read_job(self.path / "job.txt", self.place.cases, store.campaign.plan, store.campaign.once)
+        return list(dict.fromkeys(lines))
+
+    def operation(self, store: Store) -> Operation | None:
+        """Return the benchmark that it was to measure by a foreign program."""
+        name = self.place.cases[0].operation
+        return next((one for one in store.campaign.operations if one.foreign and one.name == name), None)
+
+
+def finished(campaign: Path, place: Place) -> Iterator[Tried]:
+    """Yield the launches of a turn of which nothing can change any more."""
+    turn = campaign / script.FOLDER / "launches" / place.name
+    done = (turn / DONE).exists()
+    numbers = sorted(int(path.parent.name) for path in turn.glob(f"*/{ENDING}"))
+    for number in numbers:
+        path = turn / str(number)
+        last = done and number == numbers[-1]
+        if last or number < numbers[-1] or lost_nodes(path):
+            yield Tried(place, number, last, path, str(path.relative_to(campaign)), ending(path))
+
+
+def ending(path: Path) -> Left:
+    """Return how a launch ended."""
+    try:
+        left = msgspec.json.decode((path / ENDING).read_bytes(), type=Left)
+        return msgspec.structs.replace(left, output_bytes=(path / "output.log").stat().st_size)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise RankbenchError(f"{path / ENDING}: damaged ({error}); remove its folder and submit again") from None
+
+
+class Taking(NamedTuple):
+    """The making of a launch of the store from what a script left."""
+
+    store: Store
+    loop: Loop
+
+    def taken(self, tried: Tried) -> tuple[Launch, list[CaseResult]]:
+        """Return the launch and its rows."""
+        cases = tried.cases(self.store)
+        order = self.order(tried, cases)
+        log = launching.tail(tried.path / "output.log")
+        end = self.ending(tried, order, log)
+        if lost := lost_nodes(tried.path):
+            end = end._replace(reason=f"{end.reason}; no answer any more from {lost}")
+        if wrong := doctor.wrong_library(order.library, end.stream):
+            end = exit_causes.Ending(LaunchStatus.REFUSED, wrong, tried.left.outcome, exit_causes.EMPTY)
+        nodes = (tried.path / "nodes").read_text(encoding="utf-8").split()
+        line = self.line(tried, order)
+        line = msgspec.structs.replace(line, arguments=[named(word, nodes) for word in line.arguments])
+        surroundings = around(tried, line, neighbours(self.store.campaign, tried))
+        launch, found = launching.recorded(order, line, end, surroundings, log)
+        # A foreign program that is launched again in a turn begins with its first size again.
+        left = self.loop.history.left(order.turn, cases)
+        rows = [row for row in found if row.case.key in {case.key for case in left}]
+        return launch, [*rows, *self.untried(tried, left, rows, f"the launch {launch.status}: {launch.reason}")]
+
+    def ending(self, tried: Tried, order: launching.Order, log: str) -> Ending:
+        """Return how the launch ended, by what the core streamed or a foreign program printed."""
+        if operation := tried.operation(self.store):
+            return foreign.classed(order, operation, tried.left.outcome, tried.path / "output.log", log)
+        return launching.classed(order, tried.left.outcome, tried.path / "stream.jsonl", log)
+
+    def line(self, tried: Tried, order: launching.Order) -> CommandLine:
+        """Return how it was launched."""
+        theirs = program_of(self.store, tried.place).command
+        return theirs or command(self.store.campaign, order.candidate, order.placement, [str(order.binary)])
+
+    def order(self, tried: Tried, cases: list[Case]) -> launching.Order:
+        """Return what the launch was asked to do."""
+        campaign, turn = self.store.campaign, tried.place.turn
+        candidate = next(one for one in campaign.candidates if one.name == turn.candidate)
+        placement = next(one for one in campaign.plan.placements if one.name == turn.placement)
+        return launching.Order(
+            number=self.loop.history.last_number + 1,
+            turn=turn,
+            position=tried.place.position,
+            candidate=candidate,
+            library=library_of(campaign, candidate),
+            placement=placement_of(turn, placement),
+            plan=campaign.plan,
+            binary=Path("rankbench-core"),
+            cases=cases,
+            once=campaign.once,
+        )
+
+    def untried(self, tried: Tried, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:
+        """Yield the rows of cases that the turn's launches did not come to, and of those that they were not given."""
+        if tried.last:
+            reached = {row.case.key for row in rows}
+            yield from (untried(case, CaseStatus.NOT_RUN, why) for case in cases if case.key not in reached)
+        if tried.number == 1:
+            given = {case.key for case in cases}
+            for case in tried.place.cases:
+                if case.key not in given:
+                    reason = self.loop.history.hopeless(tried.place.turn, case) or "taken out of the job by hand"
+                    yield untried(case, CaseStatus.NOT_RUN, reason)
+
+
+def program_of(store: Store, place: Place) -> Supplied:
+    """Return how a turn's foreign program is launched, or why it is not; neither where the turn is the core's."""
+    path = store.folder / script.FOLDER / PROGRAMS / f"{place.line}.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Supplied) if place.cases[0].suite else Supplied()
+    except (OSError, msgspec.MsgspecError) as error:
+        raise RankbenchError(f"{path}: damaged ({error}); submit again, which writes it anew") from None
+
+
+def lost_nodes(path: Path) -> str:
+    """Return the nodes that did not answer any more when the launch had died."""
+    lost = path / "lost"
+    return " and ".join(lost.read_text(encoding="utf-8").split()) if lost.exists() else ""
+
+
+def neighbours(campaign: Campaign, tried: Tried) -> list[str]:
+    """Return the candidates of the launches with which one took turns, by their places."""
+    path = tried.path / "beside"
+    names = {line: name for (name, _, _), line in line_names(campaign).items()}
+    alone = tried.left.together == 1 or not path.exists()
+    return [] if alone else [names[line] for line in path.read_text(encoding="utf-8").split()]
+
+
+def around(tried: Tried, line: CommandLine, beside: list[str]) -> launching.Circumstances:
+    """Return what surrounded a launch, as the script saw it."""
+    before, after = (state(tried.path / f"{when}.json") for when in ("before", "after"))
+    alone = tried.path / "alone"
+    told = (tried.path / "environment").read_text(encoding="utf-8", errors="replace").splitlines()
+    ambient = dict(line.split("=", 1) for line in told if "=" in line)
+    return launching.Circumstances(
+        started=tried.left.started,
+        load=tried.left.load,
+        stolen_s=tried.left.stolen_s / tried.left.together,
+        before=before,
+        after=after,
+        state_reason="" if before and after else "the core told no state in the job",
+        environment=ambient | line.environment,
+        job=tried.left.job,
+        together=tried.left.together,
+        beside=beside,
+        share_s=tried.left.duration_s / tried.left.together,
+        folder=tried.folder,
+        alone=alone.read_text(encoding="utf-8").strip() if alone.exists() else "",
+    )
+
+
+def state(path: Path) -> State | None:
+    """Return the state of the machine that a core told."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=State)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def named(word: str, nodes: list[str]) -> str:
+    """Return a word in which stand-ins are the names that the job's nodes had."""
+    return NODE.sub(lambda match: nodes[int(match[1]) - 1] if int(match[1]) <= len(nodes) else match[0], word)
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def refusals(store: Store) -> dict[tuple[str, str], Refusal]:
+    """Return why candidates were not launched in placements: their check failed in the job."""
+    campaign = store.campaign
+    candidates = {candidate.name: candidate for candidate in campaign.candidates}
+    placements = {placement.name: placement for placement in campaign.plan.placements}
+    found: dict[tuple[str, str], Refusal] = {}
+    for (name, where, _), line in line_names(campaign).items():
+        path = store.folder / script.FOLDER / "checks" / line
+        if (path / ENDING).exists() and not (path / "passed").exists():
+            found[name, where] = refusal(library_of(campaign, candidates[name]), placements[where], path)
+    return found
+
+
+def refusal(library: Library, placement: Placement, path: Path) -> Refusal:
+    """Return what a check that failed in a job says."""
+    left, output = ending(path), path / "output.log"
+    check = doctor.judged(library, placement, left.outcome, path / "stream.jsonl", output)
+    reason = check.reason or "its check failed in the job"
+    return Refusal(reason, output.read_text(encoding="utf-8", errors="replace"))
+
+
+def record_refusals(store: Store, watch: Watch) -> None:
+    """Store, once a job has ended, that candidates were refused in placements: in the first block that they miss.
+
+    Those that have no program for a foreign benchmark miss it from the first block on.
+    """
+    if not (store.folder / script.FOLDER / STOPPED).exists():
+        return
+    refused = refusals(store)
+    loop = Loop(store, store.campaign, {}, watch, replay(store, watch), refused)
+    for place in places(store.campaign):
+        where = place.turn.candidate, place.turn.placement
+        if where in refused and not loop.history.failed_check(*where):
+            loop.record_refusal(place.turn._replace(group=""), place.position, refused[where])
+    for place in takewhile(lambda one: one.turn.block == 1, places(store.campaign)):
+        if reason := program_of(store, place).reason:
+            loop.record_lack(place.turn, place.position, place.cases, reason)
+
+
+# --- where it stands --------------------------------------------------------------------------------------------------
+
+
+class Standing(NamedTuple):
+    """How far a candidate has come in a placement."""
+
+    turns: int
+    """All that the plan may have."""
+    done: int
+
+
+def made(store: Store) -> Iterator[Place]:
+    """Yield the turns that the script makes: all but those for which a foreign program is lacking."""
+    lacking: dict[str, str] = {}
+    for place in places(store.campaign):
+        if place.line not in lacking:
+            lacking[place.line] = program_of(store, place).reason
+        if not lacking[place.line]:
+            yield place
+
+
+def standing(store: Store) -> Mapping[tuple[str, str], Standing]:
+    """Return how many turns are done, by candidate and placement."""
+    found: dict[tuple[str, str], Standing] = {}
+    for place in made(store):
+        key = place.turn.candidate, place.turn.placement
+        before = found.get(key, Standing(0, 0))
+        done = (store.folder / script.FOLDER / "launches" / place.name / DONE).exists()
+        found[key] = Standing(before.turns + 1, before.done + done)
+    return found
+
+
+def blocks_done(store: Store) -> int:
+    """Return how many blocks are complete, from the first on; what was refused is not waited for."""
+    refused, most = refusals(store), store.campaign.plan.stop.blocks_max
+    for block, turns in groupby(made(store), lambda place: place.turn.block):
+        for place in turns:
+            if (place.turn.candidate, place.turn.placement) in refused:
+                continue
+            if not (store.folder / script.FOLDER / "launches" / place.name / DONE).exists():
+                return int(block) - 1
+    return most
+
+
+def end(store: Store, reason: str) -> None:
+    """Let the job end before its next block."""
+    files.write(store.folder / script.FOLDER / ENOUGH, reason + "\n")
+
+
+def said_enough(store: Store) -> str:
+    """Return why the job was told that it is enough, nothing where it was not."""
+    path = store.folder / script.FOLDER / ENOUGH
+    return path.read_text(encoding="utf-8").strip() if path.exists() else ""

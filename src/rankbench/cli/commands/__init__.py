@@ -1,0 +1,1 @@
+"""Commands: every module here is one, and is found by walking the folder."""

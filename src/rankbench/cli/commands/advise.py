@@ -1,0 +1,162 @@
+"""The command `advise`: which candidate for an application whose calls are known."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from rankbench import profiles
+from rankbench.cli.display import console, plain_table
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.stored import current
+from rankbench.evaluation import evaluate
+from rankbench.language import format_text, joined, render
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+from rankbench.quantities import format_ratio, format_time
+from rankbench.verdict import mix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.table import Table
+
+    from rankbench.language import Text as Sentence
+    from rankbench.model import Calls
+    from rankbench.profiles import Profile
+    from rankbench.store import Store
+    from rankbench.verdict.mix import Mix
+
+ORDER = 55
+GROUP = "Read"
+EXAMPLES = """
+rankbench advise --calls "allreduce 8: 1000, bcast 1M: 2"
+rankbench advise results/plan --profile app.mpiP
+"""
+PARTS_SHOWN = 20
+
+
+@with_output
+def advise(
+    folder: CampaignFolder = None,
+    calls: Annotated[
+        str,
+        typer.Option(metavar="CALLS", help="The calls and how often each is made: 'allreduce 8: 1000, bcast 1M: 2'."),
+    ] = "",
+    profile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The report of a profiler (mpiP, IPM), or a table of calls.")
+    ] = None,
+    format_: TableOrJson = "table",
+) -> None:
+    """Show which candidate suits an application, by its calls.
+
+    The calls are those given, those of a profile, or those of the plan's table [calls].
+    """
+    form = chosen_format(format_, "table", "json")
+    if calls and profile:
+        raise RankbenchError("--calls and --profile both say what is called; name one of them")
+    opened = current(folder)
+    asked = asked_calls(calls, profile, opened.campaign.plan.calls)
+    tell(opened, asked, form)
+
+
+def tell(opened: Store, asked: Profile, form: str) -> None:
+    """Print the answer for every placement."""
+    view = evaluate(opened)
+    found = list(mix.mixes(view, asked.calls))
+    if not found:
+        raise RankbenchError(
+            f"campaign {opened.campaign.name} measured none of "
+            f"{joined(list(map(mix.told, asked.calls[:PARTS_SHOWN])), 'and')}; "
+            f"measured: {joined(sorted({case.operation for case in opened.campaign.cases}), 'and')}"
+        )
+    if form == "json":
+        print_json({"placements": [record(one, mix.sentences(view, one)) for one in found], "notes": notes(asked)})
+        return
+    for one in found:
+        console.print(
+            Text(format_text("{placement}: {n:count call}", placement=one.placement, n=len(one.parts)), "bold")
+        )
+        console.print(table(one), markup=False)
+        for sentence in mix.sentences(view, one):
+            console.print(Text(render(sentence)), soft_wrap=True)
+        console.print()
+    for note in notes(asked):
+        console.print(Text(note), soft_wrap=True)
+
+
+def record(one: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
+    """Return what is printed of a placement as JSON."""
+    calls = [{"call": mix.told(part.calls), "calls": part.calls.calls, "how": render(part.how)} for part in one.parts]
+    return {
+        "placement": one.placement,
+        "calls": calls,
+        "candidates": [standing._asdict() for standing in one.standings],
+        "answer": [render(sentence) for sentence in sentences],
+    }
+
+
+def asked_calls(calls: str, profile: Path | None, planned: list[Calls]) -> Profile:
+    """Return the calls that are meant."""
+    if profile:
+        return profiles.read(profile)
+    if not calls and not planned:
+        raise RankbenchError(
+            'no calls given; use --calls "allreduce 8: 1000", --profile FILE, or a table [calls] in the plan'
+        )
+    return profiles.Profile("calls", spelt(calls) if calls else planned, [])
+
+
+def spelt(text: str) -> list[Calls]:
+    """Return the calls of `allreduce 8: 1000, bcast 1M: 2`."""
+    found = []
+    for part in text.split(","):
+        name, _, count = part.partition(":")
+        try:
+            found.append(notation.calls(name, count or "1"))
+        except ValueError:
+            raise RankbenchError(f"--calls: found {part.strip()!r}, expected {notation.CALLS_HELP}") from None
+    return found
+
+
+def notes(asked: Profile) -> list[str]:
+    """Return what the reader must know of where the calls come from."""
+    ignored = format_text("Not counted, since no operation stands for them: {names:and}.", names=asked.ignored)
+    return [
+        *(f"{note}." for note in asked.notes),
+        *([ignored] if asked.ignored else []),
+        format_text("This is communication that nothing disturbs: what ranks wait for each other is not in it."),
+    ]
+
+
+def table(one: Mix) -> Table:
+    """Return a row for each call, those that take longest first, and the sum."""
+    names = [standing.candidate for standing in one.standings]
+    shown = plain_table(format_text("call"), format_text("how often"), format_text("figure"), *names)
+    best = names[0] if names else ""
+    order = sorted(range(len(one.parts)), key=lambda place: -one.shares.get((best, place), 0.0))
+    for place in order[:PARTS_SHOWN]:
+        part = one.parts[place]
+        times = (
+            one.shares[name, place] * standing.time_ns for name, standing in zip(names, one.standings, strict=True)
+        )
+        shown.add_row(Text(mix.told(part.calls)), f"{part.calls.calls:,g}", render(part.how), *map(format_time, times))
+    if len(order) > PARTS_SHOWN:
+        shown.add_row(format_text("and {n} more", n=len(order) - PARTS_SHOWN), "", "")
+    shown.add_section()
+    shown.add_row(format_text("in all"), "", "", *(format_time(standing.time_ns) for standing in one.standings))
+    if not mix.guessed(one):
+        shown.add_row(format_text("as long as the best"), "", "", *(against(standing) for standing in one.standings))
+    return shown
+
+
+def against(standing: mix.Standing) -> str:
+    """Return the ratio to the best with its interval, `~` where it tells nothing."""
+    if standing.ratio == standing.low == standing.high == 1:
+        return ""
+    ratio = format_ratio(standing.ratio) if standing.different else "~"
+    return format_text("{ratio} ({low:bare}–{high:ratio})", ratio=ratio, low=standing.low, high=standing.high)

@@ -1,0 +1,221 @@
+"""The command `clock`: how well clocks can be read, compared between ranks, and trusted, on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from rankbench import launch
+from rankbench.campaign import selftest
+from rankbench.cli.display import columns, console, placed
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import Modules, Prefixes, chosen
+from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
+from rankbench.quantities import format_time
+from rankbench.samples.study import Study  # noqa: TC001 - msgspec resolves the annotations at run time
+from rankbench.statistics import clocks
+from rankbench.statistics.clocks import Accuracy, Cost, Drift  # noqa: TC001 - as above
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.statistics.clocks import Spread
+
+ORDER = 80
+GROUP = "Check"
+EXAMPLES = """
+rankbench clock
+rankbench clock openmpi --runs 50 --format json --output clock.json
+"""
+STAGES = {"fresh": "at once", "aged": "after {wait:g} s", "between": "between two"}
+"""When an offset was asked for, in a word or two."""
+STAGES_HELP = (
+    "What is measured lies between two synchronisations. After one, offsets are extrapolated by the drift found, "
+    "and what is stated of their errors grows until the next. No error can exceed its bound; 19 of 20 should be within "
+    "what is called likely, which decides whether a figure is judged."
+)
+QUANTILES = ("error: median", "95 %", "largest")
+LIMITS = ("likely: median", "within", "bound: median", "largest")
+
+
+class Found(Record, frozen=True):
+    """What the clocks are like under one library, as `--save` writes it."""
+
+    library: Library
+    wait_s: float
+    sources: list[SourceFact]
+    accuracies: list[Accuracy]
+    costs: list[Cost]
+    drifts: list[Drift]
+    study: Study
+
+
+@with_output
+def clock(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="Under which library; else the first that is found.")
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(min=2, help="How many; else the cores of a socket.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How often each method synchronises by each source.")] = 20,
+    wait: Annotated[float, typer.Option(min=0.001, help="Seconds until each offset is asked for again.")] = 0.2,
+    all_sources: Annotated[bool, typer.Option("--all-sources", help="Not only by the source auto takes.")] = False,  # noqa: FBT002
+    save: Annotated[Path | None, typer.Option(hidden=True, help="As --format json --output FILE.")] = None,
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    format_: TableOrJson = "table",
+) -> None:
+    """Test the clocks: resolution, synchronisation, drift.
+
+    Of synchronisation: how accurate it is, and what it costs.
+    """
+    form = chosen_format(format_, "table", "json")
+    machine = launch.machine()
+    wanted = ranks or max(2, machine.cores // machine.sockets)
+    arguments = ["--runs", str(runs), "--wait", f"{wait:g}", "--sync", "all", "--separate-clocks"]
+    arguments += ["--clock", "all" if all_sources else "auto"]
+    found = []
+    reach = chosen(names or [], prefix or [], modules or [])
+    for library in reach if names else reach[:1]:
+        with console.status(f"{library.name}: {runs} runs …"):
+            found.append(studied(library, wanted, arguments, wait))
+        if form == "table":
+            show(found[-1])
+    if form == "json":
+        print_json(found)
+    if save:
+        write(save, found)
+    broken = [line for one in found for line in outside(one)]
+    for line in broken if form == "table" else []:
+        console.print(line, style="red", soft_wrap=True, markup=False)
+    if broken:
+        raise typer.Exit(1)
+
+
+def studied(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> Found:
+    """Run the study under one library and put it into figures."""
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        study = selftest.clocks(selftest.bench(library, ranks, home(), Path(folder)), arguments, wait_s)
+    return Found(
+        library=library,
+        wait_s=wait_s,
+        sources=clocks.sources(study.clocks),
+        accuracies=clocks.accuracies(study.offsets),
+        costs=clocks.costs(study.synchronisations),
+        drifts=clocks.drifts(study.offsets),
+        study=study,
+    )
+
+
+def write(path: Path, found: list[Found]) -> None:
+    """Write everything as JSON."""
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+    except OSError as error:
+        raise RankbenchError(f"--save {path}: cannot be written ({error.strerror})") from None
+
+
+def outside(found: Found) -> Iterator[str]:
+    """Yield a line for each method whose offsets were not within the bounds stated for them."""
+    for one in found.accuracies:
+        if one.outside:
+            worst = max(one.outside, key=lambda offset: offset.excess_ns)
+            yield (
+                f"FAILED {found.library.name}: {one.synchronisation} by {one.source}, {stage(one, found)}: "
+                f"{len(one.outside)} of {one.offsets} errors are outside their bounds, at worst that of rank "
+                f"{worst.rank} in run {worst.run}: {format_time(worst.error_ns or 0)}, stated "
+                f'{format_time(worst.bound_ns)}; do not trust starts on such a clock here, use start = "barrier"'
+            )
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def show(found: Found) -> None:
+    """Print all tables on one library."""
+    stream = found.study.stream
+    assert stream.facts
+    console.print(Text(f"{found.library.name}, {placed(stream.ranks)}", style="bold"), soft_wrap=True)
+    show_sources(stream.facts, found.sources)
+    for name in dict.fromkeys(one.source for one in found.accuracies):
+        show_synchronisation(found, name)
+    show_drift(found, stream.ranks)
+
+
+def show_sources(facts: LaunchFacts, sources: Sequence[SourceFact]) -> None:
+    """Print what can be read and which of it is taken."""
+    table = columns("time source", "usable", "smallest step", "a reading costs")
+    table.add_column("why", overflow="fold")
+    for one in sources:
+        figures = (format_time(one.resolution_ns), format_time(one.cost_ns)) if one.usable else ("–", "–")
+        table.add_row(one.name, "[green]yes[/]" if one.usable else "[red]no[/]", *figures, Text(one.reason))
+    console.print()
+    console.print(table)
+    console.print(f"\nauto takes {facts.source}: {facts.source_reason}", soft_wrap=True, markup=False)
+
+
+def show_synchronisation(found: Found, source: str) -> None:
+    """Print how right each method is by one source, and what it takes."""
+    console.print(f"\nSynchronisation by {source}. {truth(found, source)}", soft_wrap=True, markup=False)
+    table = columns("method", "asked for", *QUANTILES, *LIMITS, "outside", left=2)
+    for one in found.accuracies:
+        if one.source == source:
+            known = spread(one.error_ns) if one.error_ns else ["not known", "", ""]
+            outside = f"[red]{len(one.outside)}[/]" if one.outside else "0" if one.error_ns else "–"
+            within = "–" if one.within_likely is None else f"{one.within_likely:.0%}"
+            bounds = [format_time(one.bound_ns.p50), format_time(one.bound_ns.max)]
+            limits = [format_time(one.likely_ns.p50), within, *bounds]
+            table.add_row(one.synchronisation, stage(one, found), *known, *limits, outside)
+    console.print()
+    console.print(table)
+    console.print(f"\n{STAGES_HELP}", soft_wrap=True, markup=False)
+    table = columns("method", "takes", "messages: rank 0", "busiest rank", "bytes: rank 0", "busiest rank")
+    for cost in found.costs:
+        if cost.source == source:
+            counts = (cost.rank_0_messages, cost.most_messages, cost.rank_0_bytes, cost.most_bytes)
+            table.add_row(cost.synchronisation, format_time(cost.duration_ns), *(f"{count:,}" for count in counts))
+    console.print()
+    console.print(table)
+
+
+def truth(found: Found, source: str) -> str:
+    """Return what is known of the true offsets."""
+    shared = clocks.shared(found.study.offsets, source)
+    if shared is None:
+        return "What the offsets truly are cannot be known here; the bounds are what is promised."
+    if shared:
+        return (
+            "All ranks read one clock: nothing needs synchronising. The methods were run as if they did not, so that "
+            "their error is known exactly."
+        )
+    return "The ranks' clocks differ by offsets that the system tells exactly."
+
+
+def stage(accuracy: Accuracy, found: Found) -> str:
+    """Return when offsets were asked for, in words."""
+    return STAGES.get(accuracy.stage, accuracy.stage).format(wait=found.wait_s)
+
+
+def spread(quantiles: Spread) -> list[str]:
+    """Return quantiles as people read them."""
+    return [format_time(value) for value in (quantiles.p50, quantiles.p95, quantiles.max)]
+
+
+def show_drift(found: Found, ranks: Sequence[RankFact]) -> None:
+    """Print how much faster clocks run than rank 0's, where a method has a model of it."""
+    if not found.drifts:
+        return
+    runs, coverage = found.drifts[0].runs, found.drifts[0].coverage
+    console.print(f"\nDrift relative to rank 0: median of {runs} runs, {coverage:.1%} intervals")
+    table = columns("rank", "host", "source", "method", "drift", "interval", left=4)
+    for one in found.drifts:
+        host = next((rank.host for rank in ranks if rank.rank == one.rank), "?")
+        interval = f"{one.low_ppm:+.3f} … {one.high_ppm:+.3f} ppm"
+        table.add_row(str(one.rank), host, one.source, one.synchronisation, f"{one.ppm:+.3f} ppm", interval)
+    console.print()
+    console.print(table)

@@ -1,0 +1,300 @@
+"""The command `compare`: two candidates, or two campaigns, case by case, and how far that can be trusted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from rankbench.across.conditions import asked, resolved
+from rankbench.across.two_campaigns import hold
+from rankbench.cli.display import console, plain_table
+from rankbench.cli.figures import by_case_and_candidate, control, missing, spread
+from rankbench.cli.folders import is_campaign, named_campaign
+from rankbench.cli.formats import (
+    AnyFormat,
+    HiddenFlag,
+    chosen_format,
+    plain,
+    print_csv,
+    print_json,
+    print_markdown,
+    with_output,
+)
+from rankbench.cli.stored import current
+from rankbench.evaluation import evaluate
+from rankbench.language import format_text
+from rankbench.model import RankbenchError
+from rankbench.quantities import format_ratio
+from rankbench.report import tables
+from rankbench.report import then_and_now as told_as
+from rankbench.statistics.placements import turned
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.table import Table
+
+    from rankbench.across.two_campaigns import Held
+    from rankbench.model import Campaign, CaseVerdict, Comparison, Summary
+    from rankbench.verdict.view import CampaignView
+
+ORDER = 50
+GROUP = "Read"
+EXAMPLES = """
+rankbench compare mpich openmpi                  # in the newest campaign
+rankbench compare results/small mpich openmpi
+rankbench compare results/march results/april    # then and now
+rankbench compare results/march results/april --format markdown
+"""
+SAME = "~"
+SMALLEST_P = 0.001
+
+
+@with_output
+def compare(
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="[CAMPAIGN|BASE]", help="A campaign; or a candidate of the newest campaign, else its first."
+        ),
+    ] = "",
+    second: Annotated[
+        str,
+        typer.Argument(metavar="[CAMPAIGN|CANDIDATE]", help="A newer campaign; or a candidate, else the next one."),
+    ] = "",
+    third: Annotated[
+        str, typer.Argument(metavar="[CANDIDATE]", help="After a campaign and a candidate: the other candidate.")
+    ] = "",
+    folder: Annotated[Path | None, typer.Option(hidden=True, help="The campaign, as the first argument is.")] = None,
+    match: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="Of two campaigns: which candidates belong together."),
+    ] = None,
+    format_: AnyFormat = "table",
+    markdown: HiddenFlag = False,  # noqa: FBT002
+    json: HiddenFlag = False,  # noqa: FBT002
+) -> None:
+    """Compare two candidates, or two campaigns, case by case.
+
+    Two candidates of one campaign are paired within blocks; two campaigns, then and now, are unpaired. Printed of every
+    case: the ratio of times and its interval; `~` where no difference can be shown.
+    """
+    form = chosen_format(format_, "table", "json", "csv", "markdown", json=json, markdown=markdown)
+    words = [word for word in (first, second, third) if word]
+    named = list(itertools.takewhile(names_campaign, words[:2]))
+    rest = words[len(named) :]
+    if len(named) == 2 and not rest:
+        compare_campaigns(Path(named[0]), Path(named[1]), asked(match or []), form)
+        return
+    if len(named) == 2 or (folder and named) or len(rest) > 2 or any(map(looks_like_a_folder, rest)):
+        raise RankbenchError(no_campaigns(words))
+    if match:
+        raise RankbenchError("--match is for two campaigns; name their folders, the older one first")
+    compare_candidates(folder or (Path(named[0]) if named else None), [*rest, "", ""][:2], form)
+
+
+# --- two campaigns ----------------------------------------------------------------------------------------------------
+
+
+def names_campaign(text: str) -> bool:
+    """Return whether a text names a campaign, by its folder or by its name below the results."""
+    return is_campaign(named_campaign(Path(text)))
+
+
+def looks_like_a_folder(text: str) -> bool:
+    """Return whether a text is meant as a folder; one that is called like a candidate is not."""
+    return "/" in text and Path(text).parent.is_dir()
+
+
+def no_campaigns(words: Sequence[str]) -> str:
+    """Return what was named instead of two campaigns, or of a campaign and two candidates."""
+    kinds = {True: "is a campaign", False: "is no campaign (it has no campaign.json)"}
+    return (
+        f"{'; '.join(f'{one} {kinds[names_campaign(one)]}' for one in words)}: compare takes two campaigns (OLD NEW), "
+        "or two candidates, after the campaign that has them or of the newest one (CAMPAIGN mpich openmpi)"
+    )
+
+
+def compare_campaigns(old: Path, new: Path, match: dict[str, str], form: str) -> None:
+    """Hold a campaign against an older one."""
+    held = hold(current(old), current(new), match)
+    if form == "json":
+        print_json(held.told)
+    elif form == "markdown":
+        print(told_as.markdown(held), end="")  # noqa: T201 - for other documents
+    elif form == "csv":
+        content = told_as.table(held)
+        print_csv([content.columns, *([cell.text for cell in row] for row in content.rows)])
+    else:
+        console.print(Text(told_as.heading(held.told), "bold"))
+        console.print(Text(told_as.explanation(held.told)))
+        console.print()
+        console.print(coloured(held), markup=False)
+        console.print()
+        for line in told_as.lines(held.told):
+            console.print(Text(line))
+
+
+def coloured(held: Held) -> Table:
+    """Return the table with what is slower in red, what is faster in green."""
+    content = told_as.table(held)
+    rows = plain_table(*content.columns)
+    for change, row in zip(held.told.changes, content.rows, strict=True):
+        colour = "red" if change.ratio > 1 else "green"
+        told = [
+            Text(cell.text, colour if place == told_as.RATIO and change.different else "")
+            for place, cell in enumerate(row)
+        ]
+        rows.add_row(*told)
+    return rows
+
+
+# --- two candidates ---------------------------------------------------------------------------------------------------
+
+
+def compare_candidates(folder: Path | None, names: Sequence[str], form: str) -> None:
+    """Compare two candidates of one campaign."""
+    opened = current(folder)
+    one, two = pair(opened.campaign, *names)
+    view = evaluate(opened)
+    found = comparisons(view, one, two)
+    if form == "json":
+        print_json({"base": one, "other": two, "blocks": view.verdict.blocks, "comparisons": found})
+        return
+    if form in {"csv", "markdown"}:
+        shown = table(view, one, two, found)
+        cells = [[plain(cell) for cell in column.cells] for column in shown.columns]
+        listed = [[plain(column.header) for column in shown.columns], *map(list, zip(*cells, strict=True))]
+        (print_csv if form == "csv" else print_markdown)(listed)
+        return
+    heading = format_text(
+        "{two} over {one}: times paired within {n:count block}", two=two, one=one, n=view.verdict.blocks
+    )
+    console.print(Text(heading, "bold"))
+    console.print(Text(explanation(view, two)))
+    console.print()
+    console.print(table(view, one, two, found), markup=False)
+    console.print()
+    for line in (*counts(view, two, found), control(view.verdict.control)):
+        console.print(Text(line))
+
+
+def explanation(view: CampaignView, other: str) -> str:
+    """Return how the table is to be read."""
+    percent = view.campaign.plan.threshold * 100
+    if any(case.quantity == "memory" for case in view.cases):
+        return format_text(
+            "A ratio above 1 means that {name} is slower, or needs more memory; "
+            "~: no difference above {percent:g} % can be told.",
+            name=other,
+            percent=percent,
+        )
+    return format_text(
+        "A ratio above 1 means that {name} is slower; ~: no difference above {percent:g} % can be told.",
+        name=other,
+        percent=percent,
+    )
+
+
+def pair(campaign: Campaign, base: str, other: str) -> tuple[str, str]:
+    """Return the names of the two candidates that are meant."""
+    names = [candidate.name for candidate in campaign.candidates if not candidate.control_of]
+    one = resolved(campaign, base) if base else names[0]
+    two = resolved(campaign, other) if other else next((name for name in names if name != one), "")
+    if not two:
+        raise RankbenchError(f"campaign {campaign.name} has one candidate only, {one}; nothing to compare it with")
+    if one == two:
+        raise RankbenchError(f"{base} and {other} are the same candidate; name two {suggestion('', names)}")
+    return one, two
+
+
+def comparisons(view: CampaignView, base: str, other: str) -> dict[str, Comparison]:
+    """Return the comparisons of two candidates by case, turned where they were made the other way round."""
+    found = {}
+    for one in (*view.verdict.comparisons, *view.verdict.control):
+        if (one.base, one.other) == (base, other):
+            found[one.case] = one
+        elif (one.base, one.other) == (other, base):
+            found[one.case] = turned(one)
+    return found
+
+
+def table(view: CampaignView, base: str, other: str, found: dict[str, Comparison]) -> Table:
+    """Return one row per case, and the geometric mean of all ratios at the end."""
+    names, summaries = tables.case_names(view), by_case_and_candidate(view)
+    rows = plain_table(format_text("case"), base, other, format_text("ratio"), format_text("interval"), "p")
+    for verdict in view.verdict.cases:
+        figures = (figure(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
+        rows.add_row(Text(names[verdict.case.key]), *figures, *judged(found.get(verdict.case.key)))
+    for title, ratios in (("geometric mean", of_times(view, found)), ("the same, of memory", of_memory(view, found))):
+        if ratios:
+            mean = math.exp(sum(math.log(one.ratio) for one in ratios) / len(ratios))
+            rows.add_section()
+            rows.add_row(title, "", "", format_ratio(mean), "", "")
+    return rows
+
+
+def of_times(view: CampaignView, found: dict[str, Comparison]) -> list[Comparison]:
+    """Return the comparisons of times."""
+    return [found[case.key] for case in view.cases if case.key in found and case.quantity != "memory"]
+
+
+def of_memory(view: CampaignView, found: dict[str, Comparison]) -> list[Comparison]:
+    """Return the comparisons of memory."""
+    return [found[case.key] for case in view.cases if case.key in found and case.quantity == "memory"]
+
+
+def figure(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
+    """Return the typical value of one candidate, or why there is none."""
+    if summary is None or not summary.launches:
+        return missing(view, verdict, summary)
+    measure = view.measure(verdict.case)
+    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
+    return Text(measure.spelt(summary.typical_ns) + interval)
+
+
+def judged(one: Comparison | None) -> tuple[Text, str, str]:
+    """Return ratio, interval and adjusted p-value; one block alone gives no interval."""
+    if one is None:
+        return Text(""), "", ""
+    colour = "green" if one.ratio < 1 else "red"
+    ratio = Text(format_ratio(one.ratio), colour) if one.different else Text(SAME)
+    if math.isinf(one.high):
+        return ratio, "", ""
+    p = f"{one.p_adjusted:.3f}" if one.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
+    return ratio, f"{format_ratio(one.low)[:-1]}–{format_ratio(one.high)}", p
+
+
+def counts(view: CampaignView, other: str, found: dict[str, Comparison]) -> Iterator[str]:
+    """Say in how many cases the second candidate is slower, faster, or neither, and the same of memory."""
+    if not found:
+        yield format_text("No case has figures of both.")
+        return
+    times, memory = of_times(view, found), of_memory(view, found)
+    if times:
+        yield format_text(
+            "{other} is slower in {more}, faster in {less}, not distinguishable in {neither} of {all:count case}; "
+            "p is adjusted over all cases and pairs of the campaign.",
+            other=other,
+            **divided(times),
+        )
+    if memory:
+        yield format_text(
+            "{other} needs more memory in {more}, less in {less}, not distinguishable in {neither} of "
+            "{all:count case}; p is adjusted over all cases and pairs of the campaign.",
+            other=other,
+            **divided(memory),
+        )
+
+
+def divided(found: list[Comparison]) -> dict[str, int]:
+    """Return how many ratios are above 1, below it, and neither."""
+    more = sum(one.different and one.ratio > 1 for one in found)
+    less = sum(one.different and one.ratio < 1 for one in found)
+    return {"more": more, "less": less, "neither": len(found) - more - less, "all": len(found)}

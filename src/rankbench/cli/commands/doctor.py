@@ -1,0 +1,155 @@
+"""The command `doctor`: whether candidates work where a plan puts them, and what of this machine is in the way."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from rich.text import Text
+
+from rankbench import build, launch, plan
+from rankbench.campaign import Wanted
+from rankbench.campaign.doctor import Check
+from rankbench.campaign.preflight import looks
+from rankbench.campaign.preparation import found
+from rankbench.cli.display import columns, console, tell
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import Binding, Hosts, Modules, Prefixes, RemoteShell, chosen
+from rankbench.cli.plans import Preset, chosen_plan, divided
+from rankbench.launch.machine_checks import hindrances
+from rankbench.model import Candidate, RankbenchError
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankbench.model import Library, Machine, Plan
+
+ORDER = 22
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench doctor                         # all libraries on this machine
+rankbench doctor plan.toml openmpi
+rankbench doctor --preset quick --hosts n1,n2
+"""
+PAIR = 2
+NO_PLAN = """
+candidates = ["every library"]
+operations = ["barrier"]
+placements = [{placements}]
+"""
+
+
+@with_output
+def doctor(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PLAN] [LIBRARY]...", help="A plan and candidates of it; or libraries."),
+    ] = None,
+    preset: Preset = "",
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    hosts: Hosts = "",
+    remote_shell: RemoteShell = "",
+    binding: Binding = "",
+    format_: TableOrJson = "table",
+) -> None:
+    """Check that candidates work where a plan puts them.
+
+    One short launch of each candidate in each placement; then what on this machine could disturb measurements. Each
+    line says what is wrong and what to change. Exit code 1: a candidate does not work somewhere.
+    """
+    form = chosen_format(format_, "table", "json")
+    plans, names = divided(words or [])
+    machine = launch.machine()
+    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding}
+    planned = asked(plans, preset, machine, {key: value for key, value in said.items() if value})
+    in_the_way = hindrances()
+    candidates, used = (meant if plans or preset else every)(
+        Wanted(planned, Path(), machine, home(), prefix or (), modules or ()), names
+    )
+    shared = Path.cwd() if any(placement.hosts for placement in planned.placements) else None
+    with tempfile.TemporaryDirectory(prefix=".doctor-", dir=shared) as folder:
+        rows = list(examined(planned, candidates, used, Path(folder).absolute()))
+    lines = [*planned.notes, *map(str, in_the_way)]
+    if form == "json":
+        print_json({"checks": [one._asdict() for one in rows], "notes": lines})
+    else:
+        show(rows, lines)
+    if not all(row.check.works for row in rows):
+        raise typer.Exit(1)
+
+
+class Row(NamedTuple):
+    """What was found of a candidate in a placement."""
+
+    candidate: str
+    placement: str
+    ranks: int
+    check: Check
+
+
+def asked(plans: Sequence[Path], preset: str, machine: Machine, said: Mapping[str, object]) -> Plan:
+    """Return the plan that was named, else one of two ranks and of one on each core, or on each of the hosts."""
+    if plans or preset:
+        return plan.load(chosen_plan(plans[0] if plans else None, preset), machine, said)
+    names = ["1x2", *([f"1x{machine.cores}"] if machine.cores > PAIR else []), *(["nodes"] if "hosts" in said else [])]
+    return plan.parse(NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, said)
+
+
+def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+    """Return the libraries named, or all that are found, as candidates."""
+    used = {library.name: library for library in chosen(names, list(wanted.prefixes))}
+    return [Candidate(name=name, library=name) for name in used], used
+
+
+def meant(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:
+    """Return the plan's candidates, or those of them that are named: by their name, library or family."""
+    candidates, used = found(wanted)
+    words = {one.name: {one.name, one.library, used[one.library].family} for one in candidates}
+    for name in names:
+        if not any(name in own for own in words.values()):
+            raise RankbenchError(f"{name}: no candidate of {wanted.plan.file}; {suggestion(name, list(words))}")
+    return [one for one in candidates if not names or words[one.name].intersection(names)], used
+
+
+def examined(
+    planned: Plan, candidates: Sequence[Candidate], used: Mapping[str, Library], folder: Path
+) -> Iterator[Row]:
+    """Yield what is found of each candidate in each placement; one whose core cannot be built works in none."""
+    for candidate in candidates:
+        with console.status(f"{candidate.name}: building and checking …"):
+            try:
+                builds = {candidate.library: build.build(used[candidate.library], home())}
+            except RankbenchError as error:
+                yield Row(
+                    candidate.name,
+                    "all",
+                    0,
+                    Check(works=False, reason=str(error).removeprefix(f"{candidate.library}: ")),
+                )
+                continue
+            for seen in looks([candidate], planned.placements, used, builds, folder):
+                yield Row(candidate.name, seen.placement.name, seen.placement.ranks, seen.check)
+
+
+def show(rows: Sequence[Row], lines: Sequence[str]) -> None:
+    """Print a row for each candidate and placement, then a line for each thing that is in the way."""
+    table = columns("candidate", "placement", "ranks", left=2)
+    table.add_column("found", overflow="fold")
+    for row in rows:
+        table.add_row(row.candidate, row.placement, str(row.ranks or ""), told(row.check))
+    console.print(table)
+    tell("")
+    for line in lines or ["nothing on this machine disturbs measurements"]:
+        tell(line)
+
+
+def told(check: Check) -> Text:
+    """Return what was found, in the colour of how bad it is."""
+    if not check.works:
+        return Text(check.reason, "red")
+    return Text(f"works, but {'; '.join(check.flags)}", "yellow") if check.flags else Text("works", "green")

@@ -1,0 +1,60 @@
+"""The command `export`: a campaign in a format that other programs read."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankbench import exports, files
+from rankbench.cli.display import console
+from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.stored import current
+from rankbench.exports import Measured, writing
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+ORDER = 62
+GROUP = "Share"
+EXAMPLES = """
+rankbench export --as parquet
+rankbench export results/plan --as json --output campaign.json
+"""
+
+
+def export(
+    folder: CampaignFolder = None,
+    format_: Annotated[
+        str, typer.Option("--as", metavar="FORMAT", help=f"One of {', '.join(exports.known())}.", show_default=False)
+    ] = "",
+    output: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Where it goes, if not below FOLDER/exports.")
+    ] = None,
+) -> None:
+    """Write a campaign in a format that other programs read.
+
+    For tables, databases, papers, CI, ReFrame, or as OSU prints it.
+    """
+    chosen = exports.chosen(format_)
+    opened = current(folder)
+    if not opened.launches():
+        raise RankbenchError(f"{opened.folder}: no launch of this campaign is stored yet; nothing to export")
+    path = output or usual(opened, chosen.SUFFIX)
+    try:
+        if not output:
+            files.make_folder(path.parent)
+            files.refuse_links([path])
+        with console.status(f"writing {path} …"):
+            written = list(chosen.write(Measured(opened), path))
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --output PATH") from None
+    for place in written:
+        console.print(f"wrote {place}", markup=False, soft_wrap=True)
+
+
+def usual(opened: Store, suffix: str) -> Path:
+    """Return where an export goes unless another place is named."""
+    return opened.folder / "exports" / f"{writing.file_name(opened.campaign.name)}{suffix}"

@@ -1,0 +1,131 @@
+"""The command `find`: every library in reach, and whether it works."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import rich.box
+import typer
+from rich.table import Table
+
+from rankbench import build, libraries
+from rankbench.campaign import doctor
+from rankbench.campaign.doctor import Check
+from rankbench.cli.display import console
+from rankbench.cli.folders import home
+from rankbench.cli.formats import HiddenFlag, TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.model import Library, Placement, RankbenchError, Record
+
+ORDER = 20
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench find
+rankbench find --prefix /opt/mpich-4.3 --modules "gcc/12 openmpi/5"
+rankbench find --no-check --format json
+"""
+INDENT = 4
+PAIR = Placement(name="check", nodes=1, ranks_per_node=2, binding="none")
+
+
+class Found(Record, frozen=True):
+    """One library and what its check found, as JSON has it."""
+
+    library: Library
+    check: Check | None
+
+
+@with_output
+def find(
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not build and run anything.")] = False,  # noqa: FBT002
+    format_: TableOrJson = "table",
+    json: HiddenFlag = False,  # noqa: FBT002
+) -> None:
+    """List the MPI libraries in reach, and whether each works.
+
+    For each library it compiles the core and runs a check on two ranks.
+    """
+    form = chosen_format(format_, "table", "json", json=json)
+    search = libraries.everywhere(home(), prefix or (), modules or ())
+    reach = libraries.find(search)
+    if not reach:
+        raise RankbenchError(
+            "no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi"
+            + "".join(f"; or {hint}" for hint in [libraries.hint(search)] if hint)
+        )
+    with console.status("checking …"):
+        found = [Found(library=library, check=None if no_check else check(library)) for library in reach]
+    if form == "json":
+        print_json(found)
+        return
+    show(found)
+    if hint := libraries.hint(search):
+        console.print(f"\n{hint}", soft_wrap=True, markup=False)
+
+
+def check(library: Library) -> Check:
+    """Build the core and run it on two ranks, bound to nothing."""
+    try:
+        made = build.build(library, home())
+    except RankbenchError as error:
+        return Check(works=False, reason=str(error).removeprefix(f"{library.name}: "))
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        return doctor.check(library, made, PAIR, Path(folder))
+
+
+def show(found: list[Found]) -> None:
+    """Print a table, and below it what does not fit into one."""
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for title in ("name", "library", "source", "ABI", "compiler", "works"):
+        table.add_column(title, overflow="fold")
+    for one in found:
+        table.add_row(*row(one))
+    console.print(table)
+    console.print()
+    width = max(len(one.library.name) for one in found)
+    for one in found:
+        console.print(f"{one.library.name:{width}}  {tools(one.library)}", soft_wrap=True, markup=False)
+        for line in origin(one.library, console.width - INDENT):
+            console.print(f"{'':{INDENT}}{line}", soft_wrap=True, markup=False)
+    for one in found:
+        if one.check and not one.check.works:
+            console.print(f"\n{one.library.name} does not work: {one.check.reason}", soft_wrap=True, markup=False)
+
+
+def row(found: Found) -> list[str]:
+    """Return a library's cells."""
+    library = found.library
+    works = "" if not found.check else "[green]yes[/]" if found.check.works else "[red]no[/]"
+    return [
+        library.name,
+        libraries.title(library),
+        library.source,
+        library.abi or "?",
+        short(library.compiler),
+        works,
+    ]
+
+
+def tools(library: Library) -> str:
+    """Return the wrapper of a library, and the launcher that lies next to it."""
+    return f"{library.wrapper}, {Path(library.launcher).name or 'no launcher'}"
+
+
+def origin(library: Library, width: int) -> list[str]:
+    """Return what the source of a library tells of how it was made, in lines of a width."""
+    wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for key, value in library.origin.items() for line in wrapper.wrap(f"{key}: {value}")]
+
+
+def short(compiler: str) -> str:
+    """Return the name and version of a compiler from its first line: `cc (Debian 12.2.0-14) 12.2.0` is `cc 12.2.0`."""
+    version = re.search(r"\d+(\.\d+)+", compiler)
+    named = re.search(r"(\S+) version \d", compiler)
+    name = named[1] if named else (compiler.split() or ["none"])[0]
+    return f"{name} {version[0]}" if version else compiler or "none"

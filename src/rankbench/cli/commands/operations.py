@@ -1,0 +1,279 @@
+"""The command `operations`: what the core can time, told by the core itself, and which library lacks what of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rankbench import build, libraries
+from rankbench.campaign import probing
+from rankbench.cli.display import console
+from rankbench.cli.folders import home
+from rankbench.cli.formats import HiddenFlag, chosen_format, print_json, with_output
+from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.model import CaseStatus, Description, Library, Operation, Option, RankbenchError
+from rankbench.report import catalogue
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rankbench.campaign.probing import Answer, Probe
+
+    Answers = Mapping[str, Sequence[Answer]]
+    """What libraries answered that is not well, by the titles of the libraries."""
+
+ORDER = 25
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench operations
+rankbench operations allreduce put
+rankbench operations --no-probe --format json
+"""
+WORDS = (
+    "Bytes are those of each rank: n is the message size, p the number of ranks, m the messages of a call. "
+    "`rankbench operations NAME` tells one operation in full. A plan names operations, one of their forms "
+    "(allreduce.persistent), or kinds of them:"
+)
+SAYINGS = {
+    CaseStatus.LACKING: ("not in {library}", ""),
+    CaseStatus.REFUSED: ("refused with {library}", ""),
+    CaseStatus.NOT_RUN: ("not tried with {library}", ""),
+    CaseStatus.FAILED: ("FAILED in {library}", "red"),
+    CaseStatus.CRASHED: ("CRASHED in {library}", "red"),
+    CaseStatus.HUNG: ("HUNG in {library}", "red"),
+    CaseStatus.WRONG_DATA: ("WRONG DATA in {library}", "red"),
+}
+"""What is said of calls that are not well, and how it is coloured; worse things last."""
+
+
+@with_output
+def operations(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Operations to explain; else all are listed.")
+    ] = None,
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="Do not ask libraries what they lack.")] = False,  # noqa: FBT002
+    format_: Annotated[
+        str, typer.Option("--format", metavar="table|json|markdown", help="The form of what is printed.")
+    ] = "table",
+    json: HiddenFlag = False,  # noqa: FBT002
+    markdown: HiddenFlag = False,  # noqa: FBT002
+) -> None:
+    """List what can be measured, or explain operations.
+
+    With forms, bytes and options of each, and which of them the installed libraries lack.
+    """
+    form = chosen_format(format_, "table", "json", "markdown", json=json, markdown=markdown)
+    reach = libraries.find(libraries.everywhere(home(), prefix or (), modules or ()))
+    description = described(reach)
+    if form == "json":
+        print_json(description)
+    elif form == "markdown":
+        print(catalogue.page(description), end="")  # noqa: T201 - for a file
+    else:
+        chosen = [named(description, name) for name in names or []]
+        answers, silent = ({}, {}) if no_probe else asked(reach)
+        for operation in chosen:
+            show_one(operation, description, answers)
+        if not chosen:
+            show_all(description, answers)
+        for library, reason in silent.items():
+            console.print(f"\n{library} could not be asked: {reason}", soft_wrap=True, markup=False)
+
+
+def described(reach: Iterable[Library]) -> Description:
+    """Return what the core says of itself, built with the first library that can build it."""
+    reason = "no MPI library found to build the core with; get one: rankbench get mpich"
+    for library in reach:
+        try:
+            with console.status(f"building the core with {library.name} …"):
+                return build.describe(build.build(library, home()))
+        except RankbenchError as error:
+            reason = str(error)
+    raise RankbenchError(reason)
+
+
+def named(description: Description, name: str) -> Operation:
+    """Return the operation of a name."""
+    found = {operation.name: operation for operation in description.operations}
+    if name not in found:
+        raise RankbenchError(f"no operation {name}; {suggestion(name, found)}")
+    return found[name]
+
+
+# --- what libraries lack ----------------------------------------------------------------------------------------------
+
+
+def asked(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], dict[str, str]]:
+    """Return what is not well with each library that works, and why the others could not be asked."""
+    answers: dict[str, list[Answer]] = {}
+    silent: dict[str, str] = {}
+    for library in reach:
+        try:
+            with console.status(f"{library.name}: building the core and asking what it has …"):
+                found = probing.probe(library, home(), tell)
+        except RankbenchError as error:
+            silent[library.name] = str(error).removeprefix(f"{library.name}: ")
+            continue
+        title = libraries.title(library)
+        answers[library.name if title in answers else title] = unwell(found)
+    return answers, silent
+
+
+def tell(text: str) -> None:
+    """Say what takes so long, where it is not taken for the answer."""
+    print(text, file=sys.stderr)  # noqa: T201 - a pipe gets the list alone
+
+
+def unwell(found: Probe) -> list[Answer]:
+    """Return the answers that are not well."""
+    return [one for one in found.answers if one.status != CaseStatus.OK]
+
+
+def said(answers: Answers, operation: str = "") -> Iterator[Text]:
+    """Yield a line for each library and thing that is not well, of one operation or of all."""
+    for status, (saying, colour) in SAYINGS.items():
+        for library, every in answers.items():
+            found = [one for one in every if one.status == status and operation in ("", one.operation)]
+            if found:
+                yield Text(f"{saying.format(library=library)}: {told(found, operation)}", colour or "yellow")
+
+
+def told(found: Sequence[Answer], operation: str) -> str:
+    """Return which calls are meant: those lacking by their MPI names, others by operation and form."""
+    if found[0].status == CaseStatus.LACKING:
+        return ", ".join(dict.fromkeys(one.reason.partition(" ")[0] for one in found))
+    if operation:
+        return ", ".join(one.form for one in found)
+    forms: dict[str, list[str]] = {}
+    for one in found:
+        forms.setdefault(one.operation, []).append(one.form)
+    return ", ".join(f"{name} ({', '.join(of)})" for name, of in forms.items())
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def show_all(description: Description, answers: Answers) -> None:
+    """Print all operations by kind, what their options are, and what libraries lack."""
+    for kind, of_kind in catalogue.kinds(description).items():
+        console.print(Text(f"\n{kind}\n", "bold underline"))
+        for operation in of_kind:
+            console.print(pairs([(operation.name, operation.help)]))
+            for line in (*facts(operation, description), *said(answers, operation.name)):
+                console.print(Padding.indent(line, 4))
+    show_words(description)
+    show_summary(answers)
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return names with what there is to say of them."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    for name, text in rows:
+        table.add_row(name, Text(text))
+    return table
+
+
+def facts(operation: Operation, description: Description) -> Iterator[Text]:
+    """Yield lines of how an operation can be asked for."""
+    metric = [] if operation.metric == "time" else [operation.metric]
+    parts = [catalogue.forms(operation), *metric, catalogue.shape(operation), *catalogue.limits(operation, description)]
+    parts += [f"start {operation.start}", operation.standard]
+    yield Text("; ".join(parts), "dim")
+    if operation.options:
+        yield Text(f"options: {', '.join(option.name for option in operation.options)}", "dim")
+
+
+def show_words(description: Description) -> None:
+    """Print what is named in the list: options, datatypes, starts, and how a plan names operations."""
+    words = {
+        "options": [
+            (name, f"{catalogue.values(one)}: {one.help}") for name, one in catalogue.options(description).items()
+        ],
+        "datatypes": [
+            (one.name, f"{one.help}; sizes are multiples of {one.size_bytes} B") for one in description.datatypes
+        ],
+        "starts": [(start.name, start.help) for start in description.starts],
+    }
+    for title, rows in words.items():
+        console.print(Text(f"\n{title}\n", "bold underline"))
+        console.print(pairs(rows))
+    kinds = ", ".join([*catalogue.kinds(description), "all"])
+    console.print(f"\n{WORDS} {kinds}.", markup=False)
+
+
+def explained(option: Option) -> tuple[str, str]:
+    """Return the name of an option, and what it can be."""
+    return option.name, f"{catalogue.values(option)} – {option.help}"
+
+
+def show_summary(answers: Answers) -> None:
+    """Print what all libraries lack, and what they do wrong."""
+    if lines := list(said(answers)):
+        console.print(Text("\nwhat libraries here lack, and what they do wrong\n", "bold underline"))
+        for line in lines:
+            console.print(line)
+    elif answers:
+        console.print(
+            f"\nAll of this is in {catalogue.listed(list(answers), 'and')}, and data are right.", markup=False
+        )
+
+
+def show_one(operation: Operation, description: Description, answers: Answers) -> None:
+    """Print all there is to say of one operation."""
+    console.print()
+    console.print(pairs([(operation.name, operation.help)]))
+    console.print()
+    console.print(pairs(in_full(operation, description)))
+    if operation.options:
+        console.print("\noptions\n")
+        console.print(pairs(map(explained, operation.options)))
+    if answers:
+        console.print("\nlibraries here\n")
+        show_answers(operation, answers)
+
+
+def in_full(operation: Operation, description: Description) -> Iterator[tuple[str, str]]:
+    """Yield what is known of an operation, each with its name."""
+    yield "kind", operation.kind
+    yield "standard", operation.standard
+    yield "forms", catalogue.forms(operation)
+    yield "measured", catalogue.METRICS[operation.metric]
+    yield "each rank", catalogue.shape(operation)
+    if operation.sized:
+        others = [name for name in operation.datatypes if name != operation.datatype]
+        yield "datatypes", ", ".join([f"{operation.datatype} (usual)", *others])
+    if limits := [one for one in catalogue.limits(operation, description) if not one.startswith("of ")]:
+        yield "limits", ", ".join(limits)
+    if operation.keeps_buffers:
+        yield "buffers", "bound once, so that they cannot be cold or change"
+    if operation.large:
+        yield "counts", "elements are counted as MPI_Count, beyond 2^31-1"
+    if operation.unchecked:
+        yield "checked", f"not: {operation.unchecked}"
+    yield "start", operation.start
+
+
+def show_answers(operation: Operation, answers: Answers) -> None:
+    """Print what each library makes of an operation."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for library, every in answers.items():
+        found = [one for one in every if one.operation == operation.name]
+        lines = [Text(unwell_form(one), SAYINGS[one.status][1] or "yellow") for one in found]
+        for place, line in enumerate(lines or [Text("has every form; data are right")]):
+            table.add_row("" if place else library, line)
+    console.print(table)
+
+
+def unwell_form(answer: Answer) -> str:
+    """Return what became of one form, and why."""
+    what = "" if answer.status == CaseStatus.LACKING else f"{answer.status.replace('-', ' ')}: "
+    return f"{answer.form}: {what}{answer.reason}"

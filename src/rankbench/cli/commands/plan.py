@@ -1,0 +1,56 @@
+"""The command `plan`: a commented template for a plan of one's own, and plans as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankbench import plan as plans
+from rankbench.cli.display import console
+from rankbench.model import RankbenchError
+from rankbench.units import suggestion
+
+ORDER = 24
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench plan new                               # writes plan.toml
+rankbench plan new study.toml
+rankbench plan show quick                        # a preset
+"""
+ACTIONS = ("new", "show")
+
+
+def plan(
+    action: Annotated[str, typer.Argument(metavar="new|show", help="new: write a template. show: print a plan.")],
+    name: Annotated[
+        str, typer.Argument(metavar="[FILE|PRESET]", help="The file to write, else plan.toml; the plan to print.")
+    ] = "",
+) -> None:
+    """Write a commented template of a plan, or print a plan.
+
+    The template compares two libraries and can be run as it is.
+    """
+    if action not in ACTIONS:
+        raise RankbenchError(f"plan {action}: no such action; {suggestion(action, ACTIONS)}")
+    if action == "new":
+        write_template(Path(name or "plan.toml"))
+    elif not name:
+        raise RankbenchError("plan show: name a preset or a file; `rankbench presets` lists the presets")
+    else:
+        path = Path(name) if Path(name).is_file() else plans.preset(name)
+        print(path.read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
+
+
+def write_template(path: Path) -> None:
+    """Write the template, but never over a file."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(plans.template())
+    except FileExistsError:
+        raise RankbenchError(f"{path} is there already; name another file: rankbench plan new FILE") from None
+    except OSError as error:
+        raise RankbenchError(f"{path}: cannot be written ({error.strerror}); name another file") from None
+    console.print(f"wrote {path}", markup=False, soft_wrap=True)
+    console.print(f"next: rankbench run {path} --dry-run", markup=False, soft_wrap=True)

@@ -1,0 +1,221 @@
+"""The command `reconcile`: the same calls by the core and by other programs, alternated, and why figures differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from rankbench import campaign, launch, plan
+from rankbench.campaign import Wanted, foreign
+from rankbench.cli.decisions import stopping
+from rankbench.cli.display import columns, console, tell
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.live_progress import shown
+from rankbench.cli.options import Modules, Prefixes, Results, chosen
+from rankbench.model import RankbenchError
+from rankbench.quantities import format_size
+from rankbench.verdict import reconciling
+from rankbench.verdict.measures import measure
+from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Campaign, Library, Operation
+    from rankbench.statistics.contrasts import Contrast
+    from rankbench.store import Store
+    from rankbench.verdict.reconciling import Reconciled
+
+ORDER = 65
+GROUP = "Check"
+EXAMPLES = """
+rankbench reconcile mpich
+rankbench reconcile mpich --operations pingpong,allreduce --tool osu
+"""
+PLAN = """# Written by rankbench reconcile.
+question = "Do the core and other programs measure the same?"
+candidates = ["{library}"]
+operations = [{operations}]
+sizes = "{sizes}"
+placements = ["{placement}"]
+start = [{starts}]
+samples = {samples}
+control = false
+{suites}
+[stop]
+blocks = {blocks}
+until = "blocks"
+"""
+TITLES = {
+    WHOLE: "tool / core",
+    BEGUN: "begun as the tool does",
+    MEAN: "mean, not median",
+    REST: "what is left",
+}
+
+
+@with_output
+def reconcile(
+    library: Annotated[str, typer.Argument(metavar="LIBRARY", help="With which MPI library, such as mpich==5.0.2.")],
+    operations: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Operations of the core.")
+    ] = "pingpong,allreduce,bcast,barrier",
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[=FOLDER|TARBALL]", help="A foreign tool; repeatable. Else all that are there."),
+    ] = None,
+    sizes: Annotated[str, typer.Option(help="As in a plan.")] = "8,1K,64K",
+    placement: Annotated[str, typer.Option(help="As in a plan.")] = "socket",
+    blocks: Annotated[int, typer.Option(min=3, help="How often each is launched.")] = 10,
+    samples: Annotated[int, typer.Option(min=10, help="Calls of each case in a launch.")] = 200,
+    results: Results = Path("results"),
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    format_: TableOrJson = "table",
+) -> None:
+    """Explain why OSU or IMB report other times than the core.
+
+    The core and the programs measure the same calls in turns, in a campaign of its own.
+    """
+    form = chosen_format(format_, "table", "json")
+    (meant,) = chosen([library], prefix or [], modules or [])
+    places = dict(place(text) for text in tool or [])
+    rows = list(there(meant, operations.split(","), places, prefix or (), modules or ()))
+    if not rows:
+        raise RankbenchError(
+            f"no foreign tool is there that measures {operations} with {meant.name}; say where one is: "
+            "--tool osu=FOLDER (allowed: "
+            f"{', '.join(foreign.known())})"
+        )
+    text = PLAN.format(
+        library=library,
+        operations=", ".join(f'"{name}"' for name in [*dict.fromkeys(counterpart(one) for one in rows), *names(rows)]),
+        sizes=sizes,
+        placement=placement,
+        starts=", ".join(f'"{start}"' for start in dict.fromkeys(["auto", *(one.start for one in rows)])),
+        samples=samples,
+        suites="".join(f'\n[suites.{name}]\n{key} = "{value}"\n' for name, (key, value) in places.items() if value),
+        blocks=blocks,
+    )
+    folder = results / f"reconcile-{meant.name}"
+    planned = plan.parse(text, str(folder / "plan.toml"), launch.machine())
+    wanted = Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ())
+    quiet = form == "json"
+    prepared = campaign.prepare(wanted, (lambda _: None) if quiet else tell)
+    with shown(prepared.store.campaign, quiet=quiet) as watch:
+        campaign.run(prepared, stopping(prepared.store), watch)
+    print_json(list(map(record, reconciling.reconcile(prepared.store)))) if quiet else explain(prepared.store)
+
+
+def record(row: Reconciled) -> dict[str, object]:
+    """Return what is printed of a pair as JSON: times in ns per call, and the parts of their ratio."""
+    parts = row.parts.items()
+    return {
+        "tool": row.pair.theirs.key,
+        "core": row.pair.own.key,
+        "candidate": row.candidate,
+        "tool_ns": row.theirs_ns,
+        "core_ns": row.own_ns,
+        "parts": {TITLES[name]: {"ratio": one.ratio, "low": one.low, "high": one.high} for name, one in parts},
+    }
+
+
+def place(text: str) -> tuple[str, tuple[str, str]]:
+    """Return a tool's name and where it is: the key of a plan and its value."""
+    name, _, where = text.partition("=")
+    if name not in foreign.known():
+        raise RankbenchError(f"--tool {text}: no such tool that can be run (allowed: {', '.join(foreign.known())})")
+    path = Path(where).expanduser()
+    if where and not path.exists():
+        raise RankbenchError(f"--tool {text}: {path} is not there")
+    return name, ("source" if path.is_file() else "path", str(path.absolute()) if where else "")
+
+
+def there(
+    library: Library,
+    wanted: Sequence[str],
+    places: dict[str, tuple[str, str]],
+    prefix: Sequence[Path],
+    modules: Sequence[str],
+) -> Iterator[Operation]:
+    """Yield the first benchmark of each tool for each operation that is wanted, if its program is there."""
+    reach = chosen([], prefix, modules)
+    for name, tool in foreign.known().items():
+        if places and name not in places:
+            continue
+        for own in wanted:
+            for operation in tool.OPERATIONS:
+                fits = operation.foreign.counterpart == own and operation.form == "blocking"
+                if fits and not operation.foreign.overlap:
+                    spec = foreign.spec(name, *places.get(name, ("path", "")))
+                    try:
+                        foreign.program(spec, operation, library, reach, home())
+                    except RankbenchError as error:
+                        if name in places:
+                            tell(f"note: {error}")
+                    else:
+                        yield operation
+                    break
+
+
+def counterpart(operation: Operation) -> str:
+    """Return the core's operation that a benchmark stands beside."""
+    return operation.foreign.counterpart if operation.foreign else operation.name
+
+
+def names(operations: Sequence[Operation]) -> list[str]:
+    """Return names."""
+    return [one.name for one in operations]
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def explain(store: Store) -> None:
+    """Print, for each benchmark of a tool, its figures beside the core's, what makes the ratio, and what each means."""
+    found = reconciling.reconcile(store)
+    for theirs, own in reconciling.counterparts(store.campaign):
+        rows = [one for one in found if one.pair.theirs.operation == theirs.name and one.pair.own.operation == own.name]
+        if rows:
+            tell("")
+            tell_benchmark(store.campaign, theirs, own, rows)
+    tell("")
+    tell(f"next: rankbench report {store.folder}")
+
+
+def tell_benchmark(campaign: Campaign, theirs: Operation, own: Operation, rows: Sequence[Reconciled]) -> None:
+    """Print what is to be said of one benchmark of a tool."""
+    first = rows[0]
+    console.print(Text(f"{theirs.name} beside {own.name} of the core", style="bold"), soft_wrap=True)
+    parts = [part for part in TITLES if any(part in row.parts for row in rows)]
+    table = columns("size", "core", "tool", *(TITLES[part] for part in parts))
+    for row in rows:
+        size = format_size(row.pair.own.size_bytes) if own.sized else "–"
+        cells = [told(row.parts[part]) if part in row.parts else "" for part in parts]
+        table.add_row(size, value(campaign, row, own=True), value(campaign, row, own=False), *cells)
+    console.print(table)
+    if first.comparable.reason:
+        tell(f"Not comparable as the core usually measures: {first.comparable.reason}.")
+        if not first.when_alike.reason:
+            tell(f"Comparable with start {first.pair.alike.start}, in the column “{TITLES[REST]}”.")
+    for difference in (first.when_alike if first.comparable.reason else first.comparable).differences:
+        tell(f"- {difference}")
+    if theirs.foreign:
+        tell(f"The tool's number: {theirs.foreign.meaning.text}.")
+
+
+def value(campaign: Campaign, row: Reconciled, *, own: bool) -> str:
+    """Return the typical value of one side as people read it."""
+    case, figure = (row.pair.own, row.own_ns) if own else (row.pair.theirs, row.theirs_ns)
+    operation = next(one for one in campaign.operations if one.name == case.operation)
+    kind = f" ({case.datatype})" if row.other_numbers else ""
+    return measure(case, operation, row.moved[own].bytes, row.moved[own].messages).spelt(figure) + kind
+
+
+def told(ratio: Contrast) -> str:
+    """Return a ratio with its interval."""
+    return f"{ratio.ratio:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"

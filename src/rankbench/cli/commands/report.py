@@ -1,0 +1,91 @@
+"""The command `report`: a campaign's answer as one HTML file, and as figures and text where asked."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer resolves the annotations at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from rankbench import files
+from rankbench import report as hand_over
+from rankbench.cli.display import console
+from rankbench.cli.options import CampaignFolder, Threshold, asked
+from rankbench.cli.stored import chosen_folder, current
+from rankbench.evaluation import evaluate
+from rankbench.language import as_data
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+ORDER = 60
+GROUP = "Read"
+EXAMPLES = """
+rankbench report
+rankbench report results/plan --output plan.html
+rankbench report plan --figures png,svg
+"""
+
+
+def report(
+    folder: CampaignFolder = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the page goes, if not to FOLDER/report.html.")
+    ] = None,
+    figures: Annotated[
+        str, typer.Option(metavar="FORMATS", help=f"Write FOLDER/figures too, as {','.join(hand_over.FORMATS)}.")
+    ] = "",
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write FOLDER/report.md too.")] = False,  # noqa: FBT002
+    latex: Annotated[bool, typer.Option("--latex", help="Write FOLDER/tables.tex too.")] = False,  # noqa: FBT002
+    csv: Annotated[bool, typer.Option("--csv", help="Write FOLDER/summary.csv and comparisons.csv too.")] = False,  # noqa: FBT002
+    threshold: Threshold = "",
+) -> None:
+    """Write a campaign's report: one HTML file for any browser.
+
+    It needs no network. Figures and text are written on request.
+    """
+    place = chosen_folder(folder)
+    with console.status(f"evaluating {place} …"):
+        campaign = current(place)
+        matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP)
+        view = evaluate(campaign, threshold=matters)
+    pieces: dict[Path, Callable[[Path], object]] = {}
+    if output:  # A place of the user's, which may be a device or a link.
+        pieces[output] = lambda path: path.write_text(hand_over.html(view), encoding="utf-8")
+    else:
+        derived = {"verdict": as_data(view.verdict)}
+        pieces[place / "report.html"] = lambda path: hand_over.write_html(path, view)
+        pieces[place / "verdict.json"] = lambda _: campaign.write_derived(hand_over.frames(view), derived)
+    if figures:
+        pieces[place / "figures"] = lambda path: hand_over.write_figures(path, view, figures.split(","))
+    if markdown:
+        pieces[place / "report.md"] = lambda path: files.write(path, hand_over.markdown(view))
+    if latex:
+        pieces[place / "tables.tex"] = lambda path: files.write(path, hand_over.latex(view))
+    if csv:
+        told = hand_over.csv_frames(view)
+        pieces |= {place / f"{name}.csv": as_csv(frame) for name, frame in told.items()}
+    for path, write in pieces.items():
+        write_one(path, write)
+
+
+def as_csv(frame: pl.DataFrame) -> Callable[[Path], None]:
+    """Return what writes a table to a path."""
+    return lambda path: files.write(path, frame.write_csv())
+
+
+def write_one(path: Path, write: Callable[[Path], object]) -> None:
+    """Write one piece of the report and say where it is."""
+    try:
+        with console.status(f"writing {path} …"):
+            write(path)
+    except OSError as error:
+        raise RankbenchError(
+            f"{path}: cannot be written ({error.strerror}); --output FILE puts the page elsewhere"
+        ) from None
+    console.print(f"wrote {escape(str(path))}", soft_wrap=True)

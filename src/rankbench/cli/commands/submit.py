@@ -1,0 +1,57 @@
+"""The command `submit`: a campaign whose launches are made by one job of a scheduler."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rankbench import campaign
+from rankbench.campaign import Wanted  # noqa: TC001 - typer resolves the annotations at run time
+from rankbench.campaign.batch import scripted, write
+from rankbench.cli.display import spell_blocks, tell
+from rankbench.cli.job_options import with_options
+from rankbench.cli.job_status import follow, in_the_queue
+from rankbench.launch import jobs, schedulers
+from rankbench.launch.script import FOLDER, text
+from rankbench.model import RankbenchError
+
+ORDER = 34
+GROUP = "Cluster"
+EXAMPLES = """
+rankbench submit plan.toml --scheduler slurm --time 2h --partition batch
+rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
+"""
+
+
+@with_options
+def submit(
+    wanted: Wanted,
+    *,
+    write_only: Annotated[bool, typer.Option("--write-only", help="Write the script; a person submits it.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Follow the job to its end, as `status --wait` does.")] = False,
+) -> None:
+    """Submit a campaign to a scheduler, as one job.
+
+    A campaign whose job ended too early is resumed.
+    """
+    chosen = schedulers.chosen(wanted.plan.job)
+    if waiting := in_the_queue(wanted.folder):
+        raise RankbenchError(f"{wanted.folder}: {waiting}; wait for it by: rankbench status {wanted.folder} --wait")
+    prepared = campaign.prepare(wanted, tell)
+    whole = scripted(prepared)._replace(job=wanted.plan.job)
+    path, kept = write(prepared, text(whole, chosen))
+    if kept:
+        tell(f"{path} was edited and is submitted as it is; remove it to have it written anew")
+    tell(f"{spell_blocks(prepared.store.campaign)} blocks of {len(whole.blocks[0])} launches: {path}")
+    if write_only:
+        tell(f"submit it by: {' '.join(chosen.submit)} {'< ' * chosen.by_input}{path}")
+        return
+    number = jobs.submit(chosen, path)
+    jobs.remember(wanted.folder / FOLDER, chosen.name, number)
+    tell(f"job {number} of {chosen.title} on {wanted.plan.job.nodes} nodes")
+    prepared.store.unlock()
+    if wait:
+        follow(prepared.store)
+    else:
+        tell(f"next: rankbench status {wanted.folder} --wait")

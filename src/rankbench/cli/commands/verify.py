@@ -1,0 +1,323 @@
+"""The command `verify`: whether libraries deliver right data here, and whether what is measured is true."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+from rich.text import Text
+
+from rankbench import launch
+from rankbench.campaign import selftest
+from rankbench.cli.display import columns, console, placed
+from rankbench.cli.folders import home
+from rankbench.cli.formats import TableOrJson, chosen_format, print_json, with_output
+from rankbench.cli.options import Modules, Prefixes, chosen
+from rankbench.launch.occupancy import QUIET
+from rankbench.model import FORMS, CaseStatus, RankbenchError
+from rankbench.quantities import format_size, format_time
+from rankbench.statistics import selftest as judge
+from rankbench.units import suggestion
+from rankbench.verdict import case_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.table import Table
+
+    from rankbench.campaign.selftest import Bench
+    from rankbench.model import CaseResult, Library, SourceFact
+    from rankbench.statistics.selftest import Trial, Wait
+
+ORDER = 75
+GROUP = "Check"
+EXAMPLES = """
+rankbench verify
+rankbench verify openmpi --thorough
+"""
+WORDS = {
+    CaseStatus.OK: "right",
+    CaseStatus.WRONG_DATA: "[red]WRONG[/]",
+    CaseStatus.LACKING: "lacking",
+    CaseStatus.REFUSED: "refused",
+    CaseStatus.FAILED: "[red]failed[/]",
+    CaseStatus.CRASHED: "[red]crashed[/]",
+    CaseStatus.HUNG: "[red]hung[/]",
+    CaseStatus.NOT_RUN: "[red]not run[/]",
+}
+"""What became of a call, as a table's cell says it, better ones first."""
+HARMLESS = {CaseStatus.OK, CaseStatus.LACKING, CaseStatus.REFUSED}
+EVERY = "all"
+
+
+class Failure(NamedTuple):
+    """What is wrong, or could not be verified because of the machine."""
+
+    line: str
+    certain: bool = True
+
+    @property
+    def text(self) -> str:
+        """Return the line as it is printed."""
+        return f"{'FAILED' if self.certain else 'cannot be verified here:'} {self.line}"
+
+
+@with_output
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="LIBRARY", help="Which libraries; else all that are found.")
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="How many; else as many as there are cores.")] = None,
+    clock: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only by this time source, repeatable; else by all.")
+    ] = None,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Data with every datatype and option too.")] = False,  # noqa: FBT002
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    format_: TableOrJson = "table",
+) -> None:
+    """Test that data are right, and that times are true.
+
+    Data of every call, and operations of known time by every clock and start.
+
+    Exit code 1: data or times are wrong. What other work or the hypervisor disturbed is no failure: it cannot be
+    verified here.
+    """
+    form = chosen_format(format_, "table", "json")
+    wanted = ranks or max(2, launch.machine().cores)
+    failures: list[Failure] = []
+    libraries = chosen(names or [], prefix or [], modules or [])
+    for library in libraries:
+        quiet = contextlib.redirect_stdout(io.StringIO()) if form == "json" else contextlib.nullcontext()
+        with tempfile.TemporaryDirectory(prefix="rankbench-") as folder, quiet:
+            failures += tested(library, wanted, clock or [EVERY], Path(folder), thorough=thorough)
+    if form == "json":
+        lines = [one._asdict() for one in failures]
+        print_json({"libraries": [one.name for one in libraries], "failures": lines})
+        raise typer.Exit(any(failure.certain for failure in failures))
+    for failure in failures:
+        console.print(failure.text, style="red" if failure.certain else "yellow", soft_wrap=True, markup=False)
+    if any(failure.certain for failure in failures):
+        raise typer.Exit(1)
+    if failures:
+        console.print(f"All data are right. {len(failures)} of the checks of times cannot be verified here.")
+    else:
+        console.print("All data are right, and all times are true.")
+
+
+def tested(library: Library, ranks: int, clocks: Sequence[str], folder: Path, *, thorough: bool) -> list[Failure]:
+    """Test one library, show the results, and return the failures."""
+    try:
+        with console.status(f"{library.name}: building and checking …"):
+            bench = selftest.bench(library, ranks, home(), folder)
+    except RankbenchError as error:
+        return [Failure(str(error))]
+    sources = chosen_sources(bench, clocks)
+    console.print(Text(f"{library.name}, {placed(bench.ranks)}", style="bold"), soft_wrap=True)
+    return [*tested_data(bench, thorough=thorough), *tested_waits(bench, sources)]
+
+
+def chosen_sources(bench: Bench, names: Sequence[str]) -> list[SourceFact]:
+    """Return the time sources that are meant."""
+    known = {source.name: source for source in bench.facts.sources}
+    for name in names:
+        if name not in {*known, EVERY}:
+            raise RankbenchError(f"--clock {name}: no such time source; {suggestion(name, [*known, EVERY])}")
+        if name in known and not known[name].usable:
+            raise RankbenchError(f"--clock {name}: cannot be used here ({known[name].reason}); name another, or none")
+    return [source for name, source in known.items() if name in names or EVERY in names]
+
+
+# --- data -------------------------------------------------------------------------------------------------------------
+
+
+def tested_data(bench: Bench, *, thorough: bool) -> Iterator[Failure]:
+    """Show whether data are right, and yield a failure for each call with which they are not."""
+    with console.status(f"{bench.library.name}: data …"):
+        results = selftest.data(bench)
+    sizes = sorted({result.case.size_bytes for result in results} - {0})
+    console.print(f"\nData, in messages of {' and '.join(map(format_size, sizes))}\n", markup=False)
+    table = columns("operation", *FORMS)
+    for name in dict.fromkeys(map(named, results)):
+        mine = [result for result in results if named(result) == name]
+        table.add_row(name, *(cell([one for one in mine if one.case.form == form]) for form in FORMS))
+    console.print(table)
+    unusual = tested_thoroughly(bench) if thorough else []
+    for reason in dict.fromkeys(one.reason for one in (*results, *unusual) if one.status == CaseStatus.REFUSED):
+        console.print(f"refused: {reason}", soft_wrap=True, markup=False)
+    for group in alike([one for one in results if one.status not in HARMLESS]):
+        yield failed(bench, group, group[0].case.memory.label)
+    broken = {(one.case.operation, one.case.form) for one in results if one.status not in HARMLESS}
+    new = [one for one in unusual if (one.case.operation, one.case.form) not in broken and one.status not in HARMLESS]
+    for group in by_call(new):
+        yield failed(bench, group, " or ".join(dict.fromkeys(circumstance(one, bench) for one in group)))
+
+
+def tested_thoroughly(bench: Bench) -> list[CaseResult]:
+    """Show what becomes of calls with every datatype and option, and return it."""
+    with console.status(f"{bench.library.name}: data with every datatype and option …"):
+        results = selftest.thorough_data(bench)
+    console.print("\nThe same calls with other datatypes and options, one at a time\n")
+    table = columns("with", *FORMS)
+    for name in dict.fromkeys(circumstance(one, bench) for one in results):
+        mine = [one for one in results if circumstance(one, bench) == name]
+        table.add_row(name, *(tally([one for one in mine if one.case.form == form]) for form in FORMS))
+    console.print(table)
+    return results
+
+
+ADVICE = "do not use this call of this library, and report it to its vendor"
+
+
+def failed(bench: Bench, results: Sequence[CaseResult], how: str) -> Failure:
+    """Return the failure of a call: `allgather persistent, in-place, 8 B and 64 KiB`."""
+    case, status, reason = results[0].case, results[0].status, results[0].reason
+    sizes = " and ".join(map(format_size, sorted({one.case.size_bytes for one in results} - {0})))
+    what = ", ".join(filter(None, [f"{case.operation} {case.form}", how, sizes]))
+    return Failure(f"{bench.library.name}: {what}: {status}: {reason}; {ADVICE}")
+
+
+def cell(results: Sequence[CaseResult]) -> str:
+    """Return what became of a call: the worst of all sizes."""
+    return WORDS[worst(results)] if results else ""
+
+
+def worst(results: Sequence[CaseResult]) -> CaseStatus:
+    """Return the worst status."""
+    order = list(WORDS)
+    return max((result.status for result in results), key=order.index)
+
+
+def tally(results: Sequence[CaseResult]) -> str:
+    """Return what became of many calls: `58 right, 2 WRONG`; those that are lacking only where nothing else is told."""
+    counts = Counter(result.status for result in results)
+    telling = {status for status in counts if status == CaseStatus.OK or status not in HARMLESS}
+    return ", ".join(f"{counts[one]} {word}" for one, word in WORDS.items() if one in telling) or cell(results)
+
+
+def named(result: CaseResult) -> str:
+    """Return what a result is of, less form and size: `allreduce, in-place`."""
+    return ", ".join(filter(None, [result.case.operation, result.case.memory.label]))
+
+
+def circumstance(result: CaseResult, bench: Bench) -> str:
+    """Return what is unusual about a call: `vector`, `epoch=fence`."""
+    operation = next(one for one in bench.description.operations if one.name == result.case.operation)
+    told = case_labels.unusual(result.case, operation)
+    return next((one for one in told if "=" in one), ", ".join(told))
+
+
+def alike(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
+    """Return the results in groups that differ only by size."""
+    return grouped(results, lambda one: (named(one), one.case.form, one.status))
+
+
+def by_call(results: Sequence[CaseResult]) -> list[list[CaseResult]]:
+    """Return the results in groups that differ by size and circumstances."""
+    return grouped(results, lambda one: (one.case.operation, one.case.form, one.status))
+
+
+def grouped(results: Sequence[CaseResult], key: Callable[[CaseResult], tuple[str, ...]]) -> list[list[CaseResult]]:
+    """Return the results with equal keys together."""
+    groups: dict[tuple[str, ...], list[CaseResult]] = {}
+    for result in results:
+        groups.setdefault(key(result), []).append(result)
+    return list(groups.values())
+
+
+# --- times ------------------------------------------------------------------------------------------------------------
+
+
+def tested_waits(bench: Bench, sources: Sequence[SourceFact]) -> Iterator[Failure]:
+    """Show what operations of known time take by each source and with each start; yield what is wrong."""
+    starts = bench.description.starts
+    rows: list[tuple[SourceFact, Trial]] = []
+    others: dict[str, float] = {}
+    for source in sources:
+        if source.usable:
+            with console.status(f"{bench.library.name}: waits of known length by {source.name} …"):
+                waits = selftest.waits(
+                    bench, list(judge.TRUTHS_NS), source.name, lambda by_launch: judge.wrong_starts(by_launch, starts)
+                )
+            others[source.name] = waits.others
+            rows += [(source, trial) for trial in judge.trials(waits.by_launch, starts)]
+    console.print("\nTimes in ns: measured, and in brackets the difference from the true time in the heading\n")
+    console.print(wait_table(rows))
+    for source in sources:
+        if not source.usable:
+            console.print(f"{source.name} cannot be used: {source.reason}", soft_wrap=True, markup=False)
+    console.print()
+    for source, trial in rows:
+        yield from wrong(bench, source, trial, others[source.name])
+
+
+def wait_table(rows: Sequence[tuple[SourceFact, Trial]]) -> Table:
+    """Return what was measured of all operations, by source and start."""
+    waits = rows[0][1].waits if rows else []
+    truths = [f"{wait.operation} {wait.truth_ns:g}" for wait in waits]
+    table = columns("time source", "start", *truths, "discarded", "clocks ±", "launches", left=2)
+    for source, trial in rows:
+        figures = [figure(wait) for wait in trial.waits]
+        discarded = "–" if trial.discarded is None else f"{trial.discarded:.1%}"
+        discarded = discarded if trial.keeps_enough else f"[red]{discarded}[/]"
+        table.add_row(source.name, trial.start.name, *figures, discarded, f"{trial.bound_ns:.0f}", str(trial.launches))
+    return table
+
+
+def figure(wait: Wait) -> str:
+    """Return what was measured, and how far off that is: `2031 (+31)`."""
+    text = "none" if wait.error_ns is None else f"{wait.measured_ns:.0f} ({wait.error_ns:+.0f})"
+    return text if wait.right else f"[red]{text}[/]"
+
+
+def wrong(bench: Bench, source: SourceFact, trial: Trial, others: float) -> Iterator[Failure]:
+    """Yield what is wrong with a start by a source: what was measured, what is true, what can be done.
+
+    A time that is wrong while the machine does other work, or by a clock too coarse for it, shows nothing of the
+    library. Discarded rounds are no wrong time: they show that ranks were interrupted.
+    """
+    name, by = bench.library.name, f"by {source.name} with start {trial.start.name}"
+    cause = crowded(bench) or imprecise(source, trial)
+    why, certain = cause or busy(others), not cause and others <= QUIET
+    for wait in trial.waits:
+        if wait.measured_ns is None:
+            yield Failure(f"{name}: {wait.operation} {by}: no figure ({wait.reason}); {why}", certain)
+        elif not wait.right:
+            yield Failure(
+                f"{name}: {wait.operation} {by}: {wait.measured_ns:.0f} ns measured, {wait.truth_ns:g} ns are true, "
+                f"{wait.tolerance_ns:g} ns off are allowed; {why}",
+                certain,
+            )
+    if not trial.keeps_enough:
+        yield Failure(
+            f"{name}: {by}, {trial.discarded:.1%} of the rounds were discarded, more than {judge.MOST_DISCARDED:.0%}: "
+            f"ranks were interrupted; {crowded(bench) or busy(others)}",
+            certain=False,
+        )
+
+
+def crowded(bench: Bench) -> str:
+    """Return what to do about ranks that share cores, if they do."""
+    ranks, cores = bench.placement.ranks, bench.machine.cores
+    return f"{ranks} ranks share {cores} cores: use fewer, --ranks {cores}" if ranks > cores else ""
+
+
+def imprecise(source: SourceFact, trial: Trial) -> str:
+    """Return what to do about a clock that cannot tell times well enough, if that is so."""
+    if source.resolution_ns > judge.TOLERANCE_NS:
+        return f"this clock advances in steps of {format_time(source.resolution_ns)}: use a finer one"
+    if trial.bound_ns > judge.TOLERANCE_NS:
+        return f"clocks are compared within {format_time(trial.bound_ns)} only: use a start without a schedule, barrier"
+    return ""
+
+
+def busy(others: float) -> str:
+    """Return what to do where ranks may not have been alone on their cores."""
+    if others > QUIET:
+        return f"other work had {others:.0%} of the CPU time: test again without it"
+    return f"other work had {others:.0%} of the CPU time"

@@ -1,0 +1,93 @@
+"""What is printed when a campaign has ended."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankbench.campaign.changes import looked
+from rankbench.cli.decisions import LAST, evaluated
+from rankbench.cli.display import answer, counted, show_overview, spell_seconds, tell
+from rankbench.language import render
+from rankbench.model import FAILURES
+from rankbench.report.overview import overview
+from rankbench.statistics import deciding
+from rankbench.verdict.short_answer import tally
+
+if TYPE_CHECKING:
+    from rankbench.campaign import Decision
+    from rankbench.model import Verdict
+    from rankbench.store import Store
+
+MORE_S = 60.0
+"""The time whose worth is told at the end."""
+
+
+def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bool = False) -> None:
+    """Print why the campaign ended, its answer, its figures and what can be done next.
+
+    `command` runs the campaign; without it more cannot be measured from here.
+    """
+    whole = evaluated(store)
+    LAST.clear()  # It holds the store, and with it the lock.
+    verdict, launches = whole.verdict, store.launches()
+    spent_s = sum(one.duration_s for one in launches)
+    made = f"{counted(verdict.blocks, 'block')}, {counted(len(launches), 'launch')}"
+    tell(
+        f"{store.folder.name}: done in {spell_seconds(spent_s)} ({made}; {render(decision.reason)}). "
+        f"{render(tally(verdict.cases))}"
+    )
+    without = Counter(status for status in store.cases()["status"] if status != "ok")
+    if without:
+        counts = ", ".join(f"{count} {status}" for status, count in without.items())
+        tell(f"without figures: {counts}; the report lists them")
+    for failure in failures(store):
+        tell(failure)
+    tell("")
+    for line in answer(verdict, verbose=verbose):
+        tell(line)
+    tell("")
+    show_overview(overview(whole))
+    tell("")
+    if more := prospect(store, verdict, command):
+        tell(more)
+    if verbose and (saved := saving(store)):
+        tell(saved)
+    tell(f"next: rankbench report {shlex.quote(str(store.folder))}")
+
+
+def prospect(store: Store, verdict: Verdict, command: str) -> str:
+    """Say what another minute would likely decide, and by which command it is measured."""
+    planned = store.campaign.plan
+    spent_s = sum(one.duration_s for one in store.launches())
+    blocks = max(1, round(MORE_S * verdict.blocks / spent_s)) if spent_s else 1
+    seen = looked(planned.stop, verdict.blocks)
+    outlook = deciding.Outlook(
+        planned.threshold, [*seen, verdict.blocks + blocks], planned.confidence, store.campaign.baseline
+    )
+    undecided, likely = deciding.prospect(verdict.comparisons, outlook)
+    if not undecided:
+        return ""
+    open_ = "1 open case" if undecided == 1 else f"{undecided} open cases"
+    took = "another minute" if spent_s <= MORE_S * verdict.blocks else f"another {spent_s / verdict.blocks:.0f} s"
+    how = f": {command} --more {blocks}" if command else ""
+    return f"{took} ({counted(blocks, 'block')}) would decide about {likely:.0f} of {open_}{how}"
+
+
+def failures(store: Store) -> list[str]:
+    """Return a sentence for each candidate that crashed, hung or delivered wrong data."""
+    rows = store.cases().filter(pl.col("status").is_in(FAILURES))
+    counts = rows.group_by("candidate", "status").len().sort("candidate", "status").iter_rows()
+    return [f"{candidate}: {counted(count, 'case')} {status}" for candidate, status, count in counts]
+
+
+def saving(store: Store) -> str:
+    """Say how much less was measured than with the most blocks for every case."""
+    if not store.looks():
+        return ""
+    made = store.cases().select("block", "candidate", "case").n_unique()
+    every = len(store.campaign.cases) * len(store.campaign.candidates) * store.campaign.plan.stop.blocks_max
+    return f"saved {1 - made / every:.0%} of the measurements by ending decided cases early"

@@ -1,0 +1,64 @@
+"""Whether a campaign goes on, decided by what it has measured so far."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from rankbench import campaign, evaluation, store
+from rankbench.evaluation.stopping import decide
+
+if TYPE_CHECKING:
+    from rankbench.campaign import Decide, Decision, Wanted
+    from rankbench.store import Store
+    from rankbench.verdict.view import CampaignView
+
+
+def is_finished(wanted: Wanted) -> bool:
+    """Return whether the campaign of this very plan is there and measures nothing more."""
+    if wanted.more or not (wanted.folder / "campaign.json").exists():
+        return False
+    opened = store.open(wanted.folder)
+    record = opened.campaign
+    same = record.plan.text == wanted.plan.text and wanted.seed in {0, record.seed}
+    blocks = campaign.blocks_done(opened) if same else 0
+    stop = record.plan.stop
+    return blocks >= stop.blocks_max or (blocks >= stop.blocks_min and stopping(opened)(opened).stop)
+
+
+def stopping(opened: Store) -> Decide:
+    """Return what tells whether the plan's stopping rule is met by what is stored.
+
+    What blocks take is told by the clock from now on, everything between launches included; of earlier runs by what
+    their launches took.
+    """
+    block_s: dict[int, float] = {}
+    for one in opened.launches():
+        block_s[one.block] = block_s.get(one.block, 0.0) + one.duration_s
+    at_s = monotonic()
+
+    def enough(store: Store) -> Decision:
+        nonlocal at_s
+        spent_s, at_s = monotonic() - at_s, monotonic()
+        blocks = {one.block for one in store.launches()}
+        fresh = sorted(blocks - block_s.keys()) or [max(blocks)]
+        for block in fresh:
+            block_s[block] = block_s.get(block, 0.0) + spent_s / len(fresh)
+        return decide(store.campaign.plan, lambda: evaluated(store), list(block_s.values()))
+
+    return enough
+
+
+def evaluated(opened: Store) -> CampaignView:
+    """Return what a campaign has measured so far, evaluated; the last one is kept as long as no launch is added.
+
+    The last decision to stop rests on the very evaluation that is then shown.
+    """
+    launches = len(opened.launches())
+    if not LAST or LAST[0][:2] != (opened, launches):
+        LAST[:] = [(opened, launches, evaluation.evaluate(opened))]
+    return LAST[0][2]
+
+
+LAST: list[tuple[Store, int, CampaignView]] = []
+"""Of the last campaign that was evaluated: its store, how many launches it had then, and the evaluation."""

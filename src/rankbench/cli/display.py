@@ -1,0 +1,110 @@
+"""How commands print: the console, tables, lines, an answer."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import rich.box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Campaign, RankFact, Verdict
+    from rankbench.report.tables import Table as Content
+
+GRAVEST_FIRST = ("failure", "warning", "note")
+
+
+console = Console(highlight=False)
+if not console.is_terminal and "COLUMNS" not in os.environ:
+    console.width = 1000  # Files and pipes have no width: nothing is folded for them.
+
+
+def columns(*titles: str, left: int = 1) -> Table:
+    """Return a table whose first columns hold text and the others figures."""
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for place, title in enumerate(titles):
+        text = place < left
+        table.add_column(title, justify="left" if text else "right", overflow="fold", no_wrap=text)
+    return table
+
+
+def placed(ranks: Sequence[RankFact]) -> str:
+    """Return where ranks ran: `2 ranks on n1 (CPUs 0 1)`."""
+    hosts = dict.fromkeys(rank.host for rank in ranks)
+    cpus = {host: " ".join(str(rank.cpu) for rank in ranks if rank.host == host) for host in hosts}
+    places = ", ".join(f"{host} (CPU{'s' * (len(cpus[host].split()) > 1)} {cpus[host]})" for host in hosts)
+    return f"{len(ranks)} rank{'s' * (len(ranks) > 1)} on {places}"
+
+
+def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
+    """Return the short answer and how many findings there are: at most seven lines; or all sentences and findings."""
+    from rankbench.language import render
+
+    sentences = [render(one.text) for one in verdict.conclusion if one.brief or verbose]
+    if verbose:
+        return [*sentences, *(render(found.text) for found in verdict.findings)]
+    counts = Counter(str(found.severity) for found in verdict.findings)
+    parts = [f"{counts[name]} {name}{'s' * (counts[name] > 1)}" for name in GRAVEST_FIRST if counts[name]]
+    found = [f"Findings: {', '.join(parts)} (see the report, or -v)."] if parts else []
+    return [*sentences[:-1], *found, *sentences[-1:]]
+
+
+def spread_lines(text: str) -> None:
+    """Print a text in lines of whole words; a longer word, such as a path, is never broken."""
+    for line in textwrap.wrap(text, console.width, break_long_words=False, break_on_hyphens=False) or [""]:
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def plain_table(*titles: str) -> Table:
+    """Return a table with a line under its head, the first column on the left and the others on the right."""
+    table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for title in titles:
+        table.add_column(Text(title), justify="right" if table.columns else "left", overflow="fold")
+    return table
+
+
+def filled(content: Content, *, details: bool = False) -> Table:
+    """Return a table of a report as the terminal shows it, with details below the texts or without them."""
+    table = plain_table(*content.columns)
+    for row in content.rows:
+        below = [f"\n{cell.detail}" if details and cell.detail else "" for cell in row]
+        table.add_row(*(Text.assemble(cell.text, (more, "dim")) for cell, more in zip(row, below, strict=True)))
+    return table
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: `1 case`, `2 launches`."""
+    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('ch') else 's'}"
+
+
+def tell(text: str) -> None:
+    """Print a text in lines of whole words."""
+    spread_lines(text)
+
+
+def show_overview(content: Content) -> None:
+    """Print the table of all cases; long names of candidates have their version on a second line."""
+    table = columns(content.columns[0], *(escape("\n".join(name.rsplit("-", 1))) for name in content.columns[1:]))
+    for row in content.rows:
+        table.add_row(*(Text(cell.text) for cell in row))
+    console.print(table)
+    tell(content.caption)
+
+
+def spell_blocks(record: Campaign) -> str:
+    """Return the bounds on blocks: `5`, `5 to 30`."""
+    stop = record.plan.stop
+    return f"{stop.blocks_min}" + (f" to {stop.blocks_max}" if stop.blocks_max > stop.blocks_min else "")
+
+
+def spell_seconds(seconds: float) -> str:
+    """Return minutes and seconds: `2:05`."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

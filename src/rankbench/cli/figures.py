@@ -1,0 +1,99 @@
+"""Figures of cases as the terminal shows them, and which cases are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from rankbench.cli.options import asked
+from rankbench.language import format_text
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+from rankbench.quantities import format_size
+from rankbench.report import tables
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankbench.model import Case, CaseVerdict, Comparison, Summary
+    from rankbench.verdict.view import CampaignView
+
+WIDE = 0.5
+"""Beyond this an interval has both its ends."""
+WIDEST = 999
+LEAST_COVERAGE = 0.75
+"""Intervals that are less sure than this, which are those of two launches, are not shown."""
+
+
+def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], sizes: Iterable[str] = ()) -> list[Case]:
+    """Return the cases asked for. Raises RankbenchError for what the campaign does not have."""
+    named = [
+        format_size(number)
+        for text in sizes
+        for number in asked("size", text, notation.sizes, notation.SIZES_HELP) or ()
+    ]
+    for what, wanted, has in (
+        ("operation", operations, [case.operation for case in cases]),
+        ("form", forms, [case.form for case in cases]),
+        ("size", named, [format_size(case.size_bytes) for case in cases]),
+    ):
+        for name in set(wanted) - set(has):
+            raise RankbenchError(f"--{what} {name}: not in this campaign; {suggestion(name, dict.fromkeys(has))}")
+    kept = [case for case in cases if case.operation in (operations or [case.operation])]
+    kept = [case for case in kept if case.form in (forms or [case.form])]
+    if cases and not kept:
+        raise RankbenchError(f"{', '.join(operations)} was not measured in the form {', '.join(forms)}")
+    kept = [case for case in kept if not named or format_size(case.size_bytes) in named]
+    if cases and not kept:
+        raise RankbenchError(f"{', '.join([*operations, *forms])} was not measured in the size {', '.join(named)}")
+    return kept
+
+
+def missing(view: CampaignView, verdict: CaseVerdict, summary: Summary | None) -> Text:
+    """Return in words how a case without figures ended; where it is not judged, its figure with a question mark."""
+    if summary and summary.doubt:
+        return Text(f"{view.measure(verdict.case).text(summary.typical_ns)} ?", "yellow")
+    return Text((tables.ended(summary) if summary else "") or format_text("not run"), "red")
+
+
+def spread(summary: Summary, estimator: str, *, per_second: bool = False) -> str:
+    """Return the interval relative to the typical value, ` ±1.2%`; nothing where too few launches give one.
+
+    One that reaches beyond 50 % on either side has both ends, ` -40/+230%`: half of its width could exceed the value.
+    """
+    low, high = tables.interval(summary, estimator)
+    typical_ns = summary.typical_ns
+    if not typical_ns or (summary.coverage < LEAST_COVERAGE and (low, high) == (summary.low_ns, summary.high_ns)):
+        return ""
+    ends = (high, low) if per_second and low > 0 else (low, high)
+    below, above = (typical_ns / end if per_second and low > 0 else end / typical_ns for end in ends)
+    return around(below, above, 50 * (high - low) / typical_ns)
+
+
+def around(below: float, above: float, percent: float) -> str:
+    """Return the ends of an interval, relative to the value within, or half of its width, in percent."""
+    if max(1 - below, above - 1) > WIDE:
+        more = f"{100 * (above - 1):.0f}" if above < 1 + WIDEST / 100 else f">{WIDEST}"
+        return f" -{max(0.0, 100 * (1 - below)):.0f}/+{more}%"
+    return f" ±{percent:.1f}%" if percent < 9.95 else f" ±{percent:3.0f}%"
+
+
+def by_case_and_candidate(view: CampaignView) -> dict[tuple[str, str], Summary]:
+    """Return the summaries by what they are of."""
+    return {(summary.case, summary.candidate): summary for summary in view.verdict.summaries}
+
+
+def control(found: list[Comparison]) -> str:
+    """Say how often equal things were called different."""
+    if not found:
+        return format_text(
+            "A/A control: none in this campaign; `control = true` in the plan shows how far to trust the ratios."
+        )
+    return format_text(
+        "A/A control: {name}, measured twice, was called different from itself in {wrong} of {all:count case}.",
+        name=found[0].base,
+        wrong=sum(one.different for one in found),
+        all=len(found),
+    )

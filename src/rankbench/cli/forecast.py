@@ -1,0 +1,123 @@
+"""What a campaign would measure and take, without a launch of any candidate: `run --dry-run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from rankbench import build, plan, store
+from rankbench.campaign import foreign
+from rankbench.campaign.preparation import found
+from rankbench.cli.display import console, spread_lines
+from rankbench.cli.folders import is_campaign
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+from rankbench.quantities import format_memory, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rankbench.campaign import Wanted
+    from rankbench.model import Candidate, Case, Description, Library, Plan
+
+MINUTE_S, HOUR_S = 60, 3600
+
+
+def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
+    """Print what a campaign would measure and take. With `verbose`, the plan too."""
+    candidates, used = found(wanted)
+    description = foreign.described(described(used.values(), wanted), wanted.plan)
+    cases, notes = plan.cases(wanted.plan, description, wanted.machine)
+    console.print(Text(f"{wanted.folder.name}: {wanted.plan.question}", "bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, text in rows(wanted, candidates, cases, description):
+        table.add_row(name, Text(text))
+    console.print(table)
+    for note in [*wanted.plan.notes, *notes]:
+        spread_lines(f"note: {note}")
+    if verbose:
+        console.print()
+        console.print(Text(wanted.plan.text.rstrip()), soft_wrap=True)
+    spread_lines("Dry run: no candidate was launched or checked; `rankbench doctor` checks them.")
+
+
+def described(used: Iterable[Library], wanted: Wanted) -> Description:
+    """Return what the core says of itself, built with the first library that can build it."""
+    reason = ""
+    for library in used:
+        try:
+            with console.status(f"building the core with {library.name} …"):
+                return build.describe(build.build(library, wanted.home))
+        except RankbenchError as error:
+            reason = reason or str(error)
+    raise RankbenchError(reason)
+
+
+def rows(
+    wanted: Wanted, candidates: Sequence[Candidate], cases: Sequence[Case], description: Description
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a forecast, each with its name."""
+    planned = wanted.plan
+    control = f", and {candidates[0].name} again as control" if planned.control else ""
+    yield "candidates", ", ".join(one.name for one in candidates) + control
+    yield "placements", ", ".join(f"{one.name} ({counted(one.ranks, 'rank')})" for one in planned.placements)
+    yield "cases", f"{len(cases)}: {', '.join(operations(cases))}"
+    block = (len(candidates) + planned.control) * len({(one.placement, one.launch_group) for one in cases})
+    yield "launches", launches(planned, block)
+    yield "time", time_text(wanted, len(cases), len(candidates) + planned.control)
+    size = plan.footprint(planned, cases, description.operations)
+    yield (
+        "memory",
+        f"up to {format_memory(max(size.judged_bytes, size.read_bytes))} for rankbench, besides the ranks",
+    )
+    low, high = (format_memory(number) for number in size.stored_bytes)
+    yield "disk", f"about {low if low == high else f'{low} to {high}'}"
+    yield "folder", f"{wanted.folder}{' (holds a campaign, which would go on)' if is_campaign(wanted.folder) else ''}"
+
+
+def operations(cases: Sequence[Case]) -> Iterator[str]:
+    """Yield each operation with its sizes."""
+    for name in dict.fromkeys(one.operation for one in cases):
+        sizes = sorted({one.size_bytes for one in cases if one.operation == name})
+        ends = [format_size(size) for size in dict.fromkeys([sizes[0], sizes[-1]])]
+        yield f"{name} {' to '.join(ends)}" if sizes != [0] else name
+
+
+def launches(planned: Plan, block: int) -> str:
+    """Return how many launches there are."""
+    low, high = planned.stop.blocks_min, planned.stop.blocks_max
+    if low == high:
+        return f"{low * block}: {counted(low, 'block')} of {block}"
+    return f"{low * block} to {high * block}: {low} to {high} blocks of {block}"
+
+
+def time_text(wanted: Wanted, cases: int, candidates: int) -> str:
+    """Return how long it takes: by what this campaign took so far, else at most."""
+    planned = wanted.plan
+    low, high = planned.stop.blocks_min, planned.stop.blocks_max
+    until = notation.until(planned.stop.until)
+    stored = store.open(wanted.folder).launches() if is_campaign(wanted.folder) else []
+    if stored:
+        block_s = sum(one.duration_s for one in stored) / len({one.block for one in stored})
+        words = "about", f"as the {counted(len({one.block for one in stored}), 'block')} that are stored"
+    else:
+        block_s = cases * candidates * planned.case_limit_s
+        words = "at most about", f"case_limit of {planned.case_limit_s:g} s for each case; usually much less"
+    least, most = (spell_seconds(block_s * blocks) for blocks in (low, high))
+    ends = least if least == most else f"{least} to {most}"
+    limit = f"; ends after {spell_seconds(until.amount)}" if until.rule == "time" else ""
+    return f"{words[0]} {ends} ({words[1]}){limit}"
+
+
+def spell_seconds(seconds: float) -> str:
+    """Return a time as people read it: `45 s`, `12 min`, `3.5 h`."""
+    if seconds < 2 * MINUTE_S:
+        return f"{max(1.0, seconds):.0f} s"
+    return f"{seconds / MINUTE_S:.0f} min" if seconds < 2 * HOUR_S else f"{seconds / HOUR_S:.1f} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: `1 rank`, `2 ranks`."""
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,112 @@
+"""How commands print: `--format` chooses the form of what is printed, `--output FILE` writes it to a file instead."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import inspect
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from rankbench.cli.display import console
+from rankbench.units import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+TABLE, JSON, CSV, MARKDOWN = "table", "json", "csv", "markdown"
+TableOrJson = Annotated[str, typer.Option("--format", metavar="table|json", help="The form of what is printed.")]
+AnyFormat = Annotated[
+    str, typer.Option("--format", metavar="table|json|csv|markdown", help="The form of what is printed.")
+]
+HiddenFlag = Annotated[bool, typer.Option(hidden=True, help="The older way to choose a format.")]
+OUTPUT = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file instead.", show_default=False)]
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def chosen_format(name: str, *allowed: str, **flags: bool) -> str:
+    """Return the format that is meant: the one named, or that of an older flag. Raises RankbenchError for others."""
+    from rankbench.model import RankbenchError
+
+    found = next((flag for flag, given in flags.items() if given), name)
+    if found not in allowed:
+        raise RankbenchError(f"--format {name}: not a format of this command; {suggestion(name, allowed)}")
+    return found
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON: texts as strings beside their templates and fields."""
+    import msgspec
+
+    from rankbench.language import as_data
+
+    print(msgspec.json.format(msgspec.json.encode(as_data(value))).decode())  # noqa: T201 - for programs
+
+
+def print_csv(rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of cells as CSV, the titles first."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    print(text.getvalue(), end="")  # noqa: T201 - for programs
+
+
+def print_markdown(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of cells as a table of Markdown, the titles first."""
+    head, *body = ([cell.replace("|", r"\|").replace("~", r"\~") for cell in row] for row in rows)
+    for row in [head, ["---", *["---:"] * (len(head) - 1)], *body]:
+        print(f"| {' | '.join(row)} |")  # noqa: T201 - for other documents
+
+
+def plain(cell: object) -> str:
+    """Return the text of a cell without its style."""
+    return cell.plain if isinstance(cell, Text) else str(cell)
+
+
+def with_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has `--output FILE` besides its own options."""
+    signature = inspect.signature(command, eval_str=True)
+    option = inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=OUTPUT)
+    parameters = [one.replace(kind=one.kind) for one in signature.parameters.values()]
+
+    @functools.wraps(command)
+    def written(*values: Any, output: Path | None = None, **options: Any) -> None:
+        with destination(output):
+            command(*values, **options)
+
+    written.__signature__ = signature.replace(parameters=[*parameters, option])  # type: ignore[attr-defined]
+    written.__annotations__ = {one.name: one.annotation for one in [*parameters, option]}
+    return written
+
+
+@contextlib.contextmanager
+def destination(path: Path | None) -> Iterator[None]:
+    """Let what is printed go into a file, if one is named; where the command ends in an error, nothing is written."""
+    if path is None:
+        yield
+        return
+    printed, ended = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        try:
+            yield
+        except typer.Exit as error:
+            ended = error
+    write(path, STYLE.sub("", printed.getvalue()))
+    if ended:
+        raise ended
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text and say where it is."""
+    from rankbench.model import RankbenchError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RankbenchError(f"--output {path}: cannot be written ({error.strerror}); name another file") from None
+    console.print(f"wrote {path}", markup=False, soft_wrap=True)

@@ -1,0 +1,88 @@
+"""Options of jobs, which the commands that make job scripts share."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import typer
+
+from rankbench import launch, plan
+from rankbench.campaign import Wanted
+from rankbench.cli.folders import campaign_folder, home
+from rankbench.cli.options import (  # noqa: TC001 - typer resolves the annotations at run time
+    Binding,
+    Modules,
+    Prefixes,
+    Results,
+    Seed,
+)
+from rankbench.cli.plans import Preset, chosen_plan
+from rankbench.launch import schedulers
+from rankbench.model import Launcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def asked(
+    file: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")] = None,
+    *,
+    preset: Preset = "",
+    results: Results = Path("results"),
+    name: Annotated[str, typer.Option(metavar="NAME", help="The campaign's name, if not the plan's.")] = "",
+    prefix: Prefixes = None,
+    modules: Modules = None,
+    seed: Seed = 0,
+    binding: Binding = "",
+    hosts: Annotated[str, typer.Option(metavar="HOST,...", help="The nodes, where ssh is the scheduler.")] = "",
+    remote_shell: Annotated[str, typer.Option(metavar="PROGRAM", help="Reaches them, called as ssh is.")] = "",
+    scheduler: Annotated[str, typer.Option(help=f"One of {', '.join(sorted(schedulers.known()))}.")] = "",
+    nodes: Annotated[int | None, typer.Option(help="Of the job; else those of the largest placement.")] = None,
+    tasks_per_node: Annotated[int | None, typer.Option(help="Else those of the largest placement.")] = None,
+    tasks_per_socket: Annotated[int | None, typer.Option(help="Where the scheduler has such an option.")] = None,
+    time: Annotated[str, typer.Option(metavar="2h", help="Time limit of the job.")] = "",
+    partition: Annotated[str, typer.Option(help="Partition or queue.")] = "",
+    account: Annotated[str, typer.Option(help="Account, project or bank.")] = "",
+    nodelist: Annotated[str, typer.Option(help="Nodes by name, as the scheduler writes them.")] = "",
+    exclusive: Annotated[bool | None, typer.Option(help="Nodes to itself, which is usual.")] = None,
+    contiguous: Annotated[bool | None, typer.Option(help="Nodes side by side.")] = None,
+    memory: Annotated[str, typer.Option(metavar="64G", help="Of a node; else all of it, or as the site has it.")] = "",
+    launcher: Annotated[str, typer.Option(metavar="|".join(get_args(Launcher)), help="What starts ranks.")] = "",
+    option: Annotated[
+        list[str] | None, typer.Option(help="A further option of the scheduler, such as --reservation=bench.")
+    ] = None,
+) -> Wanted:
+    """Return the campaign that is asked for, once it is sure that the scheduler can do what its job asks."""
+    said = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
+    job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
+           "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
+           "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
+           "options": option}  # fmt: skip
+    machine, path = launch.machine(), chosen_plan(file, preset)
+    planned = plan.load(path, machine, given(said), job=given(job))
+    schedulers.chosen(planned.job)
+    folder = campaign_folder(results, name or path.stem)
+    return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
+
+
+def given(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that were given."""
+    return {key: value for key, value in options.items() if value not in ("", None, [])}
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the options of `asked` besides its own, and is given the campaign that they ask for."""
+    shared, own = inspect.signature(asked).parameters, dict(inspect.signature(command).parameters)
+    own.pop("wanted")
+
+    def whole(**options: Any) -> None:
+        command(asked(**{name: options.pop(name) for name in shared}), **options)
+
+    hints = get_type_hints(asked, include_extras=True) | get_type_hints(command, include_extras=True)
+    parameters = [one.replace(annotation=hints[one.name]) for one in (*shared.values(), *own.values())]
+    whole.__name__, whole.__doc__ = command.__name__, command.__doc__
+    whole.__annotations__ = {one.name: one.annotation for one in parameters}
+    whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return whole

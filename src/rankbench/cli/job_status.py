@@ -1,0 +1,202 @@
+"""Where the job of a campaign stands, and how far the campaign is."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import polars as pl
+import typer
+from rich.text import Text
+
+from rankbench.campaign import Decision, collect_results
+from rankbench.campaign.progress import failures
+from rankbench.cli.conclusion import conclude
+from rankbench.cli.display import columns, console, counted, spell_blocks, spell_seconds, tell
+from rankbench.cli.stored import Quiet, take_in
+from rankbench.language import render
+from rankbench.launch import jobs, schedulers
+from rankbench.launch.script import FOLDER, LOG
+from rankbench.model import FAILURES, LaunchStatus, RankbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from rankbench.launch.jobs import Submitted
+    from rankbench.launch.schedulers import JobState
+    from rankbench.model import Launch
+    from rankbench.store import Store
+
+POLL_S = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+"""Between two looks at a job: often at its beginning, seldom later, since a scheduler serves many."""
+SILENT_LOOKS = 10
+"""Looks in a row at which the scheduler does not say where the job is, after which nobody waits any longer."""
+FAILURES_SHOWN = 8
+UNFINISHED = 1
+"""Exit code where a job that was followed ended before the campaign did."""
+MEANINGS = {
+    "time": "ended for want of time",
+    "disk": "ended because its folder could not be written: is the disk full, or a quota reached?",
+}
+"""What a script's last word means."""
+
+
+def last_job(folder: Path) -> Submitted | None:
+    """Return the job of a campaign that was submitted last."""
+    return jobs.last(folder / FOLDER)
+
+
+def in_the_queue(folder: Path) -> str:
+    """Return a line on a campaign's job that has not ended, nothing where there is none."""
+    job = last_job(folder)
+    where = state(job) if job else None
+    return f"job {job.number} is {where.phase} ({where.reason})" if job and where and where.phase != "ended" else ""
+
+
+def state(job: Submitted) -> JobState:
+    """Return where a job stands."""
+    return jobs.state(schedulers.known()[job.scheduler], job.number)
+
+
+def follow(opened: Store) -> None:
+    """Follow a campaign's job to its end, telling what changes; then say what the campaign found."""
+    job = last_job(opened.folder)
+    if not job:
+        raise RankbenchError(f"{opened.folder}: no job of it was submitted from here; look without --wait")
+    seen, said, silent = len(opened.launches()), "", 0
+    for look in range(10**9):
+        where = asked(job)
+        silent = 0 if where else silent + 1
+        decision = take_in(opened)
+        said, seen = news(opened, f"job {job.number}: {where.reason}" if where else said, said, seen)
+        if where and where.phase == "ended":
+            break
+        if silent == SILENT_LOOKS:
+            raise RankbenchError(
+                f"{opened.folder}: asked {silent} times in a row, the scheduler did not say where job {job.number} is; "
+                f"the job may still run; look again by: rankbench status {opened.folder}"
+            )
+        time.sleep(POLL_S[min(max(look // 5, silent), len(POLL_S) - 1)])
+    collect_results.record_refusals(opened, Quiet(opened.campaign))
+    if decision and decision.stop and any(one.facts or one.status == LaunchStatus.OK for one in opened.launches()):
+        conclude(opened, decision)
+        return
+    told(opened)
+    tell_job(opened, decision)
+    raise typer.Exit(UNFINISHED)
+
+
+def asked(job: Submitted) -> JobState | None:
+    """Return where a job stands, nothing where the scheduler does not answer: it may answer again."""
+    try:
+        return state(job)
+    except RankbenchError as error:
+        tell(str(error))
+        return None
+
+
+def news(opened: Store, state: str, said: str, seen: int) -> tuple[str, int]:
+    """Print where the job stands and what launches came back, as far as that is new."""
+    if state != said:
+        tell(state)
+    launches, flawed = opened.launches(), wrong_cases(opened)
+    for launch in launches[seen:]:
+        end = ", ".join(flawed.get(launch.number, [])) if launch.status == LaunchStatus.OK else ""
+        end = end or launch.status if launch.status == LaunchStatus.OK else f"{launch.status}: {launch.reason}"
+        tell(
+            f"block {launch.block} of {spell_blocks(opened.campaign)}: {launch.candidate} on {launch.placement}: {end}"
+        )
+    return state, len(launches)
+
+
+def tell_job(opened: Store, decision: Decision | None) -> None:
+    """Print where the campaign's job stands, and what to do next."""
+    job, folder = last_job(opened.folder), opened.folder
+    where = asked(job) if job else None
+    if decision and decision.stop:
+        tell(f"done: {render(decision.reason)}")
+        tell(f"next: rankbench report {folder}")
+    elif job and where and where.phase != "ended":
+        tell(f"job {job.number} of {schedulers.known()[job.scheduler].title}: {where.reason}")
+        tell(f"next: rankbench status {folder} --wait")
+    else:
+        tell(f"{ended(opened, where)}; log: {folder / FOLDER / LOG}")
+        tell("next: submit it again, which goes on where it was")
+
+
+def ended(opened: Store, where: JobState | None) -> str:
+    """Return why a job ended before its campaign did."""
+    path = opened.folder / FOLDER / collect_results.STOPPED
+    word = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    kind, _, what = word.partition(" ")
+    endings = MEANINGS | {"signal": f"ended by {what}", "lost": f"ended because there is no answer from {what}"}
+    told = endings.get(kind, "")
+    scheduler = f" ({where.reason})" if where else ""
+    return f"its job {told or 'ended without a word, as it does when a node is lost'}{scheduler}"
+
+
+def told(opened: Store) -> None:
+    """Print how far a campaign is and what went wrong."""
+    record, launches = opened.campaign, opened.launches()
+    console.print(Text(f"{record.name}: {record.plan.question}", style="bold"), soft_wrap=True)
+    tell(
+        f"{counted(len(launches), 'launch')} in {counted(len({one.block for one in launches}), 'block')} "
+        f"of {spell_blocks(record)}, "
+        f"{spell_seconds(sum(one.duration_s for one in launches))} min"
+    )
+    console.print()
+    console.print(table(opened), markup=False)
+    console.print()
+    lines = list(wrong(opened))
+    for line in lines[-FAILURES_SHOWN:]:
+        tell(line)
+    if len(lines) > FAILURES_SHOWN:
+        tell(f"and {len(lines) - FAILURES_SHOWN} failures before these; the report tells all")
+
+
+def table(opened: Store) -> Table:
+    """Return launches by candidate and placement, and how they ended."""
+    flawed = wrong_cases(opened)
+    ends = Counter((one.candidate, one.placement, one.status) for one in opened.launches())
+    sound = Counter((one.candidate, one.placement) for one in opened.launches() if is_sound(one, flawed))
+    scheduled = (opened.folder / FOLDER).exists()
+    left = collect_results.standing(opened) if scheduled else {}
+    rows = columns("candidate", "placement", "launches", "ok", "failed", *(["turns left"] if scheduled else []), left=2)
+    for candidate in opened.campaign.candidates:
+        for placement in opened.campaign.plan.placements:
+            key = candidate.name, placement.name
+            mine = {status: ends[*key, status] for status in LaunchStatus}
+            failed = sum(mine.values()) - sound[key]
+            more = [f"{left[key].turns - left[key].done}"] if key in left else []
+            figures = map(str, [sum(mine.values()), sound[key], failed])
+            rows.add_row(Text(candidate.name), placement.name, *figures, *more)
+    return rows
+
+
+def wrong(opened: Store) -> Iterator[str]:
+    """Yield a line for each launch that did not end well."""
+    flawed = wrong_cases(opened)
+    for launch in opened.launches():
+        if launch.status != LaunchStatus.OK:
+            yield from failures(launch, ())
+        elif launch.number in flawed:
+            where = f"block {launch.block}, {launch.candidate} on {launch.placement}"
+            yield f"{where}: {', '.join(flawed[launch.number])}"
+
+
+def is_sound(launch: Launch, flawed: Container[int]) -> bool:
+    """Return whether a launch ended well and all its cases were measured right."""
+    return launch.status == LaunchStatus.OK and launch.number not in flawed
+
+
+def wrong_cases(opened: Store) -> dict[int, list[str]]:
+    """Return, by the number of a launch, what is wrong with how many of its cases: `2 wrong data`."""
+    rows = opened.cases().filter(pl.col("status").is_in(FAILURES))
+    found: dict[int, list[str]] = {}
+    for launch, status, count in rows.group_by("launch", "status").len().sort("launch", "status").iter_rows():
+        found.setdefault(launch, []).append(f"{count} {status.replace('-', ' ')}")
+    return found

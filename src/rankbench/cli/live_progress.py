@@ -1,0 +1,195 @@
+"""The progress of a campaign: live on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+import rich.box
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from rankbench.campaign import Progress
+from rankbench.cli.display import console, counted, spell_blocks, spell_seconds, tell
+from rankbench.language import render
+from rankbench.model import FAILURES, LaunchStatus
+from rankbench.verdict import case_labels, measures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from rankbench.campaign import Decision
+    from rankbench.model import Campaign, Case, CaseResult, Launch, Look
+
+REFRESH_PER_S = 1
+"""Seldom, since ranks may need every core."""
+BAR_WIDTH = 40
+NAMED = 3
+"""Candidates whose names fit a line."""
+FIGURES_SHOWN = 12
+FAILURES_SHOWN = 4
+
+
+@contextlib.contextmanager
+def shown(record: Campaign, *, quiet: bool = False) -> Iterator[Progress]:
+    """Yield a watch whose state is shown: live on a terminal, else as lines; nowhere where quiet."""
+    if quiet:
+        yield Progress(record)
+        return
+    if not console.is_terminal:
+        yield Lines(record)
+        return
+    progress = Shown(record)
+    with Live(Screen(progress), console=console, refresh_per_second=REFRESH_PER_S, transient=True):
+        yield progress
+    for note in progress.notes:
+        tell(f"note: {note}")
+
+
+class Shown(Progress):
+    """Progress with what figures are told by."""
+
+    def __init__(self, record: Campaign) -> None:
+        super().__init__(record)
+        self.moved: dict[str, tuple[int, int]] = {}
+        """Bytes and messages of one sample, by case."""
+
+    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """Take note of what was moved."""
+        super().ended(launch, results)
+        self.moved |= {one.case.key: (one.moved_bytes, one.moved_messages) for one in results if one.moved_messages}
+
+
+class Lines(Progress):
+    """Progress for logs and pipes: one line per launch."""
+
+    def ended(self, launch: Launch, results: Sequence[CaseResult]) -> None:
+        """Print how a launch ended."""
+        before = len(self.failures)
+        super().ended(launch, results)
+        tell(
+            f"block {launch.block} of {spell_blocks(self.campaign)}: {launch.candidate} on {launch.placement}: "
+            f"{counted(len(results), 'case')} in {launch.duration_s:.1f} s{end(launch, results)}"
+        )
+        for failure in self.failures[before:]:
+            tell(f"  {failure}")
+
+    def noted(self, note: str) -> None:
+        """Print what changes how the campaign goes on."""
+        super().noted(note)
+        tell(f"note: {note}")
+
+    def decided(self, decision: Decision) -> None:
+        """Print why another block follows, or none."""
+        super().decided(decision)
+        tell(render(decision.reason))
+
+
+def end(launch: Launch, results: Sequence[CaseResult]) -> str:
+    """Return how a launch ended: `, ok`, or what is wrong with how many of its cases."""
+    wrong = Counter(one.status.replace("-", " ") for one in results if one.status in FAILURES)
+    if launch.status != LaunchStatus.OK or not wrong:
+        return f", {launch.status}"
+    return ": " + ", ".join(f"{count} {status}" for status, count in wrong.items())
+
+
+def spell_running(progress: Progress) -> str:
+    """Return what runs now."""
+    names = [turn.candidate for turn in progress.running]
+    who = ", ".join(names) if len(names) <= NAMED else f"{len(names)} candidates"
+    turns = " in turn" if len(names) > 1 else ""
+    return f"{who}{turns} on {progress.running[0].placement}, {counted(progress.running_cases, 'case')}"
+
+
+class Screen:
+    """Progress as a terminal shows it."""
+
+    def __init__(self, progress: Shown) -> None:
+        self.progress = progress
+
+    def __rich__(self) -> RenderableType:
+        """Draw the state of now."""
+        record = self.progress.campaign
+        head = Text.assemble((record.name, "bold"), "  ", record.plan.question)
+        return Group("", head, "", self.way(), self.figures(), *self.failures())
+
+    def way(self) -> Table:
+        """Draw what runs, how much is done, what is decided, what is left."""
+        progress = self.progress
+        grid = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=1.0, completed=progress.done, width=BAR_WIDTH)
+        grid.add_row("block", bar, f"{progress.block} of {spell_blocks(progress.campaign)}")
+        if progress.look:
+            counts = (len(one) for one in (progress.look.decided, progress.look.given_up, progress.look.open))
+            told = "{} decided, {} given up, {} open".format(*counts)
+            grid.add_row("cases", told, f"as of block {progress.look.block}")
+        grid.add_row("time left", self.time_left(), "" if progress.look else render(progress.note))
+        if progress.running:
+            grid.add_row("running", Text(spell_running(progress)), f"{progress.running_s:.0f} s")
+        return grid
+
+    def time_left(self) -> str:
+        """Return the forecast for the fewest and for the most blocks."""
+        forecast = self.progress.forecast_s()
+        if not forecast:
+            return "known after the first launch"
+        least, most = map(spell_seconds, forecast)
+        if self.progress.look and least != most:
+            return f"{least} as it looks, {most} at most"
+        return most if least == most else f"{least} to {most}"
+
+    def figures(self) -> Table:
+        """Draw the current median of each candidate, for one size of each operation."""
+        record = self.progress.campaign
+        names = [candidate.name for candidate in record.candidates if not candidate.control_of]
+        table = Table(box=rich.box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+        table.add_column("median so far")
+        for name in names:
+            table.add_column(Text(name), justify="right")
+        look = self.progress.look
+        if look:
+            table.add_column("fastest")
+        operations = {operation.name: operation for operation in record.operations}
+        firsts = first_of_each(record.cases)
+        for case in firsts[:FIGURES_SHOWN]:
+            operation = operations[case.operation]
+            measure = measures.measure(case, operation, *self.progress.moved.get(case.key, ()))
+            figures = [self.progress.figure_ns(name, case) for name in names]
+            told = ("–" if one is None else measure.spelt(one) for one in figures)
+            place = f" at {case.placement}" if len(record.plan.placements) > 1 else ""
+            fastest = [Text(verdict_so_far(look, case))] if look else []
+            table.add_row(Text(case_labels.full(case, operation) + place), *told, *fastest)
+        if len(firsts) > FIGURES_SHOWN:
+            table.add_row(f"and {len(firsts) - FIGURES_SHOWN} more")
+        return table
+
+    def failures(self) -> Iterator[RenderableType]:
+        """Draw what went wrong last, and what changed how the campaign goes on."""
+        yield from (Text(f"note: {note}", style="yellow") for note in self.progress.notes[-FAILURES_SHOWN:])
+        failures = self.progress.failures
+        if failures:
+            yield Text(f"{len(failures)} failures so far; each is stored with its log", style="red")
+            yield from (Text(f"  {line}", overflow="ellipsis", no_wrap=True) for line in failures[-FAILURES_SHOWN:])
+
+
+def verdict_so_far(look: Look, case: Case) -> str:
+    """Return who is fastest, as far as can be told, and whether that may still change."""
+    winners = " ~ ".join(look.winners.get(case.key, []))
+    return f"{winners} (open)" if case.key in look.open else winners
+
+
+def first_of_each(cases: Sequence[Case]) -> list[Case]:
+    """Return the case of the smallest size of each line, of several starts and pairs of ranks the first."""
+    firsts: dict[str, Case] = {}
+    for case in sorted(cases, key=lambda case: case.size_bytes):
+        alike = msgspec.structs.replace(case_labels.endless(case), start="")
+        firsts.setdefault(case_labels.line_key(alike), case)
+    chosen = {case.key for case in firsts.values()}
+    return [case for case in cases if case.key in chosen]

@@ -1,0 +1,93 @@
+"""Options and arguments that several commands have, and how they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from rankbench.cli.folders import home
+from rankbench.model import RankbenchError
+from rankbench.plan import notation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankbench.model import Library
+
+Prefixes = Annotated[
+    list[Path] | None, typer.Option(metavar="FOLDER", help="An MPI library's folder, which has bin/mpicc.")
+]
+Modules = Annotated[
+    list[str] | None,
+    typer.Option(metavar='"NAME ..."', help="Environment modules to load together for the mpicc that they provide."),
+]
+Hosts = Annotated[
+    str, typer.Option(metavar="HOST,...", envvar="RANKBENCH_HOSTS", help="The nodes, in place of the plan's.")
+]
+RemoteShell = Annotated[
+    str,
+    typer.Option(
+        metavar="PROGRAM",
+        envvar="RANKBENCH_REMOTE_SHELL",
+        help="The ssh-like program that starts processes on the nodes, in place of the plan's.",
+    ),
+]
+OneMachine = Annotated[
+    bool,
+    typer.Option(
+        "--one-machine",
+        envvar="RANKBENCH_ONE_MACHINE",
+        help="The nodes are emulated here and share this machine's cores.",
+    ),
+]
+Binding = Annotated[
+    str,
+    typer.Option(
+        metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound; in place of the plan's."
+    ),
+]
+Results = Annotated[
+    Path,
+    typer.Option(metavar="FOLDER", envvar="RANKBENCH_RESULTS", help="Where campaigns are kept, a folder each."),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print every sentence of the conclusion and every finding.")
+]
+Seed = Annotated[
+    int, typer.Option(min=0, show_default=False, help="Fixes the random orders; else the plan's, else drawn.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only, no progress.")]
+CampaignFolder = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[CAMPAIGN]", help="Its folder, or its name below the results; without it the newest campaign."
+    ),
+]
+
+
+def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str] = ()) -> list[Library]:
+    """Return the libraries named, or else all that are found."""
+    from rankbench import libraries
+    from rankbench.model import RankbenchError
+
+    reach = libraries.find(libraries.everywhere(home(), prefixes, modules))
+    if not reach:
+        raise RankbenchError("no MPI library found to run the core with; get one: rankbench get mpich openmpi")
+    return [libraries.choose(name, reach) for name in names] or reach
+
+
+Kind = TypeVar("Kind")
+Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant: 3%.")]
+
+
+def asked(option: str, text: str, parse: Callable[[object], Kind], allowed: str) -> Kind | None:
+    """Return what an option says, nothing where it is not given. Raises RankbenchError for what it cannot mean."""
+    try:
+        return parse(text) if text else None
+    except notation.UnlikelyError as error:
+        found = f"--{option} {text}: expected {allowed.replace(chr(34), '')}; {error.hint.replace(chr(34), '')}"
+        raise RankbenchError(f"--{option}: {error.hint}" if error.alone else found) from None
+    except ValueError:
+        raise RankbenchError(f"--{option} {text}: expected {allowed.replace(chr(34), '')}") from None

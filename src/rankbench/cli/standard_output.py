@@ -1,0 +1,37 @@
+"""Standard output that may be closed before all is written."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Output(io.TextIOWrapper):
+    """Standard output that nobody may read any more, as in `rankbench show | head`: what follows goes nowhere."""
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        with unread(self):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        with unread(self):
+            super().flush()
+
+
+@contextlib.contextmanager
+def unread(output: Output) -> Iterator[None]:
+    """Turn to /dev/null if nobody reads."""
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output.fileno())
+        os.close(nowhere)

@@ -1,0 +1,25 @@
+"""Tidy tables as CSV: one row per case and candidate, and beside that file one per launch's figure, and comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import files
+from rankbench.exports.tidy import siblings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+
+TITLE = "tidy tables: summaries, figures of launches, comparisons"
+SUFFIX = ".csv"
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the tables; what is not known is an empty field."""
+    for place, frame in siblings(path, measured.view):
+        with files.placed(place) as beside:
+            frame.fill_nan(None).write_csv(beside)
+        yield place

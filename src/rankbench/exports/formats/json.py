@@ -1,0 +1,128 @@
+"""All that a campaign says as one JSON document: its record, the verdict, every launch's figure, and values with units.
+
+`docs/reference/export.schema.json` is its JSON Schema.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from rankbench import files
+from rankbench.exports.values import Value, values
+from rankbench.language import NOTHING, as_data
+from rankbench.model import Campaign, Record, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "campaign, verdict, values and figures of launches in one document"
+SUFFIX = ".json"
+TEXT = {"$ref": "#/$defs/Text"}
+FIELDS = {
+    "description": "Of the template: numbers, strings, lists of them; texts are objects of template, fields, text",
+    "type": "object",
+}
+WORDED = {"template": {"type": "string"}, "fields": FIELDS, "text": {"type": "string"}}
+
+
+class Figure(Record, frozen=True):
+    """What the plan's estimator makes of one launch's samples of one case; times are bytes where memory is measured."""
+
+    case: str
+    candidate: str
+    block: int
+    launch: int
+    figure_ns: float
+    middle_ns: float
+    """Their median."""
+    skew_ns: float | None
+    """How far apart ranks began, as measured; null where one rank alone measures."""
+    skew_p90_ns: float | None
+    bound_ns: float
+    """How far two ranks' clocks may have differed at most."""
+    error_ns: float
+    """How far they likely differed."""
+    uncertain: bool
+    """Whether that is too much to judge the figure."""
+    few: bool
+    """Whether too few rounds count to judge it."""
+
+
+class Export(Record, frozen=True):
+    """A campaign handed over. `docs/reference/formats.md` tells what the keys mean."""
+
+    export: Literal[2]
+    """Version of this layout."""
+    campaign: Campaign
+    verdict: Verdict
+    """With the summaries and the comparisons. Keys of what is not known are left out."""
+    values: list[Value]
+    """The typical values as people read them."""
+    figures: list[Figure]
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the document."""
+    with files.placed(path) as beside:
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(as_data(export(measured.view)))) + b"\n")
+    yield path
+
+
+def export(view: CampaignView) -> Export:
+    """Return the record of the document."""
+    rows = view.figures.select(Figure.__struct_fields__).to_dicts()
+    return Export(
+        export=2,
+        campaign=view.campaign,
+        verdict=view.verdict,
+        values=list(values(view)),
+        figures=msgspec.convert(rows, list[Figure]),
+    )
+
+
+def schema() -> str:
+    """Return the JSON Schema of the document, as `docs/reference/export.schema.json` has it."""
+    told = {"title": "What `rankbench export --as json` writes", **msgspec.json.schema(Export)}
+    return msgspec.json.format(msgspec.json.encode(said(worded(told)))).decode() + "\n"
+
+
+def worded(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with texts as `language.as_data` writes them."""
+    definitions = {**schema["$defs"], "Text": {"title": "Text", "type": "object", "properties": WORDED}}
+    definitions["Text"]["required"] = list(WORDED)
+    for one in definitions.values():
+        own = one.get("properties", {})
+        if own.get("text") == TEXT:
+            one["properties"] = {**own, **WORDED}
+            one["required"] = [*one["required"], "template", "fields"]
+    return {**schema, "$defs": empty(definitions)}
+
+
+def empty(schema: Any) -> Any:
+    """Return a schema whose defaults of texts have their words, too: none."""
+    if isinstance(schema, dict):
+        texts = {name: empty(one) for name, one in schema.items()}
+        return (
+            {**texts, "default": as_data(NOTHING)} if schema.get("default") == msgspec.to_builtins(NOTHING) else texts
+        )
+    return [empty(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def said(schema: Any) -> Any:
+    """Return a schema less defaults that JSON cannot spell: keys of what is not known are left out."""
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key != "default" or not unspeakable(value)}
+        return {key: said(value) for key, value in kept.items()}
+    return [said(value) for value in schema] if isinstance(schema, list) else schema
+
+
+def unspeakable(value: object) -> bool:
+    """Return whether JSON has no such number."""
+    return isinstance(value, float) and not math.isfinite(value)

@@ -1,0 +1,60 @@
+"""What became of every case and candidate as JUnit XML: a test case each, and what failed is a failure.
+
+Nothing is held against another campaign or candidate: that is `rankbench gate`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.across.gate import Check
+from rankbench.across.two_campaigns import title
+from rankbench.evaluation.scales import fate
+from rankbench.exports.writing import write_text
+from rankbench.language import NOTHING, render, say
+from rankbench.model import BROKEN
+from rankbench.report import junit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.across.gate import Outcome
+    from rankbench.exports import Measured
+    from rankbench.model import Case, Summary
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "a test case per case and candidate; what failed is a failure"
+SUFFIX = ".xml"
+LOG = say("`rankbench show` and the launch's log tell more.")
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the document."""
+    told = measured.view
+    said = [*told.campaign.notes, *(render(claim.text) for claim in told.verdict.conclusion)]
+    document = junit.junit(list(checks(told)), told.campaign.name, told.campaign.created, said, failure="no figures")
+    yield write_text(path, document)
+
+
+def checks(view: CampaignView) -> Iterator[Check]:
+    """Yield what became of each case and candidate, A/A twins included."""
+    for case in view.campaign.cases:
+        for _, summary in view.summaries_of.get(case.key, ()):
+            yield check(view, case, summary)
+
+
+def check(view: CampaignView, case: Case, summary: Summary) -> Check:
+    """Return one of them. What a library lacks, or what could not be run as asked, is skipped."""
+    broken = any(status in BROKEN for status in summary.failures)
+    outcome: Outcome = "failed" if broken else "passed" if summary.launches else "skipped"
+    timed = summary.launches and case.quantity != "memory"
+    return Check(
+        case=case.key,
+        title=title(view, case),
+        candidate=summary.candidate,
+        outcome=outcome,
+        text=NOTHING if outcome == "passed" else summary.doubt or fate(summary, counts=False),
+        advice=LOG if broken else NOTHING,
+        measured_s=summary.samples * summary.mean_ns / 1e9 if timed else 0.0,
+    )

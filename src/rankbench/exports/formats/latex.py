@@ -1,0 +1,22 @@
+"""The tables of figures as LaTeX for papers, as the report writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import report
+from rankbench.exports.writing import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+
+TITLE = "tables for papers, with booktabs"
+SUFFIX = ".tex"
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the tables."""
+    yield write_text(path, report.latex(measured.view))

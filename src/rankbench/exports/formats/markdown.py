@@ -1,0 +1,22 @@
+"""Verdict, findings and tables as Markdown, as the report writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import report
+from rankbench.exports.writing import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+
+TITLE = "verdict, findings and tables for wikis"
+SUFFIX = ".md"
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the document."""
+    yield write_text(path, report.markdown(measured.view))

@@ -1,0 +1,25 @@
+"""Tidy tables as Parquet: one row per case and candidate, and beside it one per launch's figure, and comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench import files
+from rankbench.exports.tidy import siblings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.exports import Measured
+
+TITLE = "the same tables as Parquet"
+SUFFIX = ".parquet"
+
+
+def write(measured: Measured, path: Path) -> Iterator[Path]:
+    """Write the tables; what is not known is null."""
+    for place, frame in siblings(path, measured.view):
+        with files.placed(place) as beside:
+            frame.fill_nan(None).write_parquet(beside)
+        yield place

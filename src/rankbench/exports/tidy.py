@@ -1,0 +1,62 @@
+"""Tidy tables, each row with its whole case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+
+from rankbench.exports.values import values
+from rankbench.report import csv_frames
+from rankbench.statistics.estimators import VISITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rankbench.verdict.view import CampaignView
+
+
+def tables(view: CampaignView) -> dict[str, pl.DataFrame]:
+    """Return tidy tables, each row with its whole case: the summaries, every launch's figure, the comparisons."""
+    found = csv_frames(view)
+    summary = found.pop("summary")
+    cases = summary.select(summary.columns[: summary.columns.index("unit") + 1]).unique(maintain_order=True)
+    library = pl.DataFrame(
+        [(one.name, one.library, one.control_of) for one in view.campaign.candidates],
+        schema={"candidate": pl.String, "library": pl.String, "control_of": pl.String},
+        orient="row",
+    )
+    told = pl.DataFrame(
+        [msgspec.structs.astuple(one) for one in values(view)],
+        schema={
+            "case": pl.String,
+            "candidate": pl.String,
+            "value_unit": pl.String,
+            "value": pl.Float64,
+            "value_low": pl.Float64,
+            "value_high": pl.Float64,
+        },
+        orient="row",
+    )
+    key = ["case", "candidate"]
+    with_values = summary.join(told, on=key, how="left", maintain_order="left")
+    figures = cases.join(view.figures.drop("common", *VISITS, strict=False), on="case", maintain_order="left_right")
+    named = {"": with_values, "launches": with_first_calls(figures, view.first_calls)}
+    owned = {name: one.join(library, on="candidate", maintain_order="left") for name, one in named.items()}
+    return {**owned, **found}
+
+
+def with_first_calls(figures: pl.DataFrame, first_calls: pl.DataFrame) -> pl.DataFrame:
+    """Return the launches' figures with the first two calls of the cases that saw the first of their operation."""
+    if first_calls.is_empty():
+        return figures.with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("first_ns", "second_ns"))
+    own = first_calls.select("launch", "case", "first_ns", "second_ns")
+    return figures.join(own, on=["launch", "case"], how="left", maintain_order="left")
+
+
+def siblings(path: Path, view: CampaignView) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """Yield each tidy table with its file: the summaries' own, `x-launches.csv` and `x-comparisons.csv` beside it."""
+    for name, frame in tables(view).items():
+        yield path.with_stem(f"{path.stem}-{name}") if name else path, frame

@@ -1,0 +1,55 @@
+"""The typical value of each case and candidate, as people read it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rankbench.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankbench.verdict.view import CampaignView
+
+UNITS = {"time": "ns", "bandwidth": "MB/s", "rate": "messages/s", "memory": "bytes"}
+"""Of values, by the kind of a case's measure. A megabyte is 10^6 bytes."""
+
+
+class Value(Record, frozen=True):
+    """The typical value of a case of one candidate as people read it: a bandwidth is one, where its figures are times.
+
+    Without figures, or without an interval, it is null.
+    """
+
+    case: str
+    candidate: str
+    unit: str
+    """`ns`, `MB/s` (of 10^6 bytes), `messages/s` or `bytes`."""
+    value: float | None
+    low: float | None
+    """Of the interval, the smaller one."""
+    high: float | None
+
+
+def values(view: CampaignView) -> Iterator[Value]:
+    """Yield the value of each case and candidate, A/A twins included, in the order of the cases."""
+    for case in view.campaign.cases:
+        measure = view.measure(case)
+        for _, summary in view.summaries_of.get(case.key, ()):
+            ends = [summary.low_ns, summary.high_ns]
+            value, *interval = (finite(measure.value(figure)) for figure in (summary.typical_ns, *ends))
+            low, high = reversed(interval) if measure.per_second else interval
+            yield Value(
+                case=case.key,
+                candidate=summary.candidate,
+                unit=UNITS[measure.kind],
+                value=value,
+                low=low,
+                high=high,
+            )
+
+
+def finite(number: float) -> float | None:
+    """Return a number, none where it is not one."""
+    return number if math.isfinite(number) else None

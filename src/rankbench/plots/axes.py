@@ -1,0 +1,76 @@
+"""Axes of times, other values, message sizes and launches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.language import format_text
+
+if TYPE_CHECKING:
+    from rankbench.verdict.measures import Measure
+
+TIME_LABEL = (
+    "datum.value < 1e3 ? format(datum.value, '~g') + ' ns' : "
+    "datum.value < 1e6 ? format(datum.value / 1e3, '~g') + ' µs' : "
+    "datum.value < 1e9 ? format(datum.value / 1e6, '~g') + ' ms' : format(datum.value / 1e9, '~g') + ' s'"
+)
+MEMORY_LABEL = (
+    "datum.value < 1024 ? datum.value + ' B' : datum.value < 1048576 ? format(datum.value / 1024, '.3~g') + ' KiB' : "
+    "datum.value < 1073741824 ? format(datum.value / 1048576, '.3~g') + ' MiB' : "
+    "format(datum.value / 1073741824, '.3~g') + ' GiB'"
+)
+VALUE_LABELS = {
+    "time": TIME_LABEL,
+    "bandwidth": "format(datum.value, ',~g')",
+    "rate": "format(datum.value, '~s')",
+    "memory": MEMORY_LABEL,
+}
+"""Labels of an axis of values, by kind of measure."""
+SIZE_LABEL = (
+    "datum.value < 1 ? '0 B' : datum.value < 1024 ? datum.value + ' B' : "
+    "datum.value < 1048576 ? format(datum.value / 1024, '~g') + ' KiB' : "
+    "datum.value < 1073741824 ? format(datum.value / 1048576, '~g') + ' MiB' : "
+    "format(datum.value / 1073741824, '~g') + ' GiB'"
+)
+
+
+def log_axis(heading: str, label: str) -> alt.Axis:
+    """Return a logarithmic axis with full lines at 1, 2 and 5 only; `label` is an expression over `datum.value`."""
+    leading = "round(100 * datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))"
+    strong = {"condition": {"test": f"indexof([100, 200, 500], {leading}) < 0", "value": 0.3}, "value": 1}
+    return alt.Axis(
+        title=heading, labelExpr=f"datum.label === '' ? '' : {label}", labelSeparation=8, gridOpacity=strong
+    )
+
+
+def time_axis(heading: str = "") -> alt.Axis:
+    """Return an axis of nanoseconds, labelled in ns, µs, ms and s."""
+    return log_axis(heading or format_text("time"), TIME_LABEL)
+
+
+def value_axis(measure: Measure, heading: str = "") -> alt.Axis:
+    """Return the axis of what was measured."""
+    return log_axis(heading or measure.heading, VALUE_LABELS[measure.kind])
+
+
+def size_position(size_bytes: int, sizes: list[int]) -> float:
+    """Return where a size stands on a logarithmic axis; no bytes at all stand one step left of the smallest size."""
+    return size_bytes or min((size for size in sizes if size), default=1) / 2
+
+
+def size_x(sizes: list[int]) -> alt.X:
+    """Return the axis of message sizes, with a tick at every measured one."""
+    values = sorted({size_position(size, sizes) for size in sizes})
+    label = SIZE_LABEL if 0 not in sizes else f"datum.value === {values[0]} ? '0 B' : {SIZE_LABEL}"
+    axis = alt.Axis(
+        title=format_text("message size"), values=values, labelExpr=label, labelOverlap="parity", labelSeparation=4
+    )
+    return alt.X("position:Q", scale=alt.Scale(type="log", base=2, nice=False, padding=14), axis=axis)
+
+
+def launch_x() -> alt.X:
+    """Return the axis of launches."""
+    scale, axis = alt.Scale(nice=False, zero=False, padding=12), alt.Axis(tickMinStep=1, grid=False)
+    return alt.X("launch:Q", title=format_text("launch, in order of time"), scale=scale, axis=axis)

@@ -1,0 +1,38 @@
+"""The form of bars with their intervals."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.plots import axes, forms, palette
+
+if TYPE_CHECKING:
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.measures import Measure
+
+ROW = 34
+"""Height of a candidate's row, in pixels."""
+
+
+@functools.lru_cache
+def form(candidates: tuple[str, ...], measure: Measure) -> Row:
+    """Return a bar for each candidate with its interval, and its value in words beyond both."""
+    base = forms.in_words(alt.Chart(forms.data("points")), measure.kind).encode(
+        y=alt.Y("candidate:N", sort=list(candidates), title=None, axis=alt.Axis(ticks=False, domain=False)),
+        tooltip=forms.tooltips("candidate", "typical", "interval", "launches", "samples"),
+    )
+    label = f"datum.value === 0 ? '0' : {axes.VALUE_LABELS[measure.kind]}"
+    axis = alt.Axis(title=measure.heading, labelExpr=label, tickCount=5)
+    scale = alt.Scale(domainMin=0, nice=False, padding=4)
+    bar = base.mark_bar(height={"band": 0.55}, cursor="pointer").encode(
+        x=alt.X("value:Q", scale=scale, axis=axis),
+        color=alt.Color("candidate:N", scale=palette.colours(candidates), legend=None),
+    )
+    interval = base.mark_rule(strokeWidth=2, color="#888888").encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    end = base.transform_calculate(end="max(datum.high, datum.value) * 1.01").encode(x=alt.X("end:Q", scale=scale))
+    room = base.transform_calculate(room="max(datum.high, datum.value) * 1.18").encode(x=alt.X("room:Q", scale=scale))
+    words = end.mark_text(align="left", dx=5, fontSize=11, aria=False).encode(text="typical:N")
+    return forms.form([bar, interval, words, room.mark_point(opacity=0, aria=False)], ROW * len(candidates))

@@ -1,0 +1,87 @@
+"""Titles and subtitles: what every chart says of how its figures were measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.evaluation import scales
+from rankbench.language import format_text
+from rankbench.statistics.estimators import TRIMMED
+from rankbench.statistics.scaling import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Case, Summary
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+
+def circumstances(view: CampaignView, interval: str = "", start: str = "") -> str:
+    """Return what every title owes its reader: ranks, placement, start, launches, the interval."""
+    case = view.cases[0]
+    summaries = [summary for _, summary in view.shown_summaries()]
+    launches = sorted({summary.launches for summary in summaries})
+    names = " or ".join(dict.fromkeys(case.start for case in view.cases))
+    where = format_text("{n:count rank} ({place})", n=case.ranks, place=f"{case.placement}{crowd(view, case)}")
+    setting = f"{where}, {start or format_text('start: {names}', names=names)}"
+    if not launches:
+        return format_text("{setting}, no launch that counts", setting=setting)
+    coverage = min(summary.coverage for summary in summaries)
+    return f"{setting}, {each(launches, view.campaign.plan.estimator)}, {interval or covered(view, coverage)}"
+
+
+def each(launches: Sequence[int], estimator: str = "median") -> str:
+    """Return how many launches figures are of, in rising order, and by what of each if not by its median."""
+    several = format_text("{least} to {most} launches", least=launches[0], most=launches[-1])
+    counted = several if len(launches) > 1 else format_text("{n:count launch}", n=launches[0])
+    if estimator == "median":
+        return format_text("{launches} each", launches=counted)
+    return format_text("{launches} each by its {estimator}", launches=counted, estimator=estimator)
+
+
+def covered(view: CampaignView, coverage: float) -> str:
+    """Return how sure intervals are at least, or why there are none."""
+    if not coverage:
+        return uncovered(view)
+    return format_text("intervals of {percent:.3g} % or more", percent=100 * coverage)
+
+
+def crowd(view: CampaignView, case: Case) -> str:
+    """Return what must be said of a placement with more ranks on a node than it has cores."""
+    places = [one for one in view.campaign.plan.placements if one.name == case.placement]
+    return scales.remark(Site(places[0].nodes, places[0].ranks_per_node), view.campaign) if places else ""
+
+
+def uncovered(view: CampaignView) -> str:
+    """Return why there are no intervals over launches, or whose interval is shown of a lone one."""
+    planned = view.campaign.plan
+    if planned.estimator != TRIMMED:
+        return format_text("too few for intervals")
+    return format_text(
+        "with MPIPerf's {confidence:.0%} interval of the samples within it, not of the next launch",
+        confidence=planned.confidence,
+    )
+
+
+def initials(names: Sequence[str]) -> dict[str, str]:
+    """Return the shortest capital beginnings that tell names apart; letters in order where three characters do not."""
+    for length in (1, 2, 3):
+        short = [name[:length].upper() for name in names]
+        if len(set(short)) == len(names):
+            return dict(zip(names, short, strict=True))
+    return {name: chr(ord("A") + index % 26) for index, name in enumerate(names)}
+
+
+def everywhere(view: CampaignView, summaries: Sequence[Summary]) -> str:
+    """Return what holds of all placements: start, launches, the interval."""
+    launches = sorted({summary.launches for summary in summaries})
+    coverage = min(summary.coverage for summary in summaries)
+    interval = covered(view, coverage) if coverage else format_text("too few for intervals")
+    return f"{format_text('start: {names}', names=view.cases[0].start)}, {each(launches)}, {interval}"
+
+
+def heading(measure: Measure) -> str:
+    """Return what the axis of one operation shows."""
+    own = {"time": format_text("time per call"), "latency": format_text("latency (half a round trip)")}
+    return own.get(measure.name, measure.heading)

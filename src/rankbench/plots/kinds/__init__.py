@@ -1,0 +1,1 @@
+"""Kinds of plots: every module here is one, and is found by walking the folder."""

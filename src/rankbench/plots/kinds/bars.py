@@ -1,0 +1,29 @@
+"""Bars: what has one value for each candidate, such as a barrier, from nought on so that lengths can be compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.plots import captions, marks
+from rankbench.plots.bar_form import form
+from rankbench.plots.chart import Chart
+
+if TYPE_CHECKING:
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Bars"
+HELP = "Typical value (median over launches of each launch's median) from nought on; the thin line is its interval."
+SCOPE = "line"
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one operation that was measured in one size, or takes none."""
+    if len({case.size_bytes for case in view.cases}) > 1:
+        return None
+    rows = [marks.point(summary, view.measure(case)) | {"key": case.key} for case, summary in view.shown_summaries()]
+    if not rows:
+        return None
+    case = view.cases[0]
+    measure = marks.unmoved(view.measure(case))
+    title = f"{view.case_name(case)}: {captions.heading(measure)}"
+    return Chart(form(view.candidates, measure), title, captions.circumstances(view), {"points": rows})

@@ -1,0 +1,62 @@
+"""Curves: the time, the bandwidth, the message rate or the memory of one operation over the message size."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.plots import axes, captions, forms, marks, palette
+from rankbench.plots.chart import Chart
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Summary
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Curves"
+HELP = "Typical value (median over launches of each launch's median) with its interval, on logarithmic axes."
+SCOPE = "line"
+HEIGHT = 300
+TOLD = ("candidate", "size", "typical", "interval", "launches", "samples")
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one operation over all its sizes; what has one only is drawn as bars."""
+    sizes = sorted({case.size_bytes for case in view.cases})
+    if len(sizes) < 2:
+        return None
+    rows = [row(view, case, summary, sizes) for case, summary in view.shown_summaries()]
+    if not rows:
+        return None
+    measure = marks.unmoved(view.measure(view.cases[0]))
+    form = over_sizes(view.candidates, tuple(sizes), measure)
+    return Chart(
+        form, f"{view.line_name()}: {captions.heading(measure)}", captions.circumstances(view), {"points": rows}
+    )
+
+
+def row(view: CampaignView, case: Case, summary: Summary, sizes: list[int]) -> Row:
+    """Return one point."""
+    return {
+        "key": view.key(case),
+        "size": view.size_text(case),
+        "position": axes.size_position(case.size_bytes, sizes),
+        **marks.point(summary, view.measure(case)),
+    }
+
+
+@functools.lru_cache
+def over_sizes(candidates: tuple[str, ...], sizes: tuple[int, ...], measure: Measure) -> Row:
+    """Draw lines over sizes with a band for the interval."""
+    scale = alt.Scale(type="log", nice=False, padding=10)
+    points = forms.in_words(alt.Chart(forms.data("points")), measure.kind)
+    base = points.encode(x=axes.size_x(list(sizes)), color=palette.colour(candidates))
+    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", scale=scale, axis=axes.value_axis(measure)), y2="high:Q")
+    line = base.mark_line(strokeWidth=2).encode(y=alt.Y("value:Q", scale=scale), strokeDash=palette.dash(candidates))
+    point = base.mark_point(size=45, filled=True, opacity=1, cursor="pointer").encode(
+        y=alt.Y("value:Q", scale=scale), shape=palette.shape(candidates), tooltip=forms.tooltips(*TOLD)
+    )
+    return forms.form([band, line, point], HEIGHT)

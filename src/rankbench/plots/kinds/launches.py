@@ -1,0 +1,42 @@
+"""Launches of one case: the median of each, in order of time, so that a drift of the machine can be seen."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.language import format_text
+from rankbench.plots import axes, captions, forms, marks
+from rankbench.plots.chart import Chart
+
+if TYPE_CHECKING:
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Launches"
+HELP = (
+    "The figure of every launch (its median, unless the plan says otherwise), in the order in which launches were made."
+)
+SCOPE = "case"
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one point per launch."""
+    case = view.cases[0]
+    rows = view.figures_of_launches(case)
+    if not rows:
+        return None
+    measure = view.measure(case).of_samples
+    title = format_text("{case}: launches in order of time", case=view.case_name(case))
+    return Chart(form(view.candidates, measure), title, captions.circumstances(view), {"launches": rows})
+
+
+@functools.lru_cache
+def form(candidates: tuple[str, ...], measure: Measure) -> Row:
+    """Return a thin line and a point per launch for each candidate."""
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    y = alt.Y("figure_ns:Q", scale=scale, axis=axes.value_axis(measure, format_text("figure of a launch")))
+    return forms.form(marks.over_launches(candidates, y, "figure", forms.spelt(measure.kind, "figure_ns")), 200)

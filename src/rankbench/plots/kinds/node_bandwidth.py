@@ -1,0 +1,31 @@
+"""Bandwidth per node: what one case moves in a second for each node, over the number of nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankbench.plots import over_nodes
+from rankbench.verdict import measures
+
+if TYPE_CHECKING:
+    from rankbench.model import Case
+    from rankbench.plots.chart import Chart
+    from rankbench.statistics.scaling import Site
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Bandwidth per node"
+HELP = (
+    "The payload that all ranks send in a call, over its time and the number of nodes. Dotted: every node has what the "
+    "fastest has on the fewest nodes above one; who falls below it lets nodes wait for each other."
+)
+SCOPE = "scale"
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one case that moves payload at all numbers of nodes, where there are several."""
+
+    def measure(case: Case, place: Site) -> Measure | None:
+        return measures.per_node(case, place.nodes, *view.moved.get(case.key, ()))
+
+    return over_nodes.by_nodes(view, measure, per_node=True)

@@ -1,0 +1,93 @@
+"""Placements: the curve of one operation over sizes at every place of its ranks, candidates side by side."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from rankbench.language import format_text
+from rankbench.plots import axes, captions, forms, marks, palette
+from rankbench.plots import panels as plots_panels
+from rankbench.plots.chart import Chart
+from rankbench.plots.panels import Panels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Case, Summary
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Placements"
+HELP = (
+    "The same operation at several placements: typical value with its interval, one panel for each candidate, all with "
+    "one vertical axis."
+)
+SCOPE = "places"
+HEIGHT, PANEL = 300, 220
+"""Height of the view, and the least width of a candidate's panel."""
+BESIDE = 32
+"""Pixels between the last value of a panel and the first of the next, so that both can have a label."""
+TICKS = 5
+"""Labels on a panel's axis, at most."""
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one operation at all its placements."""
+    view = view.showing([case for case in view.cases if case.key not in view.over_nodes])
+    told = {case.placement for case in view.cases}
+    names = [one.name for one in view.campaign.plan.placements if one.name in told]
+    figures = list(view.shown_summaries())
+    plain = not any(case.key in view.pair_cases for case in view.cases)
+    if len(names) < 2 or not plain or not figures:
+        return None
+    shown = [name for name in view.candidates if any(one.candidate == name for _, one in figures)]
+    sizes = sorted({case.size_bytes for case in view.cases})
+    measure = marks.unmoved(view.measure(view.cases[0]))
+    side = panels(shown, sizes)
+    at = dict(zip(sizes, side.values, strict=True))
+    rows = [row(view, case, one, side.x(at[case.size_bytes], shown.index(one.candidate))) for case, one in figures]
+    return Chart(
+        form(tuple(names), side, tuple(labels(view, sizes)), measure),
+        format_text("{line}: {what} by placement", line=view.line_name(), what=measure.heading),
+        captions.everywhere(view, [summary for _, summary in figures]),
+        {"points": rows, "heads": side.rows()},
+    )
+
+
+def panels(heads: Sequence[str], sizes: Sequence[int]) -> Panels:
+    """Return a panel for each candidate, along the sizes."""
+    return Panels(tuple(heads), tuple(axes.size_position(size, list(sizes)) for size in sizes))
+
+
+def labels(view: CampaignView, sizes: Sequence[int]) -> list[str]:
+    """Return sizes in words; of many only some, evenly, so that they have room, and none beside the next panel."""
+    words = {case.size_bytes: view.size_text(case) for case in view.cases}
+    step = math.ceil(len(sizes) / TICKS)
+    first, last = (math.log2(axes.size_position(size, list(sizes))) for size in (sizes[0], sizes[-1]))
+    apart = PANEL * 2 * plots_panels.MARGIN / (last - first + 2 * plots_panels.MARGIN)
+    end = len(sizes) - (apart < BESIDE and len(sizes) > 1)
+    return [words[size] if number % step == 0 and number < end else "" for number, size in enumerate(sizes)]
+
+
+def row(view: CampaignView, case: Case, summary: Summary, position: float) -> Row:
+    """Return one point."""
+    return {
+        "key": view.key(case),
+        "placement": case.placement,
+        "part": f"{case.placement} {summary.candidate}",
+        "size": view.size_text(case),
+        "x": position,
+        **marks.point(summary, view.measure(case)),
+    }
+
+
+@functools.lru_cache
+def form(names: tuple[str, ...], panels: Panels, words: tuple[str, ...], measure: Measure) -> Row:
+    """Return a panel per candidate with a line, its interval and its points for each placement."""
+    series = plots_panels.Series("placement", names, palette.PLACE_COLOURS)
+    told = ("candidate", "placement", "size", "typical", "interval", "launches", "samples")
+    layers = plots_panels.panelled(panels, panels.axis(format_text("message size"), words), series, measure, told)
+    return forms.form(layers, HEIGHT, 60 + PANEL * len(panels.heads))

@@ -1,0 +1,121 @@
+"""Ranks: when each began and ended in one case; or, where only that is known, how often each was the last to end."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from rankbench.language import format_text
+from rankbench.plots import axes, captions, forms, marks, palette
+from rankbench.plots.chart import Chart
+from rankbench.verdict.view import by_case
+
+if TYPE_CHECKING:
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Single ranks"
+HELP = (
+    "Each rank's bar runs from when it began to when it ended; a thin line goes on to the 90th percentile of ends. "
+    "Where the samples of single ranks were not kept: how often each was the last to end; dashed is an even share."
+)
+SCOPE = "near"
+HEIGHT = 220
+MOST_NUMBERS = 32
+"""Ranks whose numbers have room below the axis."""
+BESIDE = 0.6
+"""The part of a rank's width over which candidates stand beside each other."""
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw the ranks of one case."""
+    case = view.cases[0]
+    found = view.once("ranks", lambda: ranks_of(view)).get(case.key, [])
+    if not found:
+        return None
+    kept = [one for one in found if one["median_ns"] is not None]
+    name = view.case_name(case)
+    if not kept:
+        rows = [share(view, one) for one in found]
+        chosen = shares(view.candidates, case.ranks)
+        title = format_text("{case}: how often each rank was the last", case=name)
+    else:
+        rows = [times(view, one) for one in kept]
+        chosen = spans(view.candidates, case.ranks, heading(view))
+        title = format_text("{case}: from beginning to end of each rank", case=name)
+    return Chart(chosen, title, captions.circumstances(view), {"ranks": rows, "even": [{"share": 1 / case.ranks}]})
+
+
+def ranks_of(view: CampaignView) -> dict[str, list[Row]]:
+    """Return the ranks of each case that is drawn."""
+    found = view.single_ranks.filter(pl.col("candidate").is_in(list(view.candidates)))
+    return by_case(found if view.near is None else found.filter(pl.col("case").is_in(list(view.near))))
+
+
+def place(view: CampaignView, one: Row) -> Row:
+    """Return whose rank it is and where it stands: candidates beside each other."""
+    count = len(view.candidates)
+    beside = (view.candidates.index(one["candidate"]) - (count - 1) / 2) * BESIDE / count
+    last = format_text("{share:.0%} of {n} samples", share=one["last"], n=one["samples"])
+    return {"candidate": one["candidate"], "rank": one["rank"], "place": one["rank"] + beside, "last": last}
+
+
+def share(view: CampaignView, one: Row) -> Row:
+    """Return how often a rank was the last."""
+    return {**place(view, one), "share": marks.rounded(one["last"])}
+
+
+def times(view: CampaignView, one: Row) -> Row:
+    """Return when a rank began and ended. Without a common start each begins at its own."""
+    known = {name: one[name] or 0.0 for name in ("began_ns", "began_p90_ns", "median_ns", "p90_ns")}
+    return {
+        **place(view, one),
+        **{name: marks.rounded(value) for name, value in known.items()},
+        "began": format_text(
+            "{late:time} late, 90 % within {p90:time}", late=known["began_ns"], p90=known["began_p90_ns"]
+        ),
+        "ended": format_text("after {end:time}, 90 % within {p90:time}", end=known["median_ns"], p90=known["p90_ns"]),
+    }
+
+
+def beside(candidates: tuple[str, ...], ranks: int, *told: str) -> alt.Chart:
+    """Return the ranks to the right, candidates beside each other."""
+    step = max(1, 2 ** math.ceil(math.log2(ranks / MOST_NUMBERS)))
+    axis = alt.Axis(title=format_text("rank"), values=list(range(0, ranks, step)), grid=False, format="d")
+    return alt.Chart(forms.data("ranks")).encode(
+        x=alt.X("place:Q", scale=alt.Scale(domain=[-BESIDE, ranks - 1 + BESIDE], nice=False), axis=axis),
+        color=palette.colour(candidates),
+        tooltip=forms.tooltips("candidate", "rank", *told),
+    )
+
+
+def heading(view: CampaignView) -> str:
+    """Return what times are counted from."""
+    common = view.campaign.scheduled(view.cases[0])
+    return format_text("after the common start") if common else format_text("after its own beginning")
+
+
+@functools.lru_cache
+def spans(candidates: tuple[str, ...], ranks: int, heading: str) -> Row:
+    """Draw a bar from a rank's beginning to its end."""
+    axis = alt.Axis(title=heading, labelExpr=axes.TIME_LABEL)
+    base = beside(candidates, ranks, "began", "ended", "last")
+    bar = base.mark_rule(strokeWidth=5).encode(y=alt.Y("began_ns:Q", axis=axis), y2="median_ns:Q")
+    tail = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("median_ns:Q"), y2="p90_ns:Q")
+    end = base.mark_point(size=45, filled=True, opacity=1).encode(y="median_ns:Q", shape=palette.shape(candidates))
+    return forms.form([bar, tail, end], HEIGHT)
+
+
+@functools.lru_cache
+def shares(candidates: tuple[str, ...], ranks: int) -> Row:
+    """Draw the share of samples in which a rank was the last."""
+    y = alt.Y(
+        "share:Q", axis=alt.Axis(title=format_text("was the last to end"), format=".0%"), scale=alt.Scale(domainMin=0)
+    )
+    point = beside(candidates, ranks, "last").mark_point(size=60, filled=True, opacity=1)
+    even = alt.Chart(forms.data("even")).mark_rule(strokeDash=[4, 3], color="#888888").encode(y="share:Q")
+    return forms.form([even, point.encode(y=y, shape=palette.shape(candidates))], HEIGHT)

@@ -1,0 +1,117 @@
+"""Ratios: each candidate's time, or memory, over that of the first one, with the interval of the paired comparison."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench import statistics
+from rankbench.language import format_text
+from rankbench.plots import axes, captions, forms, palette
+from rankbench.plots import marks as plots_marks
+from rankbench.plots.chart import Chart
+from rankbench.quantities import format_ratio, format_size
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Comparison
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Ratios"
+HELP = (
+    "Time, or memory, over that of the plan's first candidate, paired within blocks: above 1 is worse. Hollow: not "
+    "distinguishable. The grey strip is the practical threshold."
+)
+SCOPE = "line"
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one operation over message sizes."""
+    base = view.candidates[0]
+    sizes = sorted({case.size_bytes for case in view.cases})
+    rows = [
+        row(case, comparison, sizes)
+        for case in view.cases
+        for comparison in view.comparisons_of.get(view.key(case), ())
+        if comparison.base == base
+    ]
+    if not rows:
+        return None
+    memory = view.measure(view.cases[0]).kind == "memory"
+    return Chart(
+        form(view.candidates, tuple(sizes), memory=memory, strip=view.campaign.plan.threshold > 0),
+        heading(view.line_name(), base, memory=memory),
+        captions.circumstances(view, format_text("{percent:g} % intervals", percent=100 * statistics.LEVEL)),
+        {"ratios": rows, "one": [threshold(view)]},
+    )
+
+
+def heading(line: str, base: str, *, memory: bool) -> str:
+    """Return what is held against what."""
+    if memory:
+        return format_text("{line}: memory relative to {base}", line=line, base=base)
+    return format_text("{line}: time relative to {base}", line=line, base=base)
+
+
+def row(case: Case, comparison: Comparison, sizes: list[int]) -> Row:
+    """Return one ratio. A single block gives no interval, and none is drawn."""
+    known = math.isfinite(comparison.high)
+    low, high = (comparison.low, comparison.high) if known else (comparison.ratio, comparison.ratio)
+    return {
+        "key": case.key,
+        "candidate": comparison.other,
+        "size": format_size(case.size_bytes),
+        "position": axes.size_position(case.size_bytes, sizes),
+        "value": plots_marks.rounded(comparison.ratio),
+        "low": plots_marks.rounded(low),
+        "high": plots_marks.rounded(high),
+        "different": comparison.different,
+        "ratio": f"{format_ratio(comparison.ratio)}{'' if comparison.different else ' ~'}",
+        "interval": format_text("{low:ratio} to {high:ratio}", low=low, high=high) if known else format_text("unknown"),
+        "blocks": str(comparison.blocks),
+        "adjusted p": f"{comparison.p_adjusted:.2g}",
+    }
+
+
+def threshold(view: CampaignView) -> Row:
+    """Return the line of equality and the strip of differences not worth telling."""
+    worth = 1 + view.campaign.plan.threshold
+    return {"one": 1, "low": 1 / worth, "high": worth}
+
+
+@functools.lru_cache
+def form(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool, strip: bool) -> Row:
+    """Return line, interval and point of every candidate, on the line of equality and the strip around it."""
+    source = alt.Chart(forms.data("one"))
+    ground = [source.mark_rect(color="#888888", opacity=0.18).encode(y="low:Q", y2="high:Q")] if strip else []
+    ground.append(source.mark_rule(strokeDash=[4, 3], color="#888888").encode(y="one:Q"))
+    return forms.form([*ground, *marks(candidates, sizes, memory=memory)], 240)
+
+
+def marks(candidates: tuple[str, ...], sizes: tuple[int, ...], *, memory: bool) -> list[alt.Chart]:
+    """Return line, interval and point of every candidate; hollow points are not distinguishable from the base."""
+    base = candidates[0]
+    title = (
+        format_text("memory / memory of {base}", base=base)
+        if memory
+        else format_text("time / time of {base}", base=base)
+    )
+    axis = axes.log_axis(title, "datum.label + '×'")
+    y = alt.Y("value:Q", scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+    chart = alt.Chart(forms.data("ratios")).encode(
+        x=axes.size_x(list(sizes)),
+        color=palette.colour(candidates),
+        tooltip=forms.tooltips("candidate", "size", "ratio", "interval", "blocks", "adjusted p"),
+    )
+    line = chart.mark_line(strokeOpacity=0.5).encode(y=y, strokeDash=palette.dash(candidates))
+    interval = chart.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
+    point = chart.mark_point(size=70, opacity=1, cursor="pointer").encode(
+        y=y,
+        shape=palette.shape(candidates),
+        fillOpacity=alt.condition("datum.different", alt.value(1), alt.value(0)),
+        fill=alt.Fill("candidate:N", scale=palette.colours(candidates), title=None),
+    )
+    return [line, interval, point]

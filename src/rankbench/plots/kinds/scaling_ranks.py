@@ -1,0 +1,105 @@
+"""Scaling with ranks: one case over the ranks of all nodes, a panel for each candidate."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from rankbench.evaluation import scales
+from rankbench.language import format_text
+from rankbench.plots import captions, forms, marks, palette
+from rankbench.plots import panels as plots_panels
+from rankbench.plots.chart import Chart
+from rankbench.plots.panels import Panels, Series
+from rankbench.plots.sketch import Sketch
+from rankbench.statistics.placements import placeless
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.plots.chart import Row
+    from rankbench.statistics.scaling import Site
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Scaling with ranks"
+HELP = (
+    "Typical value with its interval over the ranks of all nodes, a panel for each candidate: as many ranks may be "
+    "many on few nodes or few on many. A cross at the foot: it failed there, in some launches if it has a point too."
+)
+SCOPE = "scale"
+PANEL_WIDTH = 150
+LETTER = 7.2
+"""Width of a letter of a head, in pixels."""
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one case at all numbers of ranks."""
+    cases = view.scaled.get(placeless(view.cases[0]).key, {})
+    own = scales.standings(view, cases, view.candidates)
+    if not any(one.counts for one in own):
+        return None
+    shown = [name for name in view.candidates if any(one.candidate == name for one in own)]
+    totals = sorted({place.ranks for place in cases})
+    alone = len({place.nodes for place in cases}) == 1
+    each = {place: series_name(view, place, alone=alone) for place in sorted(cases, key=lambda one: one[::-1])}
+    letters = round((forms.WIDTH - 60) / len(shown) / LETTER)
+    panels = Panels(tuple(folded(name, letters) for name in shown), tuple(map(float, totals)))
+    measure = view.measure(view.cases[0])
+    sketch = Sketch(
+        panels,
+        lambda one: shown.index(one.candidate),
+        lambda one: float(one.site.ranks),
+        lambda one: view.measure(one.case),
+        lambda one: each[one.site],
+        "{fate} from {first} ranks on",
+    )
+    points = sketch.points(own, view.campaign)
+    foot = sketch.foot(own, points, view.campaign)
+    return Chart(
+        form(panels, tuple(dict.fromkeys(each.values())), marks.unmoved(measure), failed=bool(foot)),
+        format_text("{case}: {what} by ranks", case=view.case_name(view.cases[0]), what=measure.heading),
+        captions.everywhere(view, [one.summary for one in own if one.counts]),
+        {"points": points, "heads": panels.rows(), **({"foot": foot} if foot else {})},
+    )
+
+
+def series_name(view: CampaignView, place: Site, *, alone: bool) -> str:
+    """Return what a place has in common with others: its ranks per node, or where all have as many nodes, these."""
+    if not alone:
+        return scales.ranks_name(place.ranks_per_node, view.campaign)
+    if scales.remark(place, view.campaign):
+        return format_text("{n:count node}, more ranks than cores", n=place.nodes)
+    return format_text("{n:count node}", n=place.nodes)
+
+
+def folded(name: str, letters: int) -> str:
+    """Return a name on several lines where it is longer than so many letters: compilers and versions on their own."""
+    for mark in ("+", "-"):
+        if max(map(len, name.split("\n"))) > letters:
+            head, divider, tail = name.rpartition(mark) if mark == "-" else name.partition(mark)
+            name = f"{head}\n{mark}{tail}" if divider and "\n" not in head else name
+    return name
+
+
+@functools.lru_cache
+def form(panels: Panels, names: tuple[str, ...], measure: Measure, *, failed: bool) -> Row:
+    """Return the form, with layers for failures where there are any."""
+    x = panels.axis(format_text("ranks of all nodes"), labels(panels.values))
+    series = Series("series", names, palette.PLACE_COLOURS, 15 + 15 * panels.lines)
+    told = ("candidate", "place", "typical", "interval", "launches", "samples")
+    layers = [
+        *plots_panels.panelled(panels, x, series, measure, told),
+        *(plots_panels.at_the_foot(x, series) if failed else ()),
+    ]
+    return forms.form(layers, plots_panels.PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
+
+
+def labels(values: Sequence[float]) -> list[str]:
+    """Return a word for the first value and for each that is twice the one before it or more."""
+    words, last = [], 0.0
+    for value in values:
+        told = value >= 2 * last
+        last = value if told else last
+        words.append(f"{value:g}" if told else "")
+    return words

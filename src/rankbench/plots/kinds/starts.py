@@ -1,0 +1,85 @@
+"""Starts: one case begun in every way that was measured, so that it is seen what the start alone does to a figure."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.language import format_text
+from rankbench.plots import axes, captions, forms, marks, palette
+from rankbench.plots.chart import Chart
+from rankbench.quantities import format_time
+
+if TYPE_CHECKING:
+    from rankbench.model import Case, Summary
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "Starts"
+HELP = (
+    "The same case begun in different ways: typical time with its interval. Hollow: clocks agree too badly for "
+    "the time to be judged."
+)
+SCOPE = "case"
+ROW = 17
+"""Height of the row of one candidate with one start."""
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw the cases that are like this one but for their start; it is drawn for the usual start only."""
+    case = view.cases[0]
+    alike = [one for one in view.start_variants(case) if view.has_usual_start(case)]
+    if len(alike) < 2:
+        return None
+    figures = {one.key: one for one in alike}
+    measure = view.measure(case).of_samples
+    rows = [
+        row(figures[summary.case], summary, measure)
+        for summary in view.verdict.summaries
+        if summary.case in figures and summary.candidate in view.candidates and (summary.launches or summary.doubt)
+    ]
+    if not rows:
+        return None
+    return Chart(
+        form(view.candidates, tuple(one.start for one in alike)),
+        format_text("{case}: time by start", case=view.case_name(case)),
+        captions.circumstances(view.showing(alike), start=format_text("{n} starts", n=len(alike))),
+        {"points": rows},
+    )
+
+
+def row(case: Case, summary: Summary, measure: Measure) -> Row:
+    """Return one point."""
+    values = {"value": summary.typical_ns, "low": summary.low_ns, "high": summary.high_ns}
+    return {
+        **marks.figures(summary, measure),
+        **{name: marks.rounded(value) for name, value in values.items()},
+        "start": case.start,
+        "judged": not summary.doubt,
+        "ranks began apart": format_time(summary.skew_ns) if summary.skew_ns >= 0 else format_text("not known"),
+    }
+
+
+@functools.lru_cache
+def form(candidates: tuple[str, ...], starts: tuple[str, ...]) -> Row:
+    """Draw a row per start, in which each candidate has its own height."""
+    scale = alt.Scale(type="log", nice=False, padding=20)
+    base = alt.Chart(forms.data("points")).encode(
+        y=alt.Y("start:N", sort=list(starts), title=None, scale=alt.Scale(paddingInner=0.3)),
+        yOffset=alt.YOffset("candidate:N", sort=list(candidates)),
+        color=palette.colour(candidates),
+    )
+    interval = base.mark_rule(strokeWidth=3, opacity=0.5).encode(
+        x=alt.X("low:Q", scale=scale, axis=axes.time_axis(format_text("time per call"))), x2="high:Q"
+    )
+    point = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
+        x=alt.X("value:Q", scale=scale),
+        shape=palette.shape(candidates),
+        fill=alt.Fill("candidate:N", scale=palette.colours(candidates), title=None),
+        fillOpacity=alt.condition("datum.judged", alt.value(1), alt.value(0)),
+        tooltip=forms.tooltips("candidate", "start", "typical", "interval", "ranks began apart", "launches", "samples"),
+    )
+    return forms.form([interval, point], (ROW * len(candidates) + 8) * len(starts))

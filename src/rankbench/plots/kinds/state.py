@@ -1,0 +1,92 @@
+"""The state of the machine over the launches: how long two CPUs took to hand each other a cache line, without MPI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.language import format_text
+from rankbench.plots import axes, forms, marks, palette
+from rankbench.plots.chart import Chart
+from rankbench.quantities import format_time
+from rankbench.statistics import states
+
+if TYPE_CHECKING:
+    from rankbench.plots.chart import Row
+    from rankbench.statistics.states import Met
+    from rankbench.verdict.view import CampaignView
+
+TITLE = "State of the machine"
+HELP = (
+    "The time in which one CPU hands a cache line to another, measured without MPI before and after every launch. "
+    "A bar joins the two. Hollow: the machine changed while the launch ran. No launch is left out because of its state."
+)
+SCOPE = "campaign"
+LEAST = 1.5
+"""The axis shows at least from the middle over this to this times the middle, so that a calm machine looks calm."""
+
+
+def chart(view: CampaignView) -> Chart | None:
+    """Draw one point and one bar per launch."""
+    known = [one for one in states.met(view.launches) if one.known]
+    if not known:
+        return None
+    ends = sorted(end for one in known for end in ends_of(one))
+    middle = ends[len(ends) // 2]
+    scale = alt.Scale(type="log", nice=False, domain=[min(ends[0], middle / LEAST), max(ends[-1], middle * LEAST)])
+    return Chart(
+        forms.form(layers(view.candidates, scale), 200),
+        format_text("State of the machine during each launch, measured without MPI"),
+        subtitle(known),
+        {"launches": [row(view, one) for one in known]},
+    )
+
+
+def subtitle(known: list[Met]) -> str:
+    """Return which pairs of CPUs the figures are of."""
+    pairs = {pair for one in known for pair in one.level}
+    ((one, two),) = pairs if len(pairs) == 1 else [(0, 0)]
+    if len(pairs) > 1:
+        return format_text("geometric mean over {n} pairs of CPUs", n=len(pairs))
+    return format_text("between CPUs {one} and {two}", one=one, two=two)
+
+
+def ends_of(one: Met) -> tuple[float, float]:
+    """Return the exchange time before and after a launch; where one of them is not known, the other twice."""
+    return states.mean(one.before or one.after), states.mean(one.after or one.before)
+
+
+def row(view: CampaignView, one: Met) -> Row:
+    """Return a launch's point; the A/A twin goes by the name of its original."""
+    original = {candidate.name: candidate.control_of or candidate.name for candidate in view.campaign.candidates}
+    before_ns, after_ns = ends_of(one)
+    return {
+        "candidate": original[one.launch.candidate],
+        "launch": one.launch.number,
+        "block": one.launch.block,
+        "exchange_ns": marks.rounded(one.exchange_ns),
+        "before_ns": marks.rounded(before_ns),
+        "after_ns": marks.rounded(after_ns),
+        "before": format_time(before_ns),
+        "after": format_time(after_ns),
+        "changed": one.changing,
+    }
+
+
+def layers(candidates: tuple[str, ...], scale: alt.Scale) -> list[alt.Chart]:
+    """Return bars from before to after, and points."""
+    base = alt.Chart(forms.data("launches")).encode(
+        x=axes.launch_x(),
+        color=palette.colour(candidates),
+        tooltip=forms.tooltips("candidate", "launch", "block", "before", "after"),
+    )
+    axis = axes.time_axis(format_text("exchange of a cache line"))
+    bar = base.mark_rule(strokeWidth=2).encode(y=alt.Y("before_ns:Q", scale=scale, axis=axis), y2="after_ns:Q")
+    points = base.mark_point(size=45, opacity=1).encode(
+        y=alt.Y("exchange_ns:Q", scale=scale, axis=axis),
+        shape=palette.shape(candidates),
+        fillOpacity=alt.condition("datum.changed", alt.value(0), alt.value(1)),
+        fill=alt.Fill("candidate:N", scale=palette.colours(candidates), title=None),
+    )
+    return [bar, points]

@@ -1,0 +1,69 @@
+"""Figures as points with their intervals, and lines over launches."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.plots.axes import launch_x
+from rankbench.plots.forms import data, tooltips
+from rankbench.plots.palette import colour, dash, shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankbench.model import Summary
+    from rankbench.plots.chart import Row
+    from rankbench.verdict.measures import Measure
+
+
+def rounded(value: float) -> float:
+    """Return a number short enough to be embedded thousands of times."""
+    return float(f"{value:.5g}")
+
+
+def point(summary: Summary, measure: Measure) -> Row:
+    """Return a summary as a point whose form spells it."""
+    told = {"candidate": summary.candidate, "launches": summary.launches, "samples": summary.samples}
+    return {**ends(summary, measure), **told}
+
+
+def figures(summary: Summary, measure: Measure) -> Row:
+    """Return the texts that tell a summary in a tooltip."""
+    return {
+        "candidate": summary.candidate,
+        "typical": measure.spelt(summary.typical_ns),
+        "interval": measure.interval(summary.low_ns, summary.high_ns),
+        "launches": summary.launches,
+        "samples": summary.samples,
+    }
+
+
+def over_launches(candidates: Sequence[str], y: alt.Y, told: str, spelling: str = "") -> list[alt.Chart]:
+    """Return a thin line and a point per launch for each candidate; `told` is the field of the tooltip.
+
+    `spelling` is the expression that makes that field, if it is not in the data.
+    """
+    base = alt.Chart(data("launches")).encode(
+        x=launch_x(),
+        y=y,
+        color=colour(candidates),
+        tooltip=tooltips("candidate", "launch", told),
+    )
+    base = base.transform_calculate(**{told: spelling}) if spelling else base
+    line = base.mark_line(strokeOpacity=0.5).encode(strokeDash=dash(candidates))
+    return [line, base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape(candidates))]
+
+
+def unmoved(measure: Measure) -> Measure:
+    """Return a measure without what is moved, which makes no difference to a form."""
+    return dataclasses.replace(measure, moved=0)
+
+
+def ends(summary: Summary, measure: Measure) -> Row:
+    """Return value and interval of a point. The ends of the interval change places when a time becomes a bandwidth."""
+    values = [measure.value(figure) for figure in (summary.typical_ns, summary.low_ns, summary.high_ns)]
+    found = {"value": values[0], "low": min(values[1:]), "high": max(values[1:])}
+    return {name: rounded(value) for name, value in found.items()}

@@ -1,0 +1,95 @@
+"""One case over the numbers of nodes, as several kinds of plots draw it."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from rankbench.evaluation import scales
+from rankbench.language import format_text
+from rankbench.plots.captions import everywhere
+from rankbench.plots.chart import Chart
+from rankbench.plots.forms import data, form
+from rankbench.plots.marks import rounded, unmoved
+from rankbench.plots.palette import COLOURS
+from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, at_the_foot, panelled
+from rankbench.plots.sketch import Sketch
+from rankbench.statistics.placements import placeless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rankbench.evaluation.scales import Standing
+    from rankbench.model import Case
+    from rankbench.plots.chart import Row
+    from rankbench.statistics.scaling import Site
+    from rankbench.verdict.measures import Measure
+    from rankbench.verdict.view import CampaignView
+
+
+def by_nodes(view: CampaignView, measure: Callable[[Case, Site], Measure | None], *, per_node: bool) -> Chart | None:
+    """Draw one case over the nodes, a panel for each number of ranks on a node, where there are several of nodes.
+
+    `measure` tells what is shown of a case at a place, if anything is; `per_node` whether it is that of one node.
+    """
+    cases = view.scaled.get(placeless(view.cases[0]).key, {})
+    shown = {place: told for place, case in cases.items() if (told := measure(case, place))}
+    nodes, ranks = (sorted(set(numbers)) for numbers in (zip(*shown, strict=True) if shown else ((), ())))
+    own = scales.standings(view, {place: cases[place] for place in shown}, view.candidates)
+    if len(nodes) < 2 or not any(one.counts for one in own):
+        return None
+    heads = tuple(scales.ranks_name(number, view.campaign).replace(", ", "\n") for number in ranks)
+    panels = Panels(heads, tuple(map(float, nodes)))
+    sketch = Sketch(
+        panels,
+        lambda one: ranks.index(one.site.ranks_per_node),
+        lambda one: float(one.site.nodes),
+        lambda one: shown[one.site],
+        lambda one: one.candidate,
+        "{fate} from {first} nodes on",
+    )
+    first = next(iter(shown.values()))
+    series = Series("candidate", view.candidates, COLOURS, 15 + 15 * panels.lines)
+    points = sketch.points(own, view.campaign)
+    sets = {
+        "points": points,
+        "heads": panels.rows(),
+        "foot": sketch.foot(own, points, view.campaign),
+        "ideal": ideal(sketch, own, per_node=per_node) if first.per_second else [],
+    }
+    return Chart(
+        nodes_form(panels, series, unmoved(first), failed=bool(sets["foot"]), reference=bool(sets["ideal"])),
+        format_text("{case}: {what} by nodes", case=view.case_name(view.cases[0]), what=first.heading),
+        everywhere(view, [one.summary for one in own if one.counts]),
+        {name: rows for name, rows in sets.items() if rows},
+    )
+
+
+@functools.lru_cache
+def nodes_form(panels: Panels, series: Series, measure: Measure, *, failed: bool, reference: bool) -> Row:
+    """Return the form of a chart over nodes, with layers for failures and for a reference where there are any."""
+    x = panels.axis(format_text("nodes"), [f"{value:g}" for value in panels.values])
+    told = ("candidate", "place", "typical", "interval", "launches", "samples")
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    grey = alt.Chart(data("ideal")).mark_line(color="#999999", strokeWidth=1.5, strokeDash=[1, 3])
+    layers = [grey.encode(x=x, y=alt.Y("value:Q", scale=scale), detail="part:N")] if reference else []
+    layers += [*panelled(panels, x, series, measure, told), *(at_the_foot(x, series) if failed else ())]
+    return form(layers, PANEL_HEIGHT, 60 + PANEL_WIDTH * len(panels.heads))
+
+
+def ideal(sketch: Sketch, standings: Iterable[Standing], *, per_node: bool) -> list[Row]:
+    """Return, in each panel, what it were if the fastest kept per node what it has on the fewest nodes above one."""
+    last, rows = sketch.panels.values[-1], []
+    found: dict[int, dict[float, float]] = {}
+    for one in standings:
+        if one.counts and one.site.nodes > 1:
+            values, value = found.setdefault(sketch.panel(one), {}), sketch.measure(one).value(one.summary.typical_ns)
+            values[sketch.at(one)] = max(values.get(sketch.at(one), 0), value)
+    for panel, values in found.items():
+        first = min(values)
+        for nodes in (first, last):
+            value = values[first] * (1 if per_node else nodes / first)
+            rows.append({"x": sketch.panels.x(nodes, panel), "value": rounded(value), "part": str(panel)})
+    return rows

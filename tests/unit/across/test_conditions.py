@@ -1,0 +1,134 @@
+"""Who is matched with whom, what differs between two campaigns, and how the raw probes compare."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+from fakes import campaigns
+from fakes.campaigns import campaign, launch, library, state
+
+from rankbench.across import conditions
+from rankbench.across.conditions import Probes, matches, probes
+from rankbench.language import render
+from rankbench.model import Campaign, Candidate, Launch
+
+
+def made(*named: tuple[str, str, dict[str, str]]) -> Campaign:
+    """Return a campaign with candidates, each of a family and with settings."""
+    whole = campaign(candidates=[name for name, _, _ in named], control=False)
+    return msgspec.structs.replace(
+        whole,
+        candidates=[Candidate(name=name, library=name, settings=settings) for name, _, settings in named],
+        libraries=[msgspec.structs.replace(library(name), family=family) for name, family, _ in named],
+    )
+
+
+TUNED = {"x": "1"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "asked", "found"),
+    [
+        ([("a", "f", {})], [("a", "f", {})], {}, [("a", "a", "name")]),
+        ([("a-1", "a", {})], [("a-2", "a", {})], {}, [("a-1", "a-2", "family")]),
+        ([("a", "unknown", {})], [("b", "unknown", {})], {}, []),
+        ([("a-1", "a", {})], [("a-2", "a", {}), ("a-3", "a", {})], {}, []),
+        (
+            [("a-1", "a", {}), ("a-1 tuned", "a", TUNED)],
+            [("a-2 tuned", "a", TUNED), ("a-2", "a", {})],
+            {},
+            [("a-1 tuned", "a-2 tuned", "family"), ("a-1", "a-2", "family")],
+        ),
+        ([("a-1", "a", {})], [("a-2", "a", TUNED)], {}, [("a-1", "a-2", "family")]),
+        (
+            [("a", "a", {}), ("b", "b", {})],
+            [("a", "a", {}), ("b", "b", {})],
+            {"a": "b"},
+            [("a", "b", "request")],
+        ),
+        ([("a-1", "a", {})], [("b-2", "b", {})], {"a": "b"}, [("a-1", "b-2", "request")]),
+    ],
+)
+def test_who_is_matched_with_whom(
+    old: list[tuple[str, str, dict[str, str]]],
+    new: list[tuple[str, str, dict[str, str]]],
+    asked: dict[str, str],
+    found: list[tuple[str, str, str]],
+) -> None:
+    assert [(one.old, one.new, one.by) for one in matches(made(*old), made(*new), asked)] == found
+
+
+def test_another_version_calls_itself_otherwise_which_is_not_told_twice() -> None:
+    then = {"library": "a 1", "it says": "A MPI 1", "compiler": "gcc 12", "settings": ""}
+    now = {"library": "a 2", "it says": "A MPI 2", "compiler": "gcc 13", "settings": "x=1"}
+    assert [render(one.text) for one in conditions.of_library(then, now)] == [
+        "library a 1 then, a 2 now",
+        "compiler gcc 12 then, gcc 13 now",
+        "settings none then, x=1 now",
+    ]
+    assert [one.arrow for one in conditions.of_library(then, now)] == [
+        "a 1 → 2",
+        "compiler gcc 12 → gcc 13",
+        "settings none → x=1",
+    ]
+    rebuilt = then | {"it says": "A MPI 1, rebuilt"}
+    assert [one.what for one in conditions.of_library(then, rebuilt)] == ["it says"]
+    assert conditions.of_library(then, then | {"library": "b 1"})[0].arrow == "a 1 → b 1"
+
+
+def launches(*exchange_ns: float, copy: float = 2e10, cpus: tuple[int, int] = (0, 1)) -> list[Launch]:
+    """Return launches that met the machine so."""
+    made = []
+    for number, time_ns in enumerate(exchange_ns, 1):
+        met = state(time_ns)
+        exchange = [msgspec.structs.replace(one, cpus=cpus) for one in met.exchange]
+        met = msgspec.structs.replace(met, exchange=exchange, copy_bytes_per_s=copy)
+        one = launch(number, number, 0, "alpha", "socket")
+        ranks = [msgspec.structs.replace(rank, cpu=cpu) for rank, cpu in zip(one.ranks, cpus, strict=True)]
+        made.append(msgspec.structs.replace(one, before=met, after=met, ranks=ranks))
+    return made
+
+
+def test_probes_are_compared_by_their_medians_over_launches() -> None:
+    found = probes(launches(50, 50, 200), launches(60, 60, 60, copy=1e10))
+    assert found.known == pytest.approx([1.2, 2.0])
+    other = probes(launches(50), launches(100, cpus=(2, 3)))
+    assert other.exchange == pytest.approx(2.0), "no pair in common: the means of all"
+
+
+def test_of_probes_that_are_not_known_nothing_is_said() -> None:
+    blind = [msgspec.structs.replace(one, before=None, after=None) for one in launches(50)]
+    assert probes(blind, launches(50)) == Probes()
+    assert not Probes().explain(1.01)
+    assert probes([], launches(50)) == Probes()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "explained"), [(1.1, True), (1.2, True), (1.21, False), (0.95, True), (0.89, False), (1.0, True)]
+)
+def test_a_ratio_is_explained_by_probes_that_went_as_far_in_its_direction(ratio: float, explained: bool) -> None:
+    assert Probes(exchange=1.2, copy=0.9).explain(ratio) is explained
+
+
+def test_what_measured_and_how_is_read_from_the_record() -> None:
+    whole = campaign()
+    own = [campaigns.launch(1, 1, 0, "alpha", "socket")]
+    assert conditions.of_rankbench(whole, own) == {
+        "rankbench": "0.1.0",
+        "version of the core": "0.2.0",
+        "sources of the core": "c" * 12,
+    }
+    assert conditions.of_plan(whole, own) == {
+        "time source": "clock_gettime",
+        "synchronisation of clocks": "tree",
+        "limits of a case": "100 good samples, 1 s",
+    }
+    assert conditions.of_candidate(whole, own, "alpha") == {
+        "library": "alpha 1.0",
+        "it says": "Alpha MPI 1.0",
+        "compiler": "gcc 12.2.0",
+        "settings": "",
+    }
+    assert math.isclose(conditions.level(own)[0, 1], campaigns.QUIET_NS)

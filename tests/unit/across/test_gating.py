@@ -1,0 +1,99 @@
+"""Within a campaign the gate, the exports and the tables say the same of every case."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from fakes import campaigns, planted
+from fakes.campaigns import Truth
+
+from rankbench import evaluation, report
+from rankbench.across import gate
+from rankbench.exports.formats import json
+from rankbench.language import render
+from rankbench.report import derived, tables
+from rankbench.report.junit import junit
+from rankbench.report.tables import results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+    from rankbench.verdict.view import CampaignView
+
+PAIR = ("alpha", "beta")
+SEEDS = range(3)
+CASES = campaigns.cases_of(lines=[("allreduce", "blocking"), ("bcast", "blocking")], sizes=planted.SIZES)
+SIMILAR = r"$\sim$"
+OUTCOMES = {"slower": "failed", "faster": "passed", "equivalent": "passed", "depends": "skipped"}
+
+
+def draw(folder: Path, seed: int) -> CampaignView:
+    """Evaluate a noisy campaign of two candidates: half of the cases differ by 30 %, the others by -10 to 10 %."""
+
+    def truth(candidate: str, case: Case) -> Truth:
+        place = CASES.index(case)
+        more = 0.3 if place % 2 else 0.02 * (place // 2 % 11 - 5)
+        return Truth(factor=1 + more * (candidate == "beta"), spread=0.03, noise=0.01)
+
+    made = campaigns.make_campaign(folder / "made", truth, 5, candidates=PAIR, cases=CASES, samples=12, seed=seed)
+    return evaluation.evaluate(made)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[CampaignView]:
+    return [draw(tmp_path_factory.mktemp("drawn"), seed) for seed in SEEDS]
+
+
+def test_a_gate_never_contradicts_the_tables(drawn: list[CampaignView]) -> None:
+    """What tables call slower fails even where the interval reaches below the threshold."""
+    near_the_edge = 0
+    for made, (new, old) in itertools.product(drawn, itertools.permutations(PAIR)):
+        most = 1 + made.campaign.plan.threshold
+        for one in gate.within(made, new, old):
+            verdict = made.verdict_of[one.case]
+            slower = verdict.outcome == "faster" and verdict.winners == [old]
+            assert (one.outcome == "failed") == slower
+            assert one.outcome == OUTCOMES.get(one.relation, one.outcome)
+            expected = ("slower" if slower else "faster") if verdict.outcome == "faster" else verdict.outcome
+            assert one.relation == expected
+            (comparison,) = made.comparisons_of[one.case]
+            low = comparison.low if comparison.base == old else 1 / comparison.high
+            near_the_edge += slower and low <= most
+    assert near_the_edge > 0
+
+
+def test_exports_say_what_the_verdict_of_each_case_says(drawn: list[CampaignView]) -> None:
+    for made in drawn:
+        exported = json.export(made).verdict.cases
+        assert [(one.outcome, one.winners) for one in exported] == [
+            (one.outcome, one.winners) for one in made.verdict.cases
+        ]
+        markdown, latex = report.markdown(made), report.latex(made)
+        for table in results.tables(made):
+            for row in table.rows:
+                (key,) = {cell.case for cell in row if cell.case}
+                said, verdict = render(row[-1].text), made.verdict_of[key]
+                assert said == tables.winner(verdict)
+                assert said.startswith({"faster": verdict.winners[0], "equivalent": "="}.get(verdict.outcome, "~"))
+                assert said in markdown
+                assert f"& {said.split()[0].replace('~', SIMILAR)}" in latex.replace(r"\textbf{", "")
+        outcomes = Counter(one.outcome for one in made.verdict.cases)
+        wins = Counter(one.winners[0] for one in made.verdict.cases if one.outcome == "faster")
+        assert any(
+            f"alpha {wins['alpha']}, beta {wins['beta']}, equivalent {outcomes['equivalent']}, undecided "
+            f"{outcomes['undecided']} (of" in render(claim.text)
+            for claim in made.verdict.conclusion
+        )
+        for record in derived.frames(made)["comparisons"].filter(~pl.col("control")).iter_rows(named=True):
+            outcome = "faster" if record["different"] else "equivalent" if record["alike"] else "undecided"
+            assert outcome == made.verdict_of[record["case"]].outcome
+        checks = gate.within(made, "beta", "alpha")
+        cases = ElementTree.fromstring(junit(checks, "drawn", made.campaign.created, [])).iter("testcase")
+        failed = [one.find("failure") is not None for one in cases]
+        assert failed == [made.verdict_of[one.case].winners == ["alpha"] for one in checks]

@@ -1,0 +1,109 @@
+"""Two campaigns held against each other: what has no counterpart and why, memory, intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from fakes.nights import CASES, night, slower
+
+from rankbench.across.two_campaigns import Change, Held, between, hold, sentences
+from rankbench.language import render
+from rankbench.model import CaseStatus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankbench.model import Case
+
+
+def text(held: Held, kind: str) -> str:
+    return next(render(one.text) for one in held.told.remarks if one.kind == kind)
+
+
+def with_(case: Case, **changes: object) -> Case:
+    return msgspec.structs.replace(case, **changes)
+
+
+def test_cases_with_other_ranks_are_not_compared_though_they_are_called_alike(tmp_path: Path) -> None:
+    wider = [with_(CASES[0], ranks=4), *CASES[1:]]
+    held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=wider))
+    assert {one.case for one in held.told.changes} == {case.key for case in CASES[1:]}
+    assert text(held, "cases") == (
+        "1 case of old and 1 of new have no counterpart; 1 case has other numbers of ranks (2 then, 4 now)."
+    )
+
+
+def test_cases_with_another_start_are_not_compared(tmp_path: Path) -> None:
+    others = [CASES[0], *(with_(case, start="barrier") for case in CASES[1:])]
+    held = hold(night(tmp_path / "old"), night(tmp_path / "new", cases=others))
+    assert text(held, "cases") == (
+        "2 cases of old and 2 of new have no counterpart; 2 differ by their start only (window then, barrier now)."
+    )
+
+
+def test_what_differs_of_a_library_beside_its_version_is_told(tmp_path: Path) -> None:
+    new = night(tmp_path / "new", version="1.1")
+    receipts = [msgspec.structs.replace(one, compiler="clang 19") for one in new.campaign.receipts]
+    new.campaign = msgspec.structs.replace(new.campaign, receipts=receipts)
+    remark = next(one for one in hold(night(tmp_path / "old"), new).told.remarks if one.kind == "library")
+    assert (render(remark.text), render(remark.advice)) == (
+        "alpha-1.1 is not what alpha-1.0 was: library alpha 1.0 then, alpha 1.1 now; "
+        "compiler gcc 12.2.0 then, clang 19 now.",
+        "A change may come from any of these; change one at a time.",
+    )
+
+
+def test_a_candidate_that_failed_in_a_case_has_no_ratio_there(tmp_path: Path) -> None:
+    old, new = night(tmp_path / "old"), night(tmp_path / "new", slower("beta", "barrier", CaseStatus.CRASHED))
+    assert [(render(one.title), one.new) for one in hold(old, new).told.changes][-1] == ("barrier", "alpha-1.0")
+
+
+def change(ratio: float, **changes: object) -> Change:
+    told = Change(
+        case="x",
+        title="allreduce 8 B",
+        old="a",
+        new="a",
+        old_launches=5,
+        new_launches=5,
+        old_ns=1.0,
+        new_ns=ratio,
+        ratio=ratio,
+        low=ratio,
+        high=ratio,
+        p_value=0.0,
+        p_adjusted=0.0,
+        different=True,
+        error=0.01,
+        degrees=8.0,
+    )
+    return msgspec.structs.replace(told, **changes)
+
+
+def test_memory_is_told_apart_from_times() -> None:
+    found = [change(2.0), change(0.5, title="barrier"), change(4.0, memory=True), change(1.0, different=False)]
+    assert [render(one) for one in sentences(found, 0.05)] == [
+        "1 of 3 figures is slower now, 1 faster; of 1 no change above 5 % can be told.",
+        "a takes 1.00× the time that it took: geometric mean over 3 cases.",
+        "Slowed down most: allreduce 8 B of a (2.00×: 1.94–2.06×).",
+        "Sped up most: barrier of a (0.50×: 0.49–0.52×).",
+        "1 of 1 figure is larger now, 0 smaller.",
+        "a needs 4.00× the memory that it needed: geometric mean over 1 case.",
+        "Grew most: allreduce 8 B of a (4.00×: 3.91–4.09×).",
+    ]
+
+
+def test_a_mean_of_ratios_none_of_which_is_told_says_so() -> None:
+    lines = list(sentences([change(1.5, different=False)], 0.05))
+    assert render(lines[1]) == (
+        "a takes 1.50× the time that it took: geometric mean over 1 case, in none of which a change can be told."
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "spelt"), [(0.98, 1.031, "0.98–1.03×"), (0.001, 1e22, "<0.01–>999×"), (12.34, 340, "12.3–340×")]
+)
+def test_intervals_are_spelt_as_far_as_they_say_anything(low: float, high: float, spelt: str) -> None:
+    assert render(between(low, high)) == spelt

@@ -1,0 +1,152 @@
+"""What launchers print when something ends a launch, recorded, and what is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankbench.campaign import exit_causes
+from rankbench.campaign.exit_causes import Surroundings
+
+RECORDED = Path(__file__).parents[2] / "recorded"
+OWN_MPIEXEC = 'launch by the library\'s own mpiexec: launcher = "mpiexec"'
+SIGNALS = {
+    "endings/mpich-5-segv": (11, "SIGSEGV"),
+    "endings/openmpi-5-segv": (139, "SIGSEGV"),
+    "endings/openmpi-5-abort": (134, "SIGABRT"),
+    "endings/intel-mpi-segv": (255, "SIGSEGV"),
+    "endings/intel-mpi-killed": (255, "SIGKILL"),
+    "endings/intel-mpi-left": (255, ""),
+    "endings/mvapich2-segv": (1, "SIGSEGV"),
+    "endings/srun-segv": (139, "SIGSEGV"),
+    "endings/srun-exit-code": (139, "SIGSEGV"),
+    "endings/srun-out-of-memory": (137, "SIGKILL"),
+    "endings/srun-time": (0, "SIGTERM"),
+    "failures/mpich-5-killed": (9, "SIGKILL"),
+    "failures/openmpi-5-killed": (137, "SIGKILL"),
+}
+MEANINGS = {
+    "loader-newer-binary": (
+        "the binary calls ompi_mpi_instance_null, which this library lacks; let the older of the two make the binary: "
+        "binary_of"
+    ),
+    "openmpi-4-firewall": (
+        "ranks do not reach each other over the network; let a firewall pass all ports between the nodes"
+    ),
+    "openmpi-4-prefix": ("Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it"),
+    "openmpi-4-prefix-launcher": (
+        "Open MPI does not find its own parts; set OPAL_PREFIX to the folder it lies in, or unset it"
+    ),
+    "srun-no-plugin": (f"this Slurm has no plugin mpi/pmix; `srun --mpi=list` names those it has, or {OWN_MPIEXEC}"),
+    "srun-node-failure": "node n2 was lost; run again to go on with the nodes that are left",
+    "srun-openmpi-no-pmi": (
+        'Open MPI was built without PMI, which srun needs; launch by its own mpiexec: launcher = "mpiexec"'
+    ),
+    "srun-openmpi-singletons": (
+        "srun and the library have no process interface in common, so that each rank is a world of its own; "
+        f"{OWN_MPIEXEC}"
+    ),
+    "srun-out-of-memory": (
+        "the memory that the scheduler or the container allows is used up; use fewer ranks or smaller sizes"
+    ),
+    "srun-time": "the scheduler's job was at the end of its time; ask for more: time in [job]",
+    "ssh-host-key": "ssh does not know a host's key; accept it once by hand: ssh HOST true",
+    "ssh-name": "the name of host nowhere does not resolve here; mend the name, or add it to /etc/hosts",
+    "ssh-no-route": "no way leads to host n2; mend the network or the firewall, or name other hosts: --hosts",
+    "ssh-password": "ssh asks for a password; give the hosts your key: ssh-copy-id HOST",
+    "ssh-refused": (
+        "host n2 refuses ssh; let sshd run there, or name another program that starts commands: --remote-shell"
+    ),
+    "ssh-timeout": "host n2 does not answer; is it up, and does a firewall let ssh through?",
+    "system-shm": "the memory disk /dev/shm is full; make it larger, or use fewer ranks",
+}
+
+
+def recorded(name: str) -> str:
+    return (RECORDED / f"{name}.txt").read_text("utf-8")
+
+
+def test_every_recorded_ending_is_read() -> None:
+    files = {f"endings/{path.stem}" for path in (RECORDED / "endings").iterdir()}
+    assert files == {name for name in (*SIGNALS, *(f"endings/{name}" for name in MEANINGS)) if "endings" in name}
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_the_signal_of_the_first_rank_is_read(name: str) -> None:
+    code, signal = SIGNALS[name]
+    assert exit_causes.signal_of(code, recorded(name), ranks=2) == signal
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_what_surrounds_a_launch_is_explained(name: str) -> None:
+    assert exit_causes.meaning(recorded(f"endings/{name}")) == MEANINGS[name]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, "exit code 0"),
+        (1, "exit code 1"),
+        (-11, "exit code -11 (SIGSEGV)"),
+        (139, "exit code 139 (SIGSEGV)"),
+        (255, "exit code 255"),
+        (None, "exit code None"),
+    ],
+)
+def test_an_exit_code_tells_a_signal_as_shells_do(code: int | None, words: str) -> None:
+    assert exit_causes.ending_text(code) == words
+
+
+def test_a_signal_that_says_more_than_that_a_program_is_wrong_is_explained() -> None:
+    assert exit_causes.meaning("", 153) == "a file reached the greatest size allowed; raise `ulimit -f`"
+    assert exit_causes.meaning("", 139) is None
+
+
+@pytest.mark.parametrize(
+    ("why", "meaning"),
+    [
+        ("No space left on device", "a disk is full; make room and run again to go on"),
+        ("Disk quota exceeded", "the disk quota is used up; make room and run again to go on"),
+        ("File too large", "a file reached the greatest size allowed; raise `ulimit -f`"),
+    ],
+)
+def test_samples_that_cannot_be_written_are_told_of_as_the_core_tells(why: str, meaning: str) -> None:
+    log = f"rankbench-core: the stream cannot be written ({why})\nAbort(1) on node 0\n"
+    assert (exit_causes.unwritten(1, log), exit_causes.meaning(log)) == (why, meaning)
+    assert exit_causes.unwritten(4, "") == "is the disk full?"
+    assert exit_causes.unwritten(1, "Abort(1) on node 0\n") == ""
+
+
+def test_a_log_of_nothing_known_has_no_meaning() -> None:
+    assert exit_causes.meaning("rank 0 is happy\n") is None
+
+
+@pytest.mark.parametrize(
+    ("files", "killed"),
+    [
+        ({"proc/self/cgroup": "0::/job\n", "sys/fs/cgroup/job/memory.events": "oom 3\noom_kill 2\n"}, 2),
+        ({"proc/self/cgroup": "4:memory:/a/b\n", "sys/fs/cgroup/memory/a/b/memory.oom_control": "oom_kill 5\n"}, 5),
+        ({"proc/self/cgroup": "0::/\n", "proc/vmstat": "pgfault 7\noom_kill 1\n"}, 1),
+        ({}, 0),
+    ],
+)
+def test_processes_ended_for_want_of_memory_are_counted(files: dict[str, str], killed: int, tmp_path: Path) -> None:
+    for name, content in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    assert exit_causes.killed_for_memory(tmp_path) == killed
+
+
+def test_what_happened_to_the_machine_is_evidence() -> None:
+    quiet = Surroundings(killed_for_memory=3, free_bytes=1 << 30)
+    assert exit_causes.evidence(quiet, quiet) == ""
+    assert exit_causes.evidence(quiet, Surroundings(killed_for_memory=5, free_bytes=0)) == (
+        "the kernel ended 2 processes for want of memory meanwhile; use fewer ranks or smaller sizes; "
+        "the disk of the results is full; make room and run again to go on"
+    )
+
+
+def test_the_disk_that_takes_the_results_is_looked_at(tmp_path: Path) -> None:
+    assert exit_causes.surroundings(tmp_path).free_bytes > 0

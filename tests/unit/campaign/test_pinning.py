@@ -1,0 +1,203 @@
+"""What becomes of ranks that did not sit where their placement says, and of those that left it."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import pytest
+from fakes import campaigns
+
+from rankbench.campaign import pinning
+from rankbench.model import Case, CaseResult, CaseStatus, Placement, RankFact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+PAIR = Placement(name="1x2", nodes=1, ranks_per_node=2, binding="core", cpus=[[0, 8], [1, 9]], ordinals=[0, 1])
+FILLED = msgspec.structs.replace(PAIR, cpus=[], ordinals=[])
+FREE = msgspec.structs.replace(FILLED, binding="none")
+THREADS = msgspec.structs.replace(PAIR, name="same-core", binding="thread", cpus=[[0], [8]])
+NODES = Placement(name="2x2", nodes=2, ranks_per_node=2, binding="core", cpus=[[0], [1]], hosts=["n1", "n2"])
+
+
+@pytest.fixture(autouse=True)
+def eight_cores_of_two_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cpu in range(16):
+        siblings = tmp_path / f"cpu{cpu}/topology/thread_siblings_list"
+        siblings.parent.mkdir(parents=True)
+        siblings.write_text(f"{cpu % 8},{cpu % 8 + 8}\n", "ascii")
+    monkeypatch.setattr(pinning, "CPU_FOLDER", tmp_path)
+
+
+def facts(*cpus: str, hosts: Sequence[str] = (), sockets: Sequence[int] = ()) -> list[RankFact]:
+    """Return what ranks say of themselves, of one host unless they have several."""
+    return [
+        RankFact(rank=rank, host=hosts[rank] if hosts else platform.node(), cpu=0, cpus=text, clock="", libmpi="",
+                 socket=sockets[rank] if sockets else -1)
+        for rank, text in enumerate(cpus)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("placement", "cpus", "reason"),
+    [
+        (PAIR, ["0,8", "1,9"], ""),
+        (PAIR, ["0", "9"], ""),
+        (PAIR, ["1", "0"], "rank 0 may run on CPUs 1, CPUs 0,8 were asked for"),
+        (PAIR, ["0", "0-3"], "rank 1 may run on CPUs 0-3, CPUs 1,9 were asked for"),
+        (PAIR, ["0", ""], "rank 1 may run on CPUs , CPUs 1,9 were asked for"),
+        (THREADS, ["0", "8"], ""),
+        (THREADS, ["0", "0,8"], "rank 1 may run on CPUs 0,8, CPU 8 was asked for"),
+        (FILLED, ["0", "1"], ""),
+        (FILLED, ["0,8", "1,9"], ""),
+        (FILLED, ["0", "0-3"], "rank 1 may run on CPUs 0-3 and is not bound to one core"),
+        (FILLED, [""], "rank 0 may run on CPUs  and is not bound to one core"),
+        (FILLED, ["0,1", "2"], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
+        (FILLED, ["0", "1", "8"], "ranks 0 and 2 are bound to the same core (CPUs 0 and 8)"),
+        (FREE, ["0-7", "0-7"], ""),
+        (msgspec.structs.replace(PAIR, binding="none"), ["0-7", "0-7"], ""),
+    ],
+)
+def test_ranks_are_where_they_may_run(placement: Placement, cpus: list[str], reason: str) -> None:
+    crowd = msgspec.structs.replace(placement, ranks_per_node=len(cpus))
+    assert pinning.not_as_asked(crowd, facts(*cpus)) == (reason and f"not as asked: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("name", "sockets", "reason"),
+    [
+        ("sockets", [0, 1], ""),
+        ("sockets", [0, 0], "ranks 0 and 1 are on one socket, sockets asks for two"),
+        ("two-sockets", [1, 1], "ranks 0 and 1 are on one socket, two-sockets asks for two"),
+        ("sockets:2", [1, 1], "ranks 0 and 1 are on one socket, sockets:2 asks for two"),
+        ("socket", [0, 0], ""),
+        ("socket:2", [0, 1], "ranks 0 and 1 are on sockets 0 and 1, socket:2 asks for one"),
+        ("sockets", [-1, -1], ""),
+        ("1x2", [0, 0], ""),
+    ],
+)
+def test_ranks_are_on_the_sockets_that_are_asked_for(name: str, sockets: list[int], reason: str) -> None:
+    placement = msgspec.structs.replace(PAIR, name=name)
+    assert pinning.not_as_asked(placement, facts("0", "1", sockets=sockets)) == (reason and f"not as asked: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("cpus", "cores", "reason"),
+    [
+        (["0,64", "1,65"], [0, 1], ""),
+        (["0", "8"], [0, 8], ""),  # One core on this host, two there.
+        (["0-127", "0-127"], [0, 1], "rank 0 may run on CPUs 0-127 and is not bound to one core"),
+        (["0,1", "0,1"], [0, 1], "rank 0 may run on CPUs 0,1 and is not bound to one core"),
+        (["0,64", "0,64"], [0, 0], "ranks 0 and 1 are bound to the same core (CPUs 0,64 and 0,64)"),
+    ],
+)
+def test_cores_of_other_hosts_are_not_those_of_this_one(cpus: list[str], cores: list[int], reason: str) -> None:
+    ranks = [
+        msgspec.structs.replace(rank, cpu=core, core=core, socket=0)
+        for rank, core in zip(facts(*cpus, hosts=["elsewhere"] * 2), cores, strict=True)
+    ]
+    assert pinning.not_as_asked(FILLED, ranks) == (reason and f"not as asked: {reason}")
+
+
+@pytest.mark.parametrize(("to", "left"), [(64, False), (8, True)])
+def test_a_rank_of_another_host_stays_where_it_may_run(to: int, *, left: bool) -> None:
+    ranks = facts("0,64", "1,65", hosts=["elsewhere"] * 2)
+    assert pinning.left_its_seat(FILLED, ranks, f"rank 0 from CPU 0 to CPU {to}") == left
+
+
+def test_sockets_come_before_cpus_and_nodes_before_both() -> None:
+    sockets = msgspec.structs.replace(PAIR, name="sockets")
+    assert pinning.not_as_asked(sockets, facts("0", "0", sockets=[0, 0])) == (
+        "not as asked: ranks 0 and 1 are on one socket, sockets asks for two"
+    )
+    assert pinning.not_as_asked(sockets, facts("0", "0", sockets=[0, 0], hosts=["n1", "n2"])) == (
+        "not as asked: ranks 0 and 1 are on hosts n1 and n2, one was asked for"
+    )
+
+
+@pytest.mark.parametrize("binding", ["core", "none"])
+@pytest.mark.parametrize(
+    ("hosts", "reason"),
+    [
+        (["n1", "n1", "n2", "n2"], ""),
+        (["n2", "n2", "n1", "n1"], ""),
+        (["n1", "n1", "n1", "n1"], "ranks 0 and 2 are on host n1, two nodes were asked for"),
+        (["n1", "n2", "n1", "n2"], "ranks 0 and 1 are on hosts n1 and n2, one was asked for"),
+    ],
+)
+def test_ranks_fill_node_after_node(hosts: list[str], binding: str, reason: str) -> None:
+    placement = msgspec.structs.replace(NODES, binding=binding)
+    assert pinning.not_as_asked(placement, facts("0", "1", "0", "1", hosts=hosts)) == (
+        reason and f"not as asked: {reason}"
+    )
+
+
+def test_cpus_are_those_of_each_node() -> None:
+    hosts = ["n1", "n1", "n2", "n2"]
+    assert pinning.not_as_asked(NODES, facts("0", "1", "1", "0", hosts=hosts)) == (
+        "not as asked: rank 2 may run on CPUs 1, CPU 0 was asked for"
+    )
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def results(*moved: str) -> list[CaseResult]:
+    """Return a case for each text on who moved, and one that the library lacks."""
+    cases = campaigns.cases_of(sizes=[8 * number for number in range(1, 9)], lines=[("allreduce", "blocking")])
+    draw = campaigns.Draw(campaigns.alike, np.random.default_rng(1), (1.0,), 5)
+    ok = [draw.result(case, campaigns.Truth(), 1.0) for case in cases[: len(moved)]]
+    told = [msgspec.structs.replace(one, moved=text) for one, text in zip(ok, moved, strict=True)]
+    return [*told, CaseResult(case=cases[-1], status=CaseStatus.LACKING, reason="not in this library")]
+
+
+def elsewhere(case: Case, reason: str) -> CaseResult:
+    return CaseResult(case=case, status=CaseStatus.NOT_AS_ASKED, reason=reason)
+
+
+def test_ranks_that_sit_as_asked_keep_their_results() -> None:
+    rows = results("", "")
+    assert list(pinning.seated(PAIR, facts("0", "1"), rows)) == rows
+
+
+def test_a_launch_of_ranks_elsewhere_has_no_samples() -> None:
+    rows = results("", "rank 1 from CPU 3 to CPU 2")
+    reason = "not as asked: rank 1 may run on CPUs 2, CPUs 1,9 were asked for"
+    assert list(pinning.seated(PAIR, facts("0", "2"), rows)) == [
+        elsewhere(rows[0].case, reason),
+        elsewhere(rows[1].case, reason),
+        rows[2],
+    ]
+
+
+@pytest.mark.parametrize("placement", [PAIR, FILLED])
+def test_a_rank_that_left_its_core_ends_what_counts_of_its_launch(placement: Placement) -> None:
+    rows = results("", "rank 1 from CPU 1 to CPU 0", "")
+    assert list(pinning.seated(placement, facts("0", "1"), rows)) == [
+        rows[0],
+        elsewhere(rows[1].case, "not as asked: rank 1 from CPU 1 to CPU 0 while it was measured"),
+        elsewhere(rows[2].case, "not as asked: rank 1 from CPU 1 to CPU 0 in an earlier case"),
+        rows[3],
+    ]
+
+
+@pytest.mark.parametrize("placement", [PAIR, FILLED])
+def test_a_rank_may_change_threads_within_its_core(placement: Placement) -> None:
+    rows = results("rank 1 from CPU 1 to CPU 9")
+    assert list(pinning.seated(placement, facts("0", "1,9"), rows)) == rows
+
+
+def test_a_rank_of_another_node_sits_on_its_own_nodes_cpus() -> None:
+    rows = results("rank 3 from CPU 1 to CPU 0")
+    hosts = ["n1", "n1", "n2", "n2"]
+    (row, _) = pinning.seated(NODES, facts("0", "1", "0", "1", hosts=hosts), rows)
+    assert row == elsewhere(rows[0].case, "not as asked: rank 3 from CPU 1 to CPU 0 while it was measured")
+
+
+def test_ranks_that_are_not_bound_may_move() -> None:
+    rows = results("rank 1 from CPU 1 to CPU 0")
+    assert list(pinning.seated(FREE, facts("0-7", "0-7"), rows)) == rows

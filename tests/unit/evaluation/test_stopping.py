@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import fakes
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+from fakes.campaigns import Truth
+from scipy import stats
+
+from rankbench.evaluation import evaluate
+from rankbench.evaluation.stopping import decide
+from rankbench.language import render
+from rankbench.model import Comparison, Look, Plan, Stop, Summary
+from rankbench.plan import looks
+from rankbench.plan.reading import parse
+from rankbench.statistics.looks import Penalty
+from rankbench.verdict.interim import interim_looks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rankbench.campaign import Decision
+    from rankbench.model import Case
+    from rankbench.verdict.view import CampaignView
+
+
+FIRST_LOOK = [1.0] * 5
+LOOKS = looks(Stop())
+
+
+def plan(until: str) -> Plan:
+    return parse(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
+
+
+def comparison(low: float, high: float, different: bool) -> Comparison:
+    return Comparison(
+        case="c",
+        base="a",
+        other="b",
+        blocks=5,
+        ratio=(low + high) / 2,
+        low=low,
+        high=high,
+        p_value=0.5,
+        p_adjusted=0.5,
+        error=math.log(high / low) / 2 / float(stats.t.isf(Penalty(tuple(LOOKS), 5).nominal(0.05) / 2, 4)),
+        degrees=4,
+        different=different,
+        alike=low >= 1 / 1.03 and high <= 1.03,
+    )
+
+
+def summary(low_ns: float, high_ns: float, typical_ns: float = 100.0) -> Summary:
+    return Summary(
+        case="c",
+        candidate="a",
+        launches=5,
+        samples=500,
+        late=0,
+        overrun=0,
+        typical_ns=typical_ns,
+        low_ns=low_ns,
+        high_ns=high_ns,
+        coverage=0.95,
+        min_ns=90.0,
+        mean_ns=100.0,
+        p10_ns=95.0,
+        p90_ns=105.0,
+        p99_ns=110.0,
+        max_ns=120.0,
+    )
+
+
+def figures(*comparisons: Comparison, summaries: Sequence[Summary] = ()) -> Callable[[], CampaignView]:
+    return lambda: verdicts.view_of(campaigns.campaign(), summaries=summaries, comparisons=comparisons)
+
+
+def never() -> CampaignView:
+    raise AssertionError("this rule needs no figures, and reading every sample takes time")
+
+
+DIFFERENT = comparison(1.10, 1.30, different=True)
+ALIKE = comparison(0.98, 1.02, different=False)
+OPEN = comparison(0.99, 1.08, different=False)
+HOPELESS = msgspec.structs.replace(comparison(1.0, 1.06, different=False), blocks=49, degrees=30)
+
+
+def test_decided_stops_when_all_differ_or_are_alike() -> None:
+    answer = decide(plan("decided"), figures(DIFFERENT, msgspec.structs.replace(ALIKE, case="d")), FIRST_LOOK)
+    assert (answer.stop, render(answer.reason)) == (True, "2 of 2 cases are decided")
+    assert answer.look == Look(block=5, decided=["c", "d"], given_up=[], open={}, until=0, winners={})
+
+
+def test_decided_goes_on_with_what_is_open_and_may_be_decided() -> None:
+    others = [msgspec.structs.replace(one, case=case) for case, one in (("d", OPEN), ("e", HOPELESS))]
+    answer = decide(plan("decided"), figures(DIFFERENT, *others), FIRST_LOOK)
+    reason = "1 of 3 cases are decided, 1 would need more blocks than the plan has, 1 goes on, to block 49 as it looks"
+    assert (answer.stop, render(answer.reason)) == (False, reason)
+    assert answer.look is not None
+    assert (answer.look.open, answer.look.given_up, answer.look.until) == ({"d": ["a", "b"]}, ["e"], 49)
+
+
+def test_precision_counts_half_the_interval() -> None:
+    narrow, wide = summary(98.0, 102.0), summary(97.0, 102.0)
+    without = Summary(case="c", candidate="b", launches=0, samples=0, late=0, overrun=0, failures={"crashed": 5})
+    assert decide(plan("precision 2%"), figures(OPEN, summaries=[narrow]), FIRST_LOOK).stop
+    answer = decide(plan("precision 2%"), figures(summaries=[narrow, wide, without]), FIRST_LOOK)
+    assert (answer.stop, render(answer.reason)) == (False, "1 of 2 intervals are within ±2.00%")
+
+
+@pytest.mark.parametrize(("block_s", "stop"), [([20.0, 20.0], False), ([20.0, 20.0, 10.0], True), ([61.0], True)])
+def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop: bool) -> None:
+    assert decide(plan("time 1m"), never, block_s).stop is stop
+
+
+def test_blocks_stops_by_nothing_else() -> None:
+    assert decide(plan("blocks"), never, [1e9]).stop is False
+
+
+@pytest.mark.parametrize("until", ["decided", "answered", "precision 2%"])
+def test_a_campaign_looks_at_its_figures_now_and_then_only(until: str) -> None:
+    answer = decide(plan(until), never, [1.0] * 6)
+    assert (answer.stop, render(answer.reason)) == (False, "the next look is after block 7")
+
+
+def asked(tmp_path: Path, factors: dict[str, float], spread: float) -> Decision:
+    """Return what is decided of a campaign of five blocks whose launches scatter."""
+
+    def truth(candidate: str, _: Case) -> Truth:
+        return Truth(factor=factors[candidate], spread=spread, noise=0.001)
+
+    made = campaigns.make_campaign(
+        tmp_path / "c", truth, 5, candidates=list(factors), cases=verdicts.LINE, control=False
+    )
+    return decide(plan("answered"), lambda: evaluate(made), FIRST_LOOK)
+
+
+def test_answered_stops_when_nobody_can_take_less_over_all_cases(tmp_path: Path) -> None:
+    found = asked(tmp_path, {"alpha": 1.0, "beta": 1.2, "gamma": 1.0001}, spread=0.0005)
+    assert found.stop
+    assert render(found.reason) in {
+        f"over 3 cases {best} takes least; against 2 of 2 other candidates that is decided"
+        for best in ("alpha", "gamma")
+    }
+
+
+def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
+    found = asked(tmp_path, {"alpha": 1.0, "beta": 3.0, "gamma": 1.03}, spread=0.05)
+    assert not found.stop
+    assert render(found.reason).endswith("takes least; against 1 of 2 other candidates that is decided")
+
+
+@pytest.mark.parametrize(
+    ("stop", "numbers"),
+    [
+        (Stop(blocks_min=5, blocks_max=10, past=[4]), [4, 5, 7, 10]),
+        (Stop(blocks_min=5, blocks_max=15, past=[3, 4, 6]), [3, 4, 6, 7, 10, 15]),
+        (Stop(blocks_min=5, blocks_max=6, past=[5, 7, 9]), [5, 7, 9]),
+    ],
+)
+def test_looks_of_an_earlier_rule_count(stop: Stop, numbers: list[int]) -> None:
+    assert looks(stop) == numbers
+
+
+def test_an_extended_campaign_pays_for_what_was_seen() -> None:
+    """Also one of a fixed number of blocks, which looks once as long as nobody extends it."""
+    fixed = msgspec.structs.replace(plan("blocks"), stop=Stop(blocks_min=8, blocks_max=8, until="blocks"))
+    more = msgspec.structs.replace(fixed, stop=msgspec.structs.replace(fixed.stop, past=[4]))
+    levels = [float(Penalty(interim_looks(one), 8).nominal(0.05)) for one in (fixed, more)]
+    assert levels[0] == pytest.approx(0.05)
+    assert levels[1] < 0.05 / 1.1

@@ -1,0 +1,681 @@
+"""Figures of others as campaigns: a whole study in turns, plain files, and what is refused with nothing left of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fakes import imports, printed
+
+from rankbench import imports as imported
+from rankbench import store
+from rankbench.evaluation import evaluate
+from rankbench.imports import Part, Source, Wish
+from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError
+from rankbench.suites import Line, outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankbench.model import Summary
+    from rankbench.store import Store
+
+STUDY = printed.SAMPLES / "study"
+LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
+LATENCY = imports.latencies((0, 1.5), (8, 2.5))
+NOTE = "These figures were imported: rankbench did not make them, and knows of their runs what their files tell."
+APART = (
+    "Not all libraries took turns: what changed on the machine between their files counts as a difference between them."
+)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return the whole study."""
+    folder: Path = tmp_path_factory.mktemp("study")
+    return imported.make(Wish([Source(path) for path in sorted(STUDY.glob("*.out"))], LABELS), folder / "made")
+
+
+def file(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def make(folder: Path, *paths: Path, **wish: Any) -> Store:
+    return imported.make(Wish([Source(path) for path in paths], **wish), folder / "made")
+
+
+def refused(folder: Path, *sources: Path | Source, **wish: Any) -> str:
+    """Return why nothing is imported; nothing is left of it."""
+    named = [one if isinstance(one, Source) else Source(one) for one in sources]
+    with pytest.raises(RankbenchError) as error:
+        imported.make(Wish(named, **wish), folder / "made")
+    assert not (folder / "made").exists()
+    return str(error.value)
+
+
+def rows(made: Store, case: str) -> Iterator[tuple[str, int, str, str]]:
+    """Yield candidate, block, status and reason of the launches of a case, which is named by its beginning."""
+    for row in made.cases().sort("launch").iter_rows(named=True):
+        if row["case"].startswith(case):
+            yield row["candidate"], row["block"], row["status"], row["reason"]
+
+
+def values(made: Store, case: str) -> dict[str, list[float]]:
+    """Return the samples of a case by candidate, in the order of blocks."""
+    found: dict[str, list[float]] = {}
+    frame = made.samples().sort("block", "launch", "index").collect()
+    for name, key, time_ns in frame.select("candidate", "case", "time_ns").iter_rows():
+        if key.startswith(case):
+            found.setdefault(name, []).append(round(time_ns, 6))
+    return found
+
+
+def launches(made: Store, operation: str) -> list[Launch]:
+    """Return the launches that have rows of an operation."""
+    numbers = set(made.cases().filter(operation=operation)["launch"])
+    return [one for one in made.launches() if one.number in numbers]
+
+
+# --- the study --------------------------------------------------------------------------------------------------------
+
+
+def test_the_study_is_a_campaign_of_three_candidates_in_three_blocks(study: Store) -> None:
+    record = study.campaign
+    assert [one.name for one in record.candidates] == LABELS
+    assert [(one.name, one.family, one.source, one.prefix) for one in record.libraries] == [
+        (name, name, "imported", "") for name in LABELS
+    ]
+    assert record.plan.placements == [Placement(name="1x2", nodes=1, ranks_per_node=2, binding="none")]
+    assert (record.plan.stop.blocks_min, record.plan.stop.blocks_max, record.plan.control) == (3, 3, False)
+    assert (record.machine.host, record.machine.cores, record.receipts) == ("", 0, [])
+    assert {case.suite for case in record.cases} == {"osu"}
+    assert {case.ranks for case in record.cases} == {2}
+    assert len(record.operations) == 25
+
+
+def test_every_run_of_the_study_is_a_launch_in_its_round_and_place(study: Store) -> None:
+    """One of nine runs of one of 26 files is not there, since the file ends before it."""
+    made = study.launches()
+    assert [one.number for one in made] == [*range(1, 26 * 9)]
+    assert {(one.candidate, one.position) for one in made} == set(zip(LABELS, (0, 1, 2), strict=True))
+    assert [sum(one.block == block for one in made) for block in (1, 2, 3)] == [78, 78, 77]
+    assert {(one.exit_code, one.facts, one.state_reason) for one in made} == {(None, None, "imported")}
+
+
+BY_HAND = {
+    "osu-latency.blocking.0.": ([73530, 820, 810], [370, 100, 100], [210, 170, 360]),
+    "osu-latency.blocking.8.": ([840, 820, 800], [1180, 10120, 1040], [140, 120, 330]),
+    "osu-latency.blocking.4194304.": ([383460, 297490, 331050], [300150, 314830, 286960], [109140, 108570, 171420]),
+    "osu-barrier.blocking.0.": ([850, 870, 320], [580, 230, 220], [380, 200, 200]),
+    "osu-allreduce.blocking.1024.": ([350, 400, 390], [370, 620, 340], [490, 490, 370]),
+    "osu-cas_latency.blocking.8.": ([70, 100, 40], [30, 30, 30], [100, 80, 70]),
+}
+"""Of each library the three rounds, in nanoseconds, as its files have them in microseconds."""
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_times_are_those_of_the_files(study: Store, case: str) -> None:
+    assert values(study, case) == dict(zip(LABELS, BY_HAND[case], strict=True))
+
+
+def summaries(made: Store, case: str) -> dict[str, Summary]:
+    return {one.candidate: one for one in evaluate(made).verdict.summaries if one.case.startswith(case)}
+
+
+def test_means_least_and_most_are_those_that_the_study_would_plot(study: Store) -> None:
+    found = summaries(study, "osu-latency.blocking.8.")
+    told = {name: (one.launches, one.mean_ns, one.min_ns, one.max_ns, one.typical_ns) for name, one in found.items()}
+    assert told["MPICH"] == pytest.approx((3, 820, 800, 840, 820))
+    assert told["OpenMPI"] == pytest.approx((3, 12340 / 3, 1040, 10120, 1180))
+    assert told["IntelMPI"] == pytest.approx((3, 590 / 3, 120, 330, 140))
+
+
+def test_bandwidths_are_those_of_the_file(study: Store) -> None:
+    """Of messages of n bytes, n / time, in 10^6 bytes per second."""
+    for size, mpich, openmpi, intel in (
+        (8, (15.38, 15.95, 4.07), (76.67, 192.67, 185.82), (42.13, 1.89, 53.73)),
+        (1048576, (15182.88, 14453.33, 5081.57), (10698.65, 15125.38, 1862.10), (22616.71, 1160.67, 54306.40)),
+    ):
+        found = values(study, f"osu-bw.nonblocking.{size}.")
+        rates = {name: [1e3 * size / time_ns for time_ns in own] for name, own in found.items()}
+        assert rates["MPICH"] == pytest.approx(mpich)
+        assert rates["OpenMPI"] == pytest.approx(openmpi)
+        assert rates["IntelMPI"] == pytest.approx(intel)
+
+
+def test_columns_of_an_overlap_are_kept_and_its_parts_are_told(study: Store) -> None:
+    frame = study.cases().filter(operation="osu-ibcast", size_bytes=16384, candidate="IntelMPI", block=1)
+    (row,) = frame.iter_rows(named=True)
+    assert row["case"] == "osu-ibcast.nonblocking.16384.byte.1x2.library-barrier.quantity=overlap"
+    assert (row["pure_ns"], row["compute_ns"]) == pytest.approx((1620, 1980))
+    assert json.loads(row["printed"]) == {
+        "Overall(us)": 2.65,
+        "Compute(us)": 1.98,
+        "Pure Comm.(us)": 1.62,
+        "Overlap(%)": 58.37,
+    }
+    assert values(study, row["case"])["IntelMPI"] == pytest.approx([2650, 2580])
+
+
+def test_columns_beside_a_value_are_kept(study: Store) -> None:
+    frame = study.cases().filter(operation="osu-mbw_mr", size_bytes=8, candidate="MPICH", block=1)
+    assert [json.loads(text) for text in frame["printed"]] == [{"MB/s": 15.8, "Messages/s": 1974959.37}]
+
+
+def test_a_file_without_figures_is_launches_that_printed_nothing(study: Store) -> None:
+    nothing = [one for one in study.launches() if one.reason == "printed nothing"]
+    assert [(one.candidate, one.block, one.status) for one in nothing] == [
+        (name, block, LaunchStatus.CRASHED) for block in (1, 2, 3) for name in LABELS
+    ]
+    assert {one.log.partition(":")[0] for one in nothing} == {str(STUDY / "iallreduce.out")}
+    assert all(case.operation != "osu-iallreduce" for case in study.campaign.cases)
+
+
+def test_what_a_cut_file_lacks_is_told(study: Store) -> None:
+    """The last run but one of nine is whole, and the last is not there."""
+    found = list(rows(study, "osu-ibcast.nonblocking.65536."))
+    assert [(name, block) for name, block, *_ in found] == [
+        (name, block) for block in (1, 2, 3) for name in LABELS if (block, name) != (3, "IntelMPI")
+    ]
+    assert {(status, reason) for *_, status, reason in found} == {("ok", "")}
+
+
+def test_a_run_that_ended_early_has_rows_for_what_it_lacks(study: Store) -> None:
+    lacks = "the output ends before it"
+    assert list(rows(study, "osu-latency_mt.blocking.8.")) == [
+        ("MPICH", 1, "ok", ""),
+        ("OpenMPI", 1, "ok", ""),
+        ("IntelMPI", 1, "not-run", lacks),
+        ("MPICH", 2, "ok", ""),
+        ("OpenMPI", 2, "not-run", lacks),
+        ("IntelMPI", 2, "ok", ""),
+        ("MPICH", 3, "ok", ""),
+        ("OpenMPI", 3, "not-run", lacks),
+        ("IntelMPI", 3, "ok", ""),
+    ]
+    told = [(one.candidate, one.block, one.status, one.reason) for one in launches(study, "osu-latency_mt")]
+    assert [one for one in told if one[2] != LaunchStatus.OK] == [
+        ("IntelMPI", 1, LaunchStatus.CRASHED, "printed nothing after 2 B"),
+        ("OpenMPI", 2, LaunchStatus.CRASHED, "printed nothing after 0 B"),
+        ("IntelMPI", 2, LaunchStatus.CRASHED, "printed nothing after 32 B"),
+        ("OpenMPI", 3, LaunchStatus.CRASHED, "printed nothing after 2 B"),
+        ("IntelMPI", 3, LaunchStatus.CRASHED, "printed nothing after 8 B"),
+    ]
+
+
+def test_what_stands_among_figures_is_in_the_launch_s_log(study: Store) -> None:
+    log = next(one.log for one in launches(study, "osu-latency_mt") if one.candidate == "IntelMPI")
+    assert log.splitlines()[:3] == [
+        f"{STUDY / 'latency_mt.out'}:66",
+        "===================================================================================",
+        "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+    ]
+
+
+BAD = "'BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES' (and 5 lines more)"
+
+
+def test_notes_tell_what_was_found(study: Store) -> None:
+    first, nothing, cut, threads, harmless, guess = study.campaign.notes
+    assert first == NOTE
+    assert nothing.startswith(
+        "iallreduce.out: no figures in it; iallreduce.err beside it says: [proxy:0@vm] HYDU_create"
+    )
+    assert nothing.endswith("osu_iallreduce (No such file or directory) (and 25 lines more)")
+    assert cut == "ibcast.out: ends without 'done', in round 3, with OpenMPI"
+    assert threads == "latency_mt.out: " + "; ".join(
+        [
+            "line 66: IntelMPI printed nothing after 2 B in round 1",
+            f"line 73: among the figures of IntelMPI: {BAD}",
+            "line 117: OpenMPI printed nothing after 0 B in round 2",
+            "line 124: IntelMPI printed nothing after 32 B in round 2",
+            f"line 135: among the figures of IntelMPI: {BAD}",
+            "line 179: OpenMPI printed nothing after 2 B in round 3",
+            "line 188: IntelMPI printed nothing after 8 B in round 3",
+            f"line 197: among the figures of IntelMPI: {BAD}",
+        ]
+    )
+    assert re.match(r"The number of ranks of \d+ runs is a guess: ", guess)
+    assert harmless == (
+        "8 files are whole although errors lie beside them; such as acc_latency.out: acc_latency.err beside it says: "
+        "[vm:22771] /openmpi-5.0.11/ompi/mca/osc/ucx/osc_ucx_component.c:375  Error: OSC UCX component priority set "
+        "inside component query failed (and 143 lines more)"
+    )
+
+
+def test_each_file_is_told_with_its_digest_and_tool(study: Store) -> None:
+    told = {one.file: one for one in study.campaign.imported}
+    assert list(told) == [str(path) for path in sorted(STUDY.glob("*.out"))]
+    path = STUDY / "latency.out"
+    one = told[str(path)]
+    assert (one.sha256, one.tools, one.said) == (
+        hashlib.sha256(path.read_bytes()).hexdigest(),
+        ["OSU micro-benchmarks 5.3"],
+        [],
+    )
+    assert told[str(STUDY / "iallreduce.out")].tools == []
+
+
+def test_the_campaign_can_be_opened_again(study: Store) -> None:
+    assert store.open(study.folder).campaign == study.campaign
+
+
+def test_errors_can_be_taken_seriously(tmp_path: Path) -> None:
+    for name in ("cas_latency", "barrier"):
+        shutil.copy(STUDY / f"{name}.out", tmp_path)
+        shutil.copy(STUDY / f"{name}.err", tmp_path)
+    made = make(tmp_path, tmp_path / "cas_latency.out", tmp_path / "barrier.out", labels=LABELS, strict_errors=True)
+    assert [case.operation for case in made.campaign.cases] == ["osu-barrier"]
+    assert len(made.launches()) == 9
+    (left_out,) = [one for one in made.campaign.imported if one.said]
+    assert left_out.said[0] == "left out"
+    assert left_out.said[1].startswith("cas_latency.err beside it says: [vm:")
+    assert made.campaign.notes[1].startswith("cas_latency.out: left out; cas_latency.err beside it says: [vm:")
+
+
+# --- libraries in turns -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_s_own_names_are_taken_where_none_are_given(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert [one.name for one in make(tmp_path, path).campaign.candidates] == ["A", "B"]
+
+
+def test_names_that_are_given_count_more_than_those_in_the_file(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert [one.name for one in make(tmp_path, path, labels=["C", "D"]).campaign.candidates] == ["C", "D"]
+
+
+def test_as_many_names_as_libraries(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert refused(tmp_path, path, labels=LABELS) == (
+        f"{path}: 2 libraries take turns in it, and --labels names 3: MPICH, OpenMPI, IntelMPI"
+    )
+
+
+def test_names_in_another_order_than_the_file_s(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert refused(tmp_path, path, labels=["B", "A"]) == (
+        f"{path}:1: headed A, where --labels has B; name them in the file's order"
+    )
+
+
+def test_a_file_that_does_not_name_its_libraries(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", f"{LATENCY}---\n{LATENCY}done\n")
+    assert refused(tmp_path, path) == (f"{path}:1: does not tell which library this is; name them all: --labels A,B")
+    assert [one.name for one in make(tmp_path, path, labels=["A", "B"]).campaign.candidates] == ["A", "B"]
+
+
+def test_one_library_s_name_is_none_for_those_that_take_turns(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", imports.in_turns([{"A": LATENCY, "B": LATENCY}]))
+    assert refused(tmp_path, Source(path, "C")) == (
+        f"{path}: 2 libraries take turns in it, and C is the name of one; name them all: --labels A,B"
+    )
+
+
+def test_rounds_of_one_library_can_have_its_name(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", f"{LATENCY}===\n{LATENCY}done\n")
+    made = imported.make(Wish([Source(path, "C")]), tmp_path / "made")
+    assert values(made, "osu-latency.blocking.8.") == {"C": [2500, 2500]}
+
+
+def test_a_library_that_printed_something_else_has_rows_that_say_so(tmp_path: Path) -> None:
+    text = imports.in_turns([{"A": LATENCY, "B": "mpiexec: command not found\n"}, {"A": LATENCY, "B": LATENCY}])
+    made = make(tmp_path, file(tmp_path, "a.out", text))
+    assert list(rows(made, "osu-latency.blocking.8.")) == [
+        ("A", 1, "ok", ""),
+        ("B", 1, "crashed", "printed 'mpiexec: command not found'"),
+        ("A", 2, "ok", ""),
+        ("B", 2, "ok", ""),
+    ]
+    (crashed,) = [one for one in made.launches() if one.status == LaunchStatus.CRASHED]
+    assert crashed.reason == "printed 'mpiexec: command not found' and no figures"
+    assert made.campaign.notes[1:] == [
+        "a.out: line 12: B printed 'mpiexec: command not found' and no figures in round 1"
+    ]
+
+
+def test_a_run_of_two_benchmarks_that_ended_in_one_lacks_nothing_of_the_other(tmp_path: Path) -> None:
+    barrier = imports.osu(imports.BARRIER) + "             0.85\n"
+    whole, cut = LATENCY + barrier, imports.latencies((0, 1.5)) + barrier
+    made = make(tmp_path, file(tmp_path, "a.out", imports.in_turns([{"A": whole, "B": cut}])))
+    assert [status for *_, status, _ in rows(made, "osu-barrier")] == ["ok", "ok"]
+    assert [status for *_, status, _ in rows(made, "osu-latency.blocking.8.")] == ["ok", "not-run"]
+    assert made.cases().height == 6
+
+
+def test_hosts_tell_where_ranks_were(tmp_path: Path) -> None:
+    text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2"])
+    made = make(tmp_path, file(tmp_path, "a.out", text))
+    assert made.campaign.plan.placements == [Placement(name="2x1", nodes=2, ranks_per_node=1, binding="none")]
+
+
+def test_hosts_of_another_number_than_the_ranks_tell_nothing(tmp_path: Path) -> None:
+    text = imports.in_turns([{"A": LATENCY}, {"A": LATENCY}], hosts=["n1", "n2", "n3"])
+    made = make(tmp_path, file(tmp_path, "a.out", text))
+    assert [one.name for one in made.campaign.plan.placements] == ["ranks-2"]
+
+
+# --- plain files ------------------------------------------------------------------------------------------------------
+
+
+def test_a_plain_file_is_of_the_library_that_its_folder_is_called_by(tmp_path: Path) -> None:
+    made = make(tmp_path, file(tmp_path, "mpich/latency.txt", LATENCY))
+    assert [one.name for one in made.campaign.candidates] == ["mpich"]
+    assert made.campaign.notes == [NOTE]
+
+
+def test_a_plain_file_is_of_the_library_that_is_said(tmp_path: Path) -> None:
+    made = imports.campaign(tmp_path, {"A": [LATENCY], "B": [LATENCY]})
+    assert [one.name for one in made.campaign.candidates] == ["A", "B"]
+    assert made.campaign.notes == [NOTE, APART]
+
+
+def test_files_of_the_same_benchmark_are_blocks(tmp_path: Path) -> None:
+    made = imports.campaign(
+        tmp_path, {name: [imports.latencies((8, 1 + shift), (16, 2)) for shift in shifts] for name, shifts in SHIFTS}
+    )
+    assert values(made, "osu-latency.blocking.8.") == {"A": [1000, 1500, 1250], "B": [1750, 2000]}
+    assert [(one.candidate, one.block) for one in made.launches()] == [("A", 1), ("A", 2), ("A", 3), ("B", 1), ("B", 2)]
+    assert made.campaign.plan.stop.blocks_max == 3
+
+
+SHIFTS = (("A", (0.0, 0.5, 0.25)), ("B", (0.75, 1.0)))
+
+
+def test_two_benchmarks_of_one_file_are_of_one_block(tmp_path: Path) -> None:
+    made = imports.campaign(tmp_path, {"A": [LATENCY + imports.osu(imports.BANDWIDTH, (8, 4.0))]})
+    assert [(one.block, one.position) for one in made.launches()] == [(1, 0), (1, 0)]
+    assert values(made, "osu-bw.nonblocking.8.") == {"A": [2000]}
+
+
+def test_names_of_turns_do_not_fit_a_plain_file(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.txt", LATENCY)
+    assert refused(tmp_path, path, labels=["A"]) == (
+        f"{path}: libraries do not take turns in it, as --labels says; name its own: LABEL={path}"
+    )
+
+
+def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.txt", LATENCY)
+    assert refused(tmp_path, path, Source(tmp_path / "." / "a.txt", "B")) == (
+        f"{path}: named twice; its figures are of one run"
+    )
+
+
+def test_a_size_that_stands_twice_in_a_table(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.txt", imports.latencies((8, 1.0), (16, 1.0), (8, 1.0)))
+    assert refused(tmp_path, path) == f"{path}:6: osu-latency of 8 B a second time in one table"
+
+
+def test_errors_beside_a_whole_file_are_told(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.txt", LATENCY)
+    file(tmp_path, "a.stderr", "\n---\nwarning: no fast network\n")
+    file(tmp_path, "a.err", "\n")
+    made = make(tmp_path, path)
+    assert made.campaign.imported[0].said == ["a.stderr beside it says: warning: no fast network"]
+    assert made.campaign.notes[1:] == [
+        "1 file is whole although errors lie beside it: a.txt: a.stderr beside it says: warning: no fast network"
+    ]
+
+
+def test_what_is_printed_as_nought_is_a_row_without_a_figure(tmp_path: Path) -> None:
+    made = imports.campaign(tmp_path, {"A": [imports.latencies((0, 0.0), (8, 1.5))]})
+    assert list(rows(made, "osu-latency.blocking.0.")) == [
+        ("A", 1, "below-the-last-digit-printed", "printed as 0: below the last digit printed")
+    ]
+    assert values(made, "osu-latency.blocking.0.") == {}
+    assert list(rows(made, "osu-latency.blocking.8.")) == [("A", 1, "ok", "")]
+
+
+def test_ranks_are_as_said_where_no_file_tells_them(tmp_path: Path) -> None:
+    barrier = imports.osu(imports.BARRIER) + "             0.85\n"
+    text = {"A": [barrier]}
+    assert imports.campaign(tmp_path, text).campaign.plan.placements == [
+        Placement(name="not-told", nodes=1, ranks_per_node=0, binding="none")
+    ]
+    shutil.rmtree(tmp_path / "made")
+    made = imports.campaign(tmp_path, text, ranks=48)
+    assert made.campaign.plan.placements == [Placement(name="ranks-48", nodes=1, ranks_per_node=48, binding="none")]
+    assert [case.ranks for case in made.campaign.cases] == [48]
+
+
+# --- several tools ----------------------------------------------------------------------------------------------------
+
+
+def test_files_of_two_tools_are_one_campaign(tmp_path: Path) -> None:
+    """IMB's ping-pong of 8 bytes takes 0.84 µs in its file; OSU's default files have it in three repetitions."""
+    pingpong = Source(printed.SAMPLES / "imb" / "IMB-MPI1.PingPong.txt", "mpich")
+    osu = [Source(DEFAULT / f"osu_latency.default.rep{number}.txt", "mpich") for number in range(3)]
+    made = imported.make(Wish([pingpong, *osu]), tmp_path / "made")
+    assert [one.foreign.suite for one in made.campaign.operations if one.foreign] == ["imb", "osu"]
+    assert values(made, "imb-mpi1-pingpong.blocking.8.") == {"mpich": [840]}
+    assert values(made, "osu-latency.blocking.8.") == {"mpich": EIGHT}
+    assert made.campaign.imported[0].tools == ["Intel MPI Benchmarks 2021.11"]
+    assert {(case.suite, case.placement, case.ranks) for case in made.campaign.cases} == {
+        ("imb", "ranks-2", 2),
+        ("osu", "ranks-2", 2),
+    }
+    facts = made.campaign.imported[0].facts
+    assert facts["command"] == "/opt/bench/IMB-MPI1 PingPong -msglog 16 -iter 200 -time 1"
+    assert made.launches()[0].command == facts["command"].split()
+
+
+DEFAULT = printed.SAMPLES / "osu-7.4" / "default"
+EIGHT = [
+    1000 * float(line.split()[1])
+    for number in range(3)
+    for line in (DEFAULT / f"osu_latency.default.rep{number}.txt").read_text().splitlines()
+    if line.split()[:1] == ["8"]
+]
+
+
+def test_options_that_all_runs_share_are_usual_and_others_are_of_the_case(tmp_path: Path) -> None:
+    head = "# OSU MPI_Put Latency Test v5.3\n# Window creation: MPI_Win_allocate\n# Synchronization: {}\n"
+    head += "# Size          Latency (us)\n"
+    texts = [imports.osu(head.format(one), (8, 1.5)) for one in ("MPI_Win_flush", "MPI_Win_fence")]
+    made = imports.campaign(tmp_path, {"A": texts})
+    (operation,) = made.campaign.operations
+    usual = {option.name: option.usual for option in operation.options}
+    assert "MPI_Win_allocate" in usual.values()
+    assert [list(case.options.values()) for case in made.campaign.cases] == [["MPI_Win_flush"], ["MPI_Win_fence"]]
+    assert [one.block for one in made.launches()] == [1, 1]
+
+
+def test_starts_of_cases_are_explained(tmp_path: Path) -> None:
+    made = imports.campaign(tmp_path, {"A": [LATENCY]})
+    assert [(one.name, one.help) for one in made.campaign.starts] == [
+        ("none", "calls follow each other, after one barrier at most")
+    ]
+
+
+NO_TABLES = r"empty|the output of no benchmark that is known \(allowed: .*\)|[\w -]+: no table in it"
+RECORDED = {
+    "osu-5.3": 700,
+    "osu-7.4": 1400,
+    "imb": 2100,
+    "mpbench": 400,
+    "mpiperf": 1300,
+    "reprompi": 600,
+    "skampi": 1200,
+}
+"""Rows that there are at least, by tool."""
+
+
+@pytest.mark.parametrize("tool", RECORDED)
+def test_every_recorded_file_is_rows_or_has_no_table(tool: str) -> None:
+    """No case of a file stands twice in a block, and each has a figure or a reason."""
+    count = 0
+    for path in printed.files(tool):
+        wish = Wish([Source(path, "A")])
+        try:
+            parts = imported.in_blocks(imported.read(wish, wish.sources[0]).parts)
+        except RankbenchError as error:
+            assert re.fullmatch(NO_TABLES, str(error).removeprefix(f"{path}: "))
+            continue
+        operations = imported.with_usual([part.table for part in parts if part.table])
+        found = [(part.block, row) for part in parts for row in imported.results(part, wish, operations)]
+        keys = [(block, row.case.key) for block, row in found]
+        assert len(set(keys)) == len(keys)
+        assert all(bool(row.series) == (row.reason == "") for _, row in found)
+        count += len(found)
+    assert count >= RECORDED[tool]
+
+
+# --- nothing half imported --------------------------------------------------------------------------------------------
+
+
+def test_one_damaged_file_of_several_leaves_nothing(tmp_path: Path) -> None:
+    good = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
+    bad = file(tmp_path, "bad.txt", LATENCY.replace("2.50", "nan"))
+    message = refused(tmp_path, *good[:2], bad, good[2])
+    assert message == f"{bad}:5: Avg Latency(us) is 'nan'; a number from 0 would be right"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.txt", "1.txt", "2.txt", "bad.txt"]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    assert refused(tmp_path, path) == f"{path}: cannot be read (No such file or directory)"
+
+
+def test_figures_that_are_not_there(tmp_path: Path) -> None:
+    path = file(tmp_path, "a.out", imports.in_turns([{"A": "", "B": ""}]))
+    assert refused(tmp_path, path) == f"{path}: no figures in it"
+    other = file(tmp_path, "b.txt", "")
+    assert refused(tmp_path, other) == f"{other}: empty"
+    assert refused(tmp_path, other, path) == f"no figures in any of 2 files; of the first: {other}: empty"
+
+
+def test_files_without_figures_are_told_and_left_out(tmp_path: Path) -> None:
+    """A folder of outputs has some that a job never wrote, and others that no benchmark did."""
+    paths = [file(tmp_path, "a.txt", LATENCY), file(tmp_path, "b.txt", ""), file(tmp_path, "c.txt", "Hello\n")]
+    made = make(tmp_path, *paths)
+    assert [one.said for one in made.campaign.imported][:2] == [[], ["no figures in it: empty"]]
+    assert made.campaign.notes[1:3] == [
+        "b.txt: no figures in it: empty",
+        "c.txt: no figures in it: the output of no benchmark that is known",
+    ]
+    assert made.campaign.imported[2].said[0].startswith("no figures in it: the output of no benchmark that is known")
+
+
+def test_errors_while_storing_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Store, launch: Launch, _results: object) -> None:
+        if launch.number == 2:
+            raise RankbenchError("no space left")
+
+    monkeypatch.setattr(store.Store, "append", full)
+    paths = [file(tmp_path, f"{number}.txt", LATENCY) for number in range(3)]
+    assert refused(tmp_path, *paths) == "no space left"
+
+
+def test_a_campaign_that_is_there_is_not_touched(tmp_path: Path) -> None:
+    made = make(tmp_path, file(tmp_path, "a.txt", LATENCY))
+    before = {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
+    with pytest.raises(RankbenchError) as error:
+        make(tmp_path, file(tmp_path, "b.txt", LATENCY))
+    assert str(error.value) == THERE.format(made.folder)
+    assert {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()} == before
+
+
+THERE = "{}: holds a campaign already; choose another --name, or remove the folder"
+
+
+def test_no_run_of_the_study_is_lost_or_doubled(study: Store) -> None:
+    """Every row that is well has its sample, and no case has two of one candidate in a block."""
+    frame = study.cases()
+    keys = frame.select("block", "candidate", "case")
+    assert keys.n_unique() == keys.height
+    well = frame.filter(status=CaseStatus.OK)
+    assert study.samples().collect().height == well.height == well["valid"].sum()
+
+
+# --- how many ranks ---------------------------------------------------------------------------------------------------
+
+BARRIERS = imports.osu(imports.BARRIER) + "  0.85\n"
+
+
+def with_hosts(folder: Path, hosts: Sequence[str], **wish: int) -> Store:
+    """Import two rounds of a collective, with the names of hosts before each run."""
+    text = imports.in_turns([{"A": BARRIERS}, {"A": BARRIERS}], hosts=hosts)
+    return imported.make(Wish([Source(file(folder, "a.out", text))], **wish), folder / "made")  # type: ignore[arg-type]
+
+
+def test_a_lone_host_name_is_questioned(tmp_path: Path) -> None:
+    record = with_hosts(tmp_path, ["n1"]).campaign
+    assert [case.ranks for case in record.cases] == [1]
+    assert record.notes[-1] == (
+        "Only 1 rank by the names of hosts: a.out, line 5, osu-barrier, and 1 more; a call of 1 rank moves nothing. "
+        "If a host's name stands there once for several ranks, import again with --ranks N."
+    )
+
+
+def test_what_the_user_says_wins_over_names_of_hosts(tmp_path: Path) -> None:
+    record = with_hosts(tmp_path, ["n1"], ranks=8).campaign
+    assert [(case.ranks, case.placement) for case in record.cases] == [(8, "ranks-8")]
+    assert len(record.notes) == 1
+
+
+def test_names_of_hosts_that_agree_with_the_user_say_where(tmp_path: Path) -> None:
+    record = with_hosts(tmp_path, ["n1", "n2"], ranks=2).campaign
+    assert [case.placement for case in record.cases] == ["2x1"]
+
+
+def test_a_guess_is_reported_as_one(tmp_path: Path) -> None:
+    assert with_hosts(tmp_path, ["n1", "n2"]).campaign.notes[-1] == (
+        "The number of ranks of 2 runs is a guess: a line with a host's name before a run counts as a rank. If it is "
+        "wrong, import again with --ranks N."
+    )
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("in_turns", [True, False])
+def test_a_damaged_row_and_an_absurd_value_are_errors(tmp_path: Path, *, in_turns: bool) -> None:
+    for row, words in (("O24  0.55\n", "'O24' is no number"), ("16  1e308\n", "is 1e+308, expected a time below")):
+        text = imports.latencies((8, 1.5), (16, 1.6)) + row
+        text = imports.in_turns([{"A": text}]) if in_turns else text
+        with pytest.raises(RankbenchError, match=re.escape(words)):
+            make(tmp_path, file(tmp_path, "a.txt", text))
+
+
+def test_noise_with_a_digit_is_reported(tmp_path: Path) -> None:
+    text = imports.latencies((8, 1.5)) + "?? 16  1.7\n" + "32  1.60\n"
+    assert any("'?? 16  1.7'" in note for note in make(tmp_path, file(tmp_path, "a.txt", text)).campaign.notes)
+
+
+def test_an_unknown_synchronisation_of_reprompi_is_not_told(tmp_path: Path) -> None:
+    sample = next(path for path in sorted((printed.SAMPLES / "reprompi").rglob("*")) if "#@procsync=" in text_of(path))
+    text = re.sub(r"(?m)^#@procsync=.*$", "#@procsync=quantum", text_of(sample))
+    made = make(tmp_path, file(tmp_path, "a.txt", text))
+    assert {case.start for case in made.campaign.cases} == {"not-told"}
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
+
+
+def test_repeated_tables_get_a_block_each_in_few_steps() -> None:
+    """What is counted are look-ups of blocks that are taken: of 2000 tables they were two million."""
+    looked_up = 0
+
+    class Label(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            nonlocal looked_up
+            looked_up += 1
+            return super().__hash__()
+
+    run = outputs.read("x", iter([Line(number, one) for number, one in enumerate(LATENCY.splitlines(), 1)])).runs[0]
+    parts = [Part(Label("A"), 1, Path("x"), run, run.tables[0])] * 2000
+    assert [part.block for part in imported.in_blocks(parts)] == list(range(1, 2001))
+    assert looked_up < 20 * 2000

@@ -1,0 +1,81 @@
+"""How cases are called: nothing that tells two of them apart is left out."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from fakes import kinds
+from fakes.verdicts import view_of
+
+from rankbench.model import Case, CaseVerdict, Memory
+from rankbench.verdict import case_labels
+
+PUT = kinds.case("put", 8)
+FENCED = kinds.case("put", 8, allocation="create", epoch="fence")
+
+
+def name(case: Case) -> str:
+    return case_labels.full(case, kinds.BY_NAME[case.operation])
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        (PUT, "put 8 B"),
+        (FENCED, "put 8 B, allocation=create, epoch=fence"),
+        (kinds.case("put", 8, datatype="vector", epoch="fence"), "put 8 B, vector, epoch=fence"),
+        (msgspec.structs.replace(FENCED, memory=Memory(cache="cold")), "put 8 B, cold, allocation=create, epoch=fence"),
+        (kinds.case("allreduce", 65536, "nonblocking", quantity="overlap"),
+         "allreduce nonblocking 64 KiB, quantity=overlap"),
+        (kinds.case("pingpong", 8), "pingpong 8 B"),
+        (kinds.case("pingpong", 8, from_="2"), "pingpong 8 B, from=2, to=1"),
+    ],
+)  # fmt: skip
+def test_a_case_is_called_by_all_that_is_unusual_of_it(case: Case, told: str) -> None:
+    assert name(case) == told
+
+
+def test_no_two_cases_have_one_name_or_one_key() -> None:
+    assert len({name(case) for case in kinds.CASES}) == len(kinds.CASES)
+    assert len({case.key for case in kinds.CASES}) == len(kinds.CASES)
+
+
+def test_a_line_is_what_differs_in_size_only() -> None:
+    keys = [case_labels.line_key(case) for case in kinds.PUTS]
+    assert keys == [key for key in dict.fromkeys(keys) for _ in kinds.SIZES]
+    assert list(dict.fromkeys(keys)) == [
+        "put.blocking.byte.1x4.window",
+        "put.blocking.byte.1x4.window.allocation=create.epoch=fence",
+        "put.blocking.vector.1x4.window",
+    ]
+
+
+def test_names_with_commas_are_divided_by_what_is_in_none_of_them() -> None:
+    assert case_labels.joined(["put 8 B", "get 8 B"]) == "put 8 B, get 8 B"
+    assert case_labels.joined([name(FENCED), "get 8 B"]) == "put 8 B, allocation=create, epoch=fence; get 8 B"
+
+
+def test_pairs_of_ranks_are_found_where_there_are_several() -> None:
+    assert case_labels.between_pairs(kinds.CASES) == {case.key for case in kinds.PAIRS}
+    assert case_labels.between_pairs([*kinds.PUTS, kinds.case("pingpong", 8, to="3")]) == set()
+    ends = [case_labels.ends(case, kinds.BY_NAME["pingpong"]) for case in kinds.PAIRS]
+    assert ends == [(first, second) for first in range(4) for second in range(4) if first != second]
+
+
+def titles(cases: list[Case]) -> dict[str, list[int]]:
+    """Return the sizes of the lines of a campaign by the titles that sentences give them."""
+    verdicts = [CaseVerdict(case=case, ranking=[], winners=[], margin=1.0) for case in cases]
+    view = view_of(kinds.record("made", cases), verdicts)
+    return {title: [one.case.size_bytes for one in line] for title, line in view.lines()}
+
+
+def test_sentences_name_lines_by_what_is_unusual_and_pairs_together() -> None:
+    assert titles(kinds.CASES) == {
+        "allreduce nonblocking (overall time)": [8, 65536],
+        "message-rate": [8],
+        "message-rate (window=1)": [8],
+        "pingpong between pairs of ranks": [8] * 12,
+        "put": [8, 65536],
+        "put (allocation=create, epoch=fence)": [8, 65536],
+        "put (vector)": [8, 65536],
+    }
