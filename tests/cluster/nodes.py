@@ -93,7 +93,7 @@ def launch(
     )
     clocks = ",".join(map(str, clocks_ns))
     own_clock = ["bash", "-c", OWN_CLOCK, f"{nodes.folder}/timens_exec", clocks] if clocks_ns else []
-    line = libraries.family_of(library).launch_line(library, placement, {}, [*own_clock, *map(str, program)])
+    line = libraries.find_family(library).make_launch_line(library, placement, {}, [*own_clock, *map(str, program)])
     return nodes.run(line.arguments, {**line.environment, **ROOT})
 
 

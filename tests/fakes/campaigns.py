@@ -146,7 +146,7 @@ def make_campaign(
     draw = Draw(truth, np.random.default_rng(seed), states, samples)
     numbers = itertools.count(1)
     for block, position, name, place in turns(record, launches):
-        turn = [case for case in plan.case_order(seed, block, wanted) if case.placement == place]
+        turn = [case for case in plan.draw_case_order(seed, block, wanted) if case.placement == place]
         for part in launches_of(draw.results(block, name, turn)):
             launched = launch(next(numbers), block, position, name, place, part[-1].status)
             before, after = map(state, exchange_ns(name, block))
@@ -158,7 +158,7 @@ def turns(record: Campaign, blocks: int) -> Iterator[tuple[int, int, str, str]]:
     """Yield block, position, candidate and placement in the order in which rankbench would launch them."""
     names = [candidate.name for candidate in record.candidates]
     for block in range(1, blocks + 1):
-        for position, name in enumerate(plan.block_order(record.seed, block, names)):
+        for position, name in enumerate(plan.draw_block_order(record.seed, block, names)):
             for placement in record.plan.placements:
                 yield block, position, name, placement.name
 

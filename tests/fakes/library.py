@@ -72,7 +72,7 @@ def make(prefix: Path, version: str, **behaviour: object) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.format(prefix=prefix, version=version, python=sys.executable, core=HERE))
         path.chmod(0o755)
-    calls = missing.used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
+    calls = missing.find_used(path.read_text() for path in (REPOSITORY / "core").rglob("*.c"))
     (prefix / "include").mkdir()
     (prefix / "include/mpi.h").write_text("".join(f"int {call}(void);\n" for call in sorted(calls)))
     behave(prefix, **behaviour)

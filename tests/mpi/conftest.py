@@ -42,4 +42,4 @@ def home() -> Path:
 @pytest.fixture(scope="session")
 def reach(home: Path) -> list[Library]:
     """Return every library in reach, the wheels among them."""
-    return libraries.find(libraries.everywhere(home))
+    return libraries.find(libraries.make_search(home))

@@ -72,7 +72,7 @@ def launch_real(library: Library, home: Path, folder: Path, ranks: int, *argumen
     placement = Placement(name="here", nodes=1, ranks_per_node=ranks, binding="none")
     stream = folder / f"stream-{ranks}"
     program = [str(build.build(library, home).binary), "--quiet", "--stream", str(stream), *arguments]
-    line = libraries.family_of(library).launch_line(library, placement, {}, program)
+    line = libraries.find_family(library).make_launch_line(library, placement, {}, program)
     outcome = launch.run(Step(command=line, output=folder / "output", watch=stream, limit_s=300))
     assert outcome.exit_code == 0, (folder / "output").read_text()
     return stream

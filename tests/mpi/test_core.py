@@ -76,7 +76,7 @@ class Core(NamedTuple):
         """Launch it as the library's family does; it hangs if what it writes does not grow for two minutes."""
         placement = Placement(name="here", nodes=1, ranks_per_node=ranks, binding="none")
         program = [*before, str(self.made.binary), *arguments]
-        line = libraries.family_of(self.library).launch_line(self.library, placement, {}, program)
+        line = libraries.find_family(self.library).make_launch_line(self.library, placement, {}, program)
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / "output"
             outcome = launch.run(Step(command=line, output=output, watch=watch or output, limit_s=120))

@@ -215,7 +215,7 @@ def ran(place: Path, home: Path, preload: Path, fault: dict[str, str], text: str
     file = place / "plan.toml"
     file.write_text(text.format(**words) + settings)
     machine = launch.machine()
-    planned = plan.load(file, machine)
+    planned = plan.load_plan(file, machine)
     if fault["FAULT"] == "hang":
         planned = msgspec.structs.replace(planned, launch_limit_s=PATIENCE_S)
     prepared = campaign.prepare(Wanted(planned, place / "results", machine, home), lambda _: None)
@@ -393,7 +393,7 @@ def test_an_mpi_finalize_that_hangs_loses_no_record(
     before = ["env", f"LD_PRELOAD={preload}", "FAULT=hang", "FAULT_CALL=MPI_Finalize"]
     core = [str(build.build(library, home).binary), "--job", str(job), "--stream", str(stream), "--quiet"]
     placement = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")
-    line = libraries.family_of(library).launch_line(library, placement, {}, [*before, *core])
+    line = libraries.find_family(library).make_launch_line(library, placement, {}, [*before, *core])
     outcome = launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=3600))
     assert outcome.hung
     records = [json.loads(record)["record"] for record in stream.read_text().splitlines()]

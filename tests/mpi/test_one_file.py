@@ -58,12 +58,12 @@ def test_a_new_operation_is_one_file(name: str, reach: list[Library], tmp_path: 
     assert [one.help for one in description.operations if one.name == "noop_example"] == [
         "asks the communicator what it is"
     ]
-    planned = plan.load(tmp_path / "plan.toml", fakes.machine())
-    cases, _ = plan.cases(planned, description, fakes.machine())
+    planned = plan.load_plan(tmp_path / "plan.toml", fakes.machine())
+    cases, _ = plan.expand_plan(planned, description, fakes.machine())
     job, stream = tmp_path / "job", tmp_path / "stream"
     samples.write_job(job, cases, planned)
     program = [str(made.binary), "--job", str(job), "--stream", str(stream), "--quiet"]
-    line = libraries.family_of(library).launch_line(library, PAIR, {}, program)
+    line = libraries.find_family(library).make_launch_line(library, PAIR, {}, program)
     launch.run(Step(command=line, output=tmp_path / "output", watch=stream, limit_s=60))
     (result,) = samples.read(stream, cases).results
     assert (result.case.operation, result.status) == ("noop_example", CaseStatus.OK)

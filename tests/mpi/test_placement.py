@@ -22,7 +22,7 @@ from rankbench.campaign import doctor, launching
 from rankbench.campaign.history import Turn
 from rankbench.launch import topology
 from rankbench.model import Candidate, CaseStatus, LaunchStatus
-from rankbench.plan.placing import ranges
+from rankbench.plan.placing import format_ranges
 
 if TYPE_CHECKING:
     from rankbench.build import Build
@@ -62,7 +62,7 @@ def wanted(family: str, reach: list[Library]) -> Library:
 
 def pair(name: str, machine: Machine | None = None) -> Placement:
     """Return two ranks on two cores of a machine, if not another, this one."""
-    planned = plan.parse(PLAN, "plan.toml", machine or launch.machine())
+    planned = plan.parse_plan(PLAN, "plan.toml", machine or launch.machine())
     return next(placement for placement in planned.placements if placement.name == name)
 
 
@@ -73,8 +73,8 @@ def numbers(placement: Placement) -> list[str]:
 
 def order(library: Library, made: Build, placement: Placement) -> launching.Order:
     """Return the order of one launch of a ping-pong."""
-    planned = plan.parse(PLAN, "plan.toml", launch.machine())
-    cases, _ = plan.cases(planned, fakes.description(), launch.machine())
+    planned = plan.parse_plan(PLAN, "plan.toml", launch.machine())
+    cases, _ = plan.expand_plan(planned, fakes.description(), launch.machine())
     mine = [case for case in cases if case.placement == placement.name]
     turn = Turn(1, library.name, placement.name)
     candidate = Candidate(name=library.name, library=library.name)
@@ -165,7 +165,7 @@ blocks = 2
 """)
     done = rankbench("run", str(tmp_path / "plan.toml"), "--results", str(tmp_path / "results"), home=home)
     assert done.returncode == 0, done.stderr
-    everywhere = ranges(os.sched_getaffinity(0))
+    everywhere = format_ranges(os.sched_getaffinity(0))
     reason = f"not as asked: rank 0 may run on CPUs {everywhere}, CPU {numbers(pair('there'))[0]} was asked for"
     assert f"note: loose refused on 1x2: {reason}" in done.stdout
     rows = store.open(tmp_path / "results/plan").cases().select("candidate", "status", "reason", "taken")

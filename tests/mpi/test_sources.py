@@ -79,7 +79,7 @@ def test_library_of_a_module_works(family: str, home: Path, reach: list[Library]
     }
     found = checked(library, home, tmp_path / "check")
     assert (found.works, found.reason, len(found.ranks)) == (True, "", 2)
-    assert [libraries.mapped_wrong(library, file) for file in mapped(found)] == [""]
+    assert [libraries.explain_wrong_libmpi(library, file) for file in mapped(found)] == [""]
 
 
 @pytest.mark.usefixtures("system")
@@ -126,7 +126,7 @@ def test_shell_learns_modules_without_being_told_where(
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "mpich").write_text(MODULEFILE.format(prefix=wheel("mpich", reach).prefix), "utf-8")
     monkeypatch.setenv("MODULEPATH", str(tmp_path))
-    assert modulefiles.likely(modulefiles.shells()) == ["mpich"]
+    assert modulefiles.list_likely_modules(modulefiles.find_shells()) == ["mpich"]
     assert libraries.choose("module:mpich", reach).origin == {"modules": "mpich"}
 
 
@@ -142,7 +142,7 @@ def test_modules_behind_others_are_hinted_at_by_lmod(
         (tmp_path / name).write_text(text, "utf-8")
     monkeypatch.setenv("MODULESHOME", SYSTEMS["lmod"])
     monkeypatch.setenv("MODULEPATH", str(tmp_path / "core"))
-    assert modulefiles.likely(modulefiles.shells()) == ["mpich/1"]
+    assert modulefiles.list_likely_modules(modulefiles.find_shells()) == ["mpich/1"]
     with pytest.raises(RankbenchError) as error:
         libraries.choose("module:mpich/1", reach)
     assert str(error.value) == (
@@ -178,7 +178,7 @@ def test_package_outside_spack_is_that_very_library_of_the_distribution(
 @pytest.mark.thorough
 def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     base = wheel(family, reach)
-    made = [libraries.meant(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")]
+    made = [libraries.resolve_library(CandidateSpec(library=base.name, compiler=one), reach) for one in ("gcc", "clang")]
     assert [one.name for one in made] == [f"{base.name}+gcc", f"{base.name}+clang"]
     builds = [build.build(one, home) for one in made]
     receipts = [one.receipt for one in builds]
@@ -192,7 +192,7 @@ def test_compilers_make_binaries_of_their_own(family: str, home: Path, reach: li
 
 def test_wrappers_of_the_distribution_heed_the_compiler(reach: list[Library]) -> None:
     for library in [one for one in reach if one.source == "system"]:
-        made = libraries.meant(CandidateSpec(library=library.name, compiler="clang"), reach)
+        made = libraries.resolve_library(CandidateSpec(library=library.name, compiler="clang"), reach)
         assert "clang version" in made.compiler
 
 
@@ -223,7 +223,7 @@ def test_binary_of_another_library_runs_here(
     run: str, binary_of: str, file: str, home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
     wheels = [library for library in reach if library.source == "pypi"]
-    library = libraries.meant(CandidateSpec(library=run, binary_of=binary_of), wheels)
+    library = libraries.resolve_library(CandidateSpec(library=run, binary_of=binary_of), wheels)
     own, other = wheel(run, reach), libraries.choose(binary_of, wheels)
     made = build.build(library, home)
     assert made.binary == build.build(other, home).binary
@@ -234,7 +234,7 @@ def test_binary_of_another_library_runs_here(
     assert told
     assert told[0].name == own.family
     assert {(Path(one).name, Path(one).is_relative_to(own.prefix)) for one in mapped(found)} == {(file, True)}
-    assert [libraries.mapped_wrong(library, one) for one in mapped(found)] == [""]
+    assert [libraries.explain_wrong_libmpi(library, one) for one in mapped(found)] == [""]
 
 
 def test_library_of_the_standard_abi_is_a_candidate_itself(home: Path, reach: list[Library], tmp_path: Path) -> None:
@@ -248,14 +248,14 @@ def test_binary_that_runs_on_its_own_library_all_the_same_is_told(
     home: Path, reach: list[Library], tmp_path: Path
 ) -> None:
     own, other = wheel("intel-mpi", reach), wheel("mpich", reach)
-    library = libraries.meant(CandidateSpec(library=own.name, binary_of=other.name), reach)
+    library = libraries.resolve_library(CandidateSpec(library=own.name, binary_of=other.name), reach)
     # As if its search path were fixed: the swap is taken back.
     fixed = {**library.environment, "LD_LIBRARY_PATH": f"{other.prefix}/lib"}
     made = build.build(library, home)
     found = doctor.check(msgspec.structs.replace(library, environment=fixed), made, PAIR, tmp_path)
     assert not found.works
     (file,) = mapped(found) or {f"{other.prefix}/lib/libmpi.so.12"}
-    assert libraries.mapped_wrong(library, file) == (
+    assert libraries.explain_wrong_libmpi(library, file) == (
         f"inside the launch libmpi is {file}, not {own.prefix}/lib/libmpi.so.12: the binary of {other.name} keeps to "
         "its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
@@ -275,7 +275,7 @@ def test_binary_of_another_abi_is_refused(
     wheels = [library for library in reach if library.source == "pypi"]
     own, other = wheel(run, reach), libraries.choose(binary_of, wheels)
     with pytest.raises(RankbenchError) as error:
-        libraries.meant(CandidateSpec(library=run, binary_of=binary_of), wheels)
+        libraries.resolve_library(CandidateSpec(library=run, binary_of=binary_of), wheels)
     assert str(error.value) == (
         f"{own.name} cannot run the binary of {other.name}: that is linked to {linked}, and {own.prefix}/lib "
         f"has {has}; binary_of takes a library of the same ABI"
@@ -286,7 +286,7 @@ def test_debians_mpich_ignores_the_swap_and_is_refused(reach: list[Library]) -> 
     own = wheel("mpich", reach)
     (debian,) = (library for library in reach if library.wrapper == "/usr/bin/mpicc.mpich")
     with pytest.raises(RankbenchError) as error:
-        libraries.meant(CandidateSpec(library=own.name, binary_of=debian.name), reach)
+        libraries.resolve_library(CandidateSpec(library=own.name, binary_of=debian.name), reach)
     assert str(error.value) == (
         f"{own.name} cannot run the binary of {debian.name}: that is linked to libmpich.so.12, and {own.prefix}/lib "
         "has libmpi.so.12; binary_of takes a library of the same ABI"

@@ -38,7 +38,7 @@ def step(
 ) -> Step:
     """Return how a launch of two ranks is made."""
     placement = Placement(name="here", nodes=1, ranks_per_node=2, binding="none")
-    line = libraries.family_of(core.library).launch_line(
+    line = libraries.find_family(core.library).make_launch_line(
         core.library, placement, settings or {}, [str(core.made.binary), "--quiet", *arguments]
     )
     output = folder / f"output{place}"

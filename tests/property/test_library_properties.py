@@ -23,7 +23,7 @@ def library(name: str, source: str) -> Library:
 
 @given(some.lists(some.builds(library, NAMES, SOURCES), max_size=12))
 def test_names_become_unique_and_nothing_else_changes(found: list[Library]) -> None:
-    named = list(libraries.named(found))
+    named = list(libraries.name_uniquely(found))
     assert len({one.name for one in named}) == len(found)
     assert [(one.version, one.source) for one in named] == [(one.version, one.source) for one in found]
     assert all(new.name.startswith(old.name) for new, old in zip(named, found, strict=True))
@@ -43,11 +43,11 @@ def test_any_text_can_be_asked_about(text: str) -> None:
 
 @given(some.sets(some.from_regex(r"MPI_[A-Z][a-z]{2,9}", fullmatch=True)), some.text(alphabet=" \n;x{}=", max_size=20))
 def test_calls_are_found_whatever_stands_between(calls: set[str], between: str) -> None:
-    assert missing.used([between.join(f" {call}(x) " for call in sorted(calls))]) == calls
+    assert missing.find_used([between.join(f" {call}(x) " for call in sorted(calls))]) == calls
 
 
 @given(CPUS)
 def test_kernel_lists_are_read_back(cpus: set[int]) -> None:
     assert topology.numbers(",".join(map(str, sorted(cpus)))) == cpus
-    assert topology.numbers(placing.ranges(cpus)) == cpus
+    assert topology.numbers(placing.format_ranges(cpus)) == cpus
     assert topology.numbers(f"{min(cpus)}-{max(cpus)}") == set(range(min(cpus), max(cpus) + 1))

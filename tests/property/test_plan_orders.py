@@ -26,17 +26,17 @@ def cases(count: int) -> list[Case]:
 
 @given(names, seeds, blocks)
 def test_a_block_has_every_candidate_once(candidates: list[str], seed: int, block: int) -> None:
-    assert sorted(plan.block_order(seed, block, candidates)) == sorted(candidates)
+    assert sorted(plan.draw_block_order(seed, block, candidates)) == sorted(candidates)
 
 
 @given(names, seeds, blocks)
 def test_an_order_is_drawn_again_alike(candidates: list[str], seed: int, block: int) -> None:
-    assert plan.block_order(seed, block, candidates) == plan.block_order(seed, block, candidates)
+    assert plan.draw_block_order(seed, block, candidates) == plan.draw_block_order(seed, block, candidates)
 
 
 @given(st.integers(1, 40), seeds, blocks)
 def test_a_block_has_every_case_once(count: int, seed: int, block: int) -> None:
-    assert sorted(plan.case_order(seed, block, cases(count)), key=lambda case: case.size_bytes) == cases(count)
+    assert sorted(plan.draw_case_order(seed, block, cases(count)), key=lambda case: case.size_bytes) == cases(count)
 
 
 GROUPS: list[dict[str, str]] = [{}, {"threads": "2"}, {"quantity": "memory"}, {"quantity": "overlap"}]
@@ -49,7 +49,7 @@ def test_launch_groups_stand_side_by_side_and_memory_in_the_order_of_the_plan(
     wanted = [
         msgspec.structs.replace(case, options=one) for case, one in zip(cases(len(options)), options, strict=True)
     ]
-    order = plan.case_order(seed, block, wanted)
+    order = plan.draw_case_order(seed, block, wanted)
     assert sorted(order, key=lambda case: case.size_bytes) == wanted
     groups = [group for group, _ in groupby(order, lambda case: case.launch_group)]
     assert len(groups) == len(set(groups))
@@ -61,27 +61,27 @@ def test_launch_groups_stand_side_by_side_and_memory_in_the_order_of_the_plan(
 @settings(max_examples=20)
 @given(seeds)
 def test_every_candidate_comes_first_about_as_often(seed: int) -> None:
-    first = [plan.block_order(seed, block, ["a", "b", "c"])[0] for block in range(600)]
+    first = [plan.draw_block_order(seed, block, ["a", "b", "c"])[0] for block in range(600)]
     assert all(130 < first.count(name) < 270 for name in "abc")
 
 
 @given(st.integers(1, 2**40), st.integers(0, 30), st.integers(2, 16))
 def test_a_range_grows_by_its_factor_from_the_first_to_at_most_the_last(first: int, steps: int, factor: int) -> None:
     last = first * factor**steps
-    found = notation.sizes(f"{first}:{last}:x{factor}")
+    found = notation.parse_sizes(f"{first}:{last}:x{factor}")
     assert found == [first * factor**step for step in range(steps + 1)]
-    assert notation.sizes(f"{first}:{last * factor - 1}:x{factor}") == found
+    assert notation.parse_sizes(f"{first}:{last * factor - 1}:x{factor}") == found
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1))
 def test_sizes_are_the_same_as_text_and_as_numbers(sizes: list[int]) -> None:
-    assert notation.sizes(sizes) == notation.sizes(",".join(map(str, sizes))) == sorted(set(sizes))
+    assert notation.parse_sizes(sizes) == notation.parse_sizes(",".join(map(str, sizes))) == sorted(set(sizes))
 
 
 @given(st.text(max_size=12))
 def test_no_text_makes_the_parsers_fail_otherwise_than_by_value_error(text: str) -> None:
-    parsers = (notation.sizes, notation.seconds, notation.share, notation.until, notation.alignment,
-               notation.estimator, notation.confidence)  # fmt: skip
+    parsers = (notation.parse_sizes, notation.parse_seconds, notation.parse_share, notation.parse_until, notation.parse_alignment,
+               notation.parse_estimator, notation.parse_confidence)  # fmt: skip
     for parse in parsers:
         try:
             parse(text)

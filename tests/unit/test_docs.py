@@ -39,7 +39,7 @@ def _plans() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in _plans()])
 def test_plans_load(text: str) -> None:
-    assert plan.parse(text, "plan.toml", MACHINE, job={} if "[job]" in text else None).candidates
+    assert plan.parse_plan(text, "plan.toml", MACHINE, job={} if "[job]" in text else None).candidates
 
 
 def test_there_are_plans_and_commands() -> None:
@@ -91,7 +91,7 @@ def _plan(table: str, key: str = "", value: str = "", *, placed: bool = True) ->
     own = {"library": '"mpich==4.3.2"'} if table == "candidate" else {}
     lines = [*(f"{name} = {text}" for name, text in root.items()), head]
     lines += [f"{name} = {text}" for name, text in (own | said).items()] if table else []
-    return msgspec.structs.replace(plan.parse("\n".join(lines), "plan.toml", MACHINE, job={}), text="")
+    return msgspec.structs.replace(plan.parse_plan("\n".join(lines), "plan.toml", MACHINE, job={}), text="")
 
 
 KEYS = [(table, key) for table, entries in keys.TABLES.items() for key in entries]

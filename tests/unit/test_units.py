@@ -112,10 +112,10 @@ def test_no_unit_is_named_where_it_would_have_to_be_added(folder: str) -> None:
             assert not listed, f"{path}:{line}: lists all of {folder}; walk the folder"
 
 
-@pytest.mark.parametrize("name", plan.presets())
+@pytest.mark.parametrize("name", plan.list_presets())
 def test_a_preset_is_a_plan_with_cases(name: str) -> None:
-    planned = plan.load(plan.preset(name), fakes.machine())
-    cases, _ = plan.cases(planned, fakes.description(), fakes.machine())
+    planned = plan.load_plan(plan.find_preset(name), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
     assert planned.question
     assert cases
 

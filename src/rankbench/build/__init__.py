@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 BINARY = "rankbench-core"
 OBJECTS = "objects"
-CALLS_A_CPU = 4
+CALLS_PER_CPU = 4
 """How many calls of the wrapper each CPU makes: enough that all end at about the same time."""
 FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
 LIBRARIES = ("-lm",)
@@ -59,23 +59,23 @@ class Recipe(Record, frozen=True):
     """The library's `mpi.h`, preprocessed, with its macros: in it shows a library that was replaced in place."""
 
     @property
-    def lacking(self) -> list[str]:
+    def list_missing_calls(self) -> list[str]:
         """Return the MPI calls that the core makes and the library does not declare."""
-        return sorted(missing.used(self.sources.values()) - missing.declared(self.header))
+        return sorted(missing.find_used(self.sources.values()) - missing.find_declared(self.header))
 
     @property
-    def stand_ins(self) -> str:
+    def render_stand_ins(self) -> str:
         """Return the text of `missing.h`."""
         sources = self.sources.values()
-        names = missing.named(sources) - missing.used(sources) - missing.named([self.header])
-        return missing.header(self.lacking, names)
+        names = missing.find_names(sources) - missing.find_used(sources) - missing.find_names([self.header])
+        return missing.render_header(self.list_missing_calls, names)
 
     @property
-    def key(self) -> str:
+    def compute_key(self) -> str:
         """Return the hash that names the build."""
         made_of = [
             self.sources,
-            self.stand_ins,
+            self.render_stand_ins,
             FLAGS,
             LIBRARIES,
             self.wrapper,
@@ -88,18 +88,18 @@ class Recipe(Record, frozen=True):
 
 def build(library: Library, home: Path, core: Path | None = None) -> Build:
     """Return the core built with a library's own wrapper, compiled only if it was not yet."""
-    recipe = prepare(library, core or core_folder())
-    place = home / "builds" / recipe.key[:16]
-    receipt = stored(place)
+    recipe = make_recipe(library, core or find_core_folder())
+    place = home / "builds" / recipe.compute_key[:16]
+    receipt = read_receipt(place)
     if not receipt:
-        with alone(place):
-            receipt = stored(place) or compiled(place, recipe, library)
+        with lock_build(place):
+            receipt = read_receipt(place) or compile_core(place, recipe, library)
     # The same library may be known by another name than when it was built.
     receipt = msgspec.structs.replace(receipt, library=library.name)
     return Build(binary=place / BINARY, receipt=receipt, environment=library.environment)
 
 
-def compiled(place: Path, recipe: Recipe, library: Library) -> Receipt:
+def compile_core(place: Path, recipe: Recipe, library: Library) -> Receipt:
     """Compile the core and return the receipt."""
     shutil.rmtree(place, ignore_errors=True)
     compile_into(place, recipe, library)
@@ -107,7 +107,7 @@ def compiled(place: Path, recipe: Recipe, library: Library) -> Receipt:
 
 
 @contextmanager
-def alone(place: Path) -> Iterator[None]:
+def lock_build(place: Path) -> Iterator[None]:
     """Keep others from making the same build meanwhile: they wait, and find it made."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def alone(place: Path) -> Iterator[None]:
         yield
 
 
-def stored(place: Path) -> Receipt | None:
+def read_receipt(place: Path) -> Receipt | None:
     """Return the receipt of a build, or nothing where there is none or a power cut left half of one."""
     try:
         receipt = msgspec.json.decode((place / "receipt.json").read_bytes(), type=Receipt)
@@ -149,32 +149,32 @@ def describe(build: Build) -> Description:
         ) from None
 
 
-def core_folder() -> Path:
+def find_core_folder() -> Path:
     """Return where the core's sources are: inside the installed package, or in the checkout that it runs from."""
     package = Path(__file__).parents[1]
     places = (package / "core", package.parents[1] / "core")
     return next((place for place in places if (place / "main.c").exists()), places[0])
 
 
-def prepare(library: Library, core: Path) -> Recipe:
+def make_recipe(library: Library, core: Path) -> Recipe:
     """Ask the wrapper for all that decides the build."""
     sources = {str(file.relative_to(core)): file.read_text("utf-8") for file in sorted(core.rglob("*.[ch]"))}
     if not sources:
         raise RankbenchError(f"{core}: no sources of the core here; install rankbench again")
-    linked = wrapper_says(library, "-show")
+    linked = ask_wrapper(library, "-show")
     require_compiler(library, linked)
     return Recipe(
         core=core,
         sources=sources,
         wrapper=library.wrapper,
-        environment=surroundings(library),
+        environment=collect_environment(library),
         linked=linked.strip(),
-        compiler=wrapper_says(library, "--version").strip().partition("\n")[0],
-        header=wrapper_says(library, "-E", "-dD", "-", text="#include <mpi.h>\n"),
+        compiler=ask_wrapper(library, "--version").strip().partition("\n")[0],
+        header=ask_wrapper(library, "-E", "-dD", "-", text="#include <mpi.h>\n"),
     )
 
 
-def surroundings(library: Library) -> dict[str, str]:
+def collect_environment(library: Library) -> dict[str, str]:
     """Return what the wrapper needs set; one that is another library's needs only what that one needs."""
     return library.build_environment if library.binary_of else library.environment | library.build_environment
 
@@ -182,25 +182,25 @@ def surroundings(library: Library) -> dict[str, str]:
 def require_compiler(library: Library, linked: str) -> None:
     """Make sure that the compiler which a wrapper calls exists."""
     name = (shlex.split(linked) or ["cc"])[0]
-    if not shutil.which(name, path=surroundings(library).get("PATH")):
+    if not shutil.which(name, path=collect_environment(library).get("PATH")):
         raise RankbenchError(
             f"{library.name}: no C compiler behind {library.wrapper}: {name}: not found; "
             "install gcc (Debian: apt-get install gcc libc6-dev)"
         )
 
 
-def wrapper_says(library: Library, *arguments: str, text: str = "") -> str:
+def ask_wrapper(library: Library, *arguments: str, text: str = "") -> str:
     """Return what the wrapper prints; `-x c` lets it read C from standard input."""
     if not library.wrapper:
         raise RankbenchError(f"{library.name}: no mpicc in {library.prefix}; install the library's development files")
     language = ["-x", "c"] if text else []
     try:
-        answer = run([library.wrapper, *language, *arguments], surroundings(library), text)
+        answer = run([library.wrapper, *language, *arguments], collect_environment(library), text)
     except OSError as error:
         raise RankbenchError(f"{library.name}: {library.wrapper} cannot be run: {error.strerror}") from None
     if answer.returncode:
         raise RankbenchError(
-            f"{library.name}: {library.wrapper} {' '.join(arguments)} failed: {first_error(answer.stderr)}"
+            f"{library.name}: {library.wrapper} {' '.join(arguments)} failed: {find_first_error(answer.stderr)}"
         )
     return answer.stdout
 
@@ -208,16 +208,16 @@ def wrapper_says(library: Library, *arguments: str, text: str = "") -> str:
 def compile_into(place: Path, recipe: Recipe, library: Library) -> None:
     """Compile the core beside its place and rename the folder; a failure leaves a log in its stead."""
     with staging.beside(place.parent) as folder:
-        (folder / "missing.h").write_text(recipe.stand_ins, encoding="utf-8")
+        (folder / "missing.h").write_text(recipe.render_stand_ins, encoding="utf-8")
         try:
             link(recipe, folder, compile_objects(recipe, folder))
         except subprocess.CalledProcessError as error:
             log = place.with_suffix(".log")
             log.write_text(f"{shlex.join(error.cmd)}\n{error.stderr}", encoding="utf-8")
             raise RankbenchError(
-                f"{library.name}: the core does not compile: {first_error(error.stderr)}; log: {log}"
+                f"{library.name}: the core does not compile: {find_first_error(error.stderr)}; log: {log}"
             ) from None
-        receipt = receipt_of(recipe, library, folder / BINARY)
+        receipt = make_receipt(recipe, library, folder / BINARY)
         (folder / "receipt.json").write_bytes(msgspec.json.format(msgspec.json.encode(receipt)))
         staging.sync(folder)
         staging.put(folder, place)
@@ -230,20 +230,20 @@ def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
     """
     cpus = os.cpu_count() or 1
     names = [name for name in recipe.sources if name.endswith(".c")]
-    at_once = math.ceil(len(names) / (CALLS_A_CPU * cpus))
+    at_once = math.ceil(len(names) / (CALLS_PER_CPU * cpus))
     core, place = recipe.core.absolute(), (folder / OBJECTS).absolute()
     include = [f"-I{core}", f"-I{folder.absolute()}"]
 
     def compiled(some: tuple[str, ...]) -> list[Path]:
         target = place / Path(some[0]).parent
         sources = [str(core / name) for name in some]
-        require([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
+        run_checked([recipe.wrapper, *FLAGS, *include, "-c", *sources], recipe.environment, target)
         return [target / f"{Path(name).stem}.o" for name in some]
 
     calls = []
     for parent, own in itertools.groupby(sorted(names, key=os.path.dirname), key=os.path.dirname):
         (place / parent).mkdir(parents=True, exist_ok=True)
-        calls += list(batched(list(own), at_once))
+        calls += list(split_batches(list(own), at_once))
     pool = ThreadPoolExecutor(cpus)
     try:
         return list(itertools.chain.from_iterable(pool.map(compiled, calls)))
@@ -251,7 +251,7 @@ def compile_objects(recipe: Recipe, folder: Path) -> list[Path]:
         pool.shutdown(cancel_futures=True)
 
 
-def batched(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
+def split_batches(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
     """Yield so many names at a time."""
     yield from (tuple(names[begin : begin + count]) for begin in range(0, len(names), count))
 
@@ -259,17 +259,17 @@ def batched(names: Sequence[str], count: int) -> Iterator[tuple[str, ...]]:
 def link(recipe: Recipe, folder: Path, objects: Iterable[Path]) -> None:
     """Make the binary of its objects, which are then gone."""
     files = [str(path) for path in objects]
-    require([recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES], recipe.environment)
+    run_checked([recipe.wrapper, *FLAGS, *files, "-o", str(folder / BINARY), *LIBRARIES], recipe.environment)
     shutil.rmtree(folder / OBJECTS)
 
 
-def require(command: list[str], environment: dict[str, str], folder: Path | None = None) -> None:
+def run_checked(command: list[str], environment: dict[str, str], folder: Path | None = None) -> None:
     """Run a compiler, which must succeed."""
     answer = run(command, environment, folder=folder)
     answer.check_returncode()
 
 
-def receipt_of(recipe: Recipe, library: Library, binary: Path) -> Receipt:
+def make_receipt(recipe: Recipe, library: Library, binary: Path) -> Receipt:
     """Return the receipt of a fresh binary."""
     return Receipt(
         library=library.name,
@@ -277,7 +277,7 @@ def receipt_of(recipe: Recipe, library: Library, binary: Path) -> Receipt:
         compiler=recipe.compiler,
         flags=[*FLAGS, *LIBRARIES],
         linked=recipe.linked,
-        missing=recipe.lacking,
+        missing=recipe.list_missing_calls,
         core_sha256=hashlib.sha256(msgspec.json.encode(recipe.sources)).hexdigest(),
         binary_sha256=hashlib.sha256(binary.read_bytes()).hexdigest(),
     )
@@ -299,7 +299,7 @@ def run(
     )
 
 
-def first_error(messages: str) -> str:
+def find_first_error(messages: str) -> str:
     """Return the line of a compiler's or linker's messages that names the first error."""
     lines: Iterable[str] = [line for line in messages.splitlines() if line.strip(" -")]
     telling = (

@@ -22,22 +22,22 @@ PROLOGUE = """\
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 
 
-def declared(preprocessed: str) -> set[str]:
+def find_declared(preprocessed: str) -> set[str]:
     """Return the MPI functions that a preprocessed `mpi.h` declares; what its macros mention does not count."""
     return {name for line in preprocessed.splitlines() if line[:1] != "#" for name in FUNCTION.findall(line)}
 
 
-def used(sources: Iterable[str]) -> set[str]:
+def find_used(sources: Iterable[str]) -> set[str]:
     """Return the MPI functions that C sources call."""
     return {name for source in sources for name in FUNCTION.findall(NOT_CODE.sub(" ", source))}
 
 
-def named(sources: Iterable[str]) -> set[str]:
+def find_names(sources: Iterable[str]) -> set[str]:
     """Return everything of MPI that C sources name: functions, types, constants."""
     return {name for source in sources for name in NAME.findall(NOT_CODE.sub(" ", source))}
 
 
-def header(functions: Iterable[str], names: Iterable[str] = ()) -> str:
+def render_header(functions: Iterable[str], names: Iterable[str] = ()) -> str:
     """Return the text of `missing.h`.
 
     Args:

@@ -60,10 +60,10 @@ def places(campaign: Campaign) -> Iterator[Place]:
     names = [candidate.name for candidate in campaign.candidates]
     lines = line_names(campaign)
     for block in range(1, campaign.plan.stop.blocks_max + 1):
-        for position, name in enumerate(plan.block_order(campaign.seed, block, names)):
+        for position, name in enumerate(plan.draw_block_order(campaign.seed, block, names)):
             for placement in campaign.plan.placements:
                 mine = [case for case in campaign.cases if case.placement == placement.name]
-                for group, cases in groupby(plan.case_order(campaign.seed, block, mine), lambda one: one.launch_group):
+                for group, cases in groupby(plan.draw_case_order(campaign.seed, block, mine), lambda one: one.launch_group):
                     turn = Turn(block, name, placement.name, group)
                     where = "-".join(filter(None, [f"{block:03}", placement.name, *group.split()]))
                     called = f"{block:03}-{lines[name, placement.name, group]}"
@@ -87,7 +87,7 @@ def line_names(campaign: Campaign) -> dict[tuple[str, str, str], str]:
 def command(campaign: Campaign, candidate: Candidate, placement: Placement, program: list[str]) -> CommandLine:
     """Return the command line of a candidate in a placement."""
     library = library_of(campaign, candidate)
-    return libraries.family_of(library).launch_line(library, placement, candidate.settings, program)
+    return libraries.find_family(library).make_launch_line(library, placement, candidate.settings, program)
 
 
 def library_of(campaign: Campaign, candidate: Candidate) -> Library:
@@ -203,7 +203,7 @@ def write(prepared: Prepared, text: str) -> tuple[Path, bool]:
             files.make_folder(folder / name)
         (folder / ENOUGH).unlink(missing_ok=True)
         for name, cases in case_files(store.campaign).items():
-            samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once)
+            samples.write_job(folder / "cases" / name, cases, store.campaign.plan, store.campaign.once_operations)
         for name, one in supplied(prepared):
             files.write(folder / PROGRAMS / f"{name}.json", msgspec.json.encode(one))
         own = edited(path, kept)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench.model import Look, RankbenchError
-from rankbench.plan import looks
+from rankbench.plan import list_looks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
 
 def looked(stop: Stop, blocks: int) -> list[int]:
     """Return after which blocks figures were looked at, with so many measured: their author has seen these too."""
-    return sorted({*(number for number in looks(stop) if number <= blocks), *([blocks] if blocks else [])})
+    return sorted({*(number for number in list_looks(stop) if number <= blocks), *([blocks] if blocks else [])})
 
 
 def everything_open(record: Campaign, block: int, until: int) -> Look:

@@ -89,7 +89,7 @@ class Tried(NamedTuple):
 
     def cases(self, store: Store) -> list[Case]:
         """Return what it was to measure."""
-        lines = samples.read_job(self.path / "job.txt", self.place.cases, store.campaign.plan, store.campaign.once)
+        lines = samples.read_job(self.path / "job.txt", self.place.cases, store.campaign.plan, store.campaign.once_operations)
         return list(dict.fromkeys(lines))
 
     def operation(self, store: Store) -> Operation | None:
@@ -171,7 +171,7 @@ class Taking(NamedTuple):
             plan=campaign.plan,
             binary=Path("rankbench-core"),
             cases=cases,
-            once=campaign.once,
+            once=campaign.once_operations,
         )
 
     def untried(self, tried: Tried, cases: list[Case], rows: list[CaseResult], why: str) -> Iterator[CaseResult]:

@@ -93,8 +93,8 @@ def step(trial: Trial) -> Step | RankbenchError:
     stream_file.unlink(missing_ok=True)
     program = [str(trial.build.binary), "--check", "--stream", str(stream_file)]
     try:
-        family = libraries.family_of(trial.library)
-        command = family.launch_line(trial.library, trial.placement, trial.settings, program)
+        family = libraries.find_family(trial.library)
+        command = family.make_launch_line(trial.library, trial.placement, trial.settings, program)
     except RankbenchError as error:
         return error
     return Step(command=command, output=trial.output, watch=stream_file, limit_s=LIMIT_S)
@@ -115,7 +115,7 @@ def looked_at(trial: Trial, end: Outcome | RankbenchError) -> tuple[Check, bool]
 def explained(library: Library, outcome: Outcome, output: Path) -> str | None:
     """Return what a launch that went wrong means, as far as what it printed tells."""
     said = output.read_text(encoding="utf-8", errors="replace")
-    return libraries.family_of(library).explain(said) or exit_causes.meaning(said, outcome.exit_code)
+    return libraries.find_family(library).explain(said) or exit_causes.meaning(said, outcome.exit_code)
 
 
 def judged(library: Library, placement: Placement, outcome: Outcome, stream_file: Path, output: Path) -> Check:
@@ -228,7 +228,7 @@ def wrong_library(library: Library, stream: Stream) -> str:
 
 def wrong_file(library: Library, ranks: Iterable[RankFact]) -> str:
     """Return which file is mapped that is none of the library's, whatever it says of itself."""
-    reasons = (libraries.mapped_wrong(library, file) for file in dict.fromkeys(rank.libmpi for rank in ranks))
+    reasons = (libraries.explain_wrong_libmpi(library, file) for file in dict.fromkeys(rank.libmpi for rank in ranks))
     return next(filter(None, reasons), "")
 
 

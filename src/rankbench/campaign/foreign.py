@@ -124,7 +124,7 @@ def program(
             f'{operation.name}: no {name} in {where}; say where it is: [suites.{suite}] path = "FOLDER", source = '
             '"TARBALL" or module = "NAME"'
         )
-    environment = libraries.environment_for(library, path, besides)
+    environment = libraries.make_environment(library, path, besides)
     own = spec.arguments if spec else []
     return Program(path.absolute(), environment, operation, [*tool.typed(operation, path), *own])
 
@@ -142,7 +142,7 @@ class Looked(NamedTuple):
 def looked_for(name: str, spec: SuiteSpec | None, library: Library, reach: Sequence[Library], home: Path) -> Looked:
     """Return a program where the plan says that it is, or beside the launcher of a library that ships it."""
     if spec and spec.modules:
-        given = libraries.with_modules(library, spec.modules)
+        given = libraries.load_modules(library, spec.modules)
         found = shutil.which(name, path=given.path)
         where = f"what {given.names} put{'s' * (' ' not in given.names)} on PATH"
         return Looked(Path(found) if found else None, where, given.environment)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.campaign.exit_causes import ended_from_outside
-from rankbench.model import CaseStatus, LaunchStatus, least_restful
+from rankbench.model import CaseStatus, LaunchStatus, find_least_restful
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +72,7 @@ class History:
     def alone(self, candidate: str, placement: str) -> str:
         """Return why a candidate is launched alone in a placement from now on, or nothing."""
         own = (shares for (_, where, _), shares in self._rest.items() if where == placement)
-        if any(least_restful(shares, self._threshold) == candidate for shares in own):
+        if any(find_least_restful(shares, self._threshold) == candidate for shares in own):
             return RESTLESS
         return self.fails_beside(candidate, placement)
 

@@ -193,14 +193,14 @@ def line(order: Order, core: list[str], folder: Path) -> CommandLine:
         environment = library.environment | order.program.environment
         library = msgspec.structs.replace(library, environment=environment)
         program = foreign.command(order, order.program, folder.absolute())
-    return libraries.family_of(library).launch_line(library, order.placement, order.candidate.settings, program)
+    return libraries.find_family(library).make_launch_line(library, order.placement, order.candidate.settings, program)
 
 
 def recorded(
     order: Order, command: CommandLine, ending: Ending, around: Circumstances, log: str
 ) -> tuple[Launch, list[CaseResult]]:
     """Return the record of a launch that has ended, and its rows."""
-    well, family = ending.status == LaunchStatus.OK, libraries.family_of(order.library)
+    well, family = ending.status == LaunchStatus.OK, libraries.find_family(order.library)
     code = ending.outcome.exit_code if ending.outcome else None
     meaning = None if well else family.explain(log) or exit_causes.meaning(log, code, order.placement.ranks)
     record = Launch(

@@ -84,7 +84,7 @@ class Loop:
         """Give every candidate its turn in every placement, with the cases that are not decided yet."""
         self.wanted = wanted(self.campaign, self.store.looks(), number)
         candidates = {candidate.name: candidate for candidate in self.campaign.candidates}
-        order = plan.block_order(self.campaign.seed, number, list(candidates))
+        order = plan.draw_block_order(self.campaign.seed, number, list(candidates))
         for placement in self.campaign.plan.placements:
             self.together(number, [candidates[name] for name in order], placement)
         for position, name in enumerate(order):
@@ -126,7 +126,7 @@ class Loop:
         """Return launches that go through the cases of a placement in one order, each through its own."""
         wanted = {key for key, _ in self.wanted}
         asked = {case.key for order in orders for case in order.cases}
-        among = plan.case_order(self.campaign.seed, block, [one for one in self.cases(placement) if one.key in wanted])
+        among = plan.draw_case_order(self.campaign.seed, block, [one for one in self.cases(placement) if one.key in wanted])
         among = [case for case in among if case.key in asked]
         own = [{case.key for case in order.cases} for order in orders]
         return [
@@ -156,7 +156,7 @@ class Loop:
     def groups(self, block: int, candidate: Candidate, placement: Placement) -> Iterator[tuple[Turn, list[Case]]]:
         """Yield the turns of a candidate in a placement, one for every launch group, with the cases of each."""
         left = [case for case in self.cases(placement) if (case.key, candidate.name) in self.wanted]
-        order = plan.case_order(self.campaign.seed, block, left)
+        order = plan.draw_case_order(self.campaign.seed, block, left)
         for group, alike in groupby(order, lambda case: case.launch_group):
             yield Turn(block, candidate.name, placement.name, group), list(alike)
 
@@ -225,7 +225,7 @@ class Loop:
             binary=self.binaries[candidate.library],
             cases=cases,
             program=self.programs.get((candidate.library, cases[0].operation)),
-            once=self.campaign.once,
+            once=self.campaign.once_operations,
             alone=self.why_alone(candidate, placement, cases),
         )
 
@@ -300,7 +300,7 @@ def may_share(
     """
     return bool(campaign.plan.together) and not (
         campaign.oversubscribed(placement.ranks_per_node, placement.nodes)
-        or any(case.quantity == "memory" or case.operation in campaign.once for case in cases)
+        or any(case.quantity == "memory" or case.operation in campaign.once_operations for case in cases)
         or any((candidate.library, case.operation) in foreign for case in cases)
     )
 
@@ -309,7 +309,7 @@ def launch_groups(campaign: Campaign, block: int) -> dict[str, int]:
     """Return the group of each candidate in a block: who is in one is launched at the same time."""
     names = [candidate.name for candidate in campaign.candidates]
     together = campaign.plan.together
-    return plan.launch_groups(campaign.seed, block, names, 0 if isinstance(together, bool) else together)
+    return plan.draw_launch_groups(campaign.seed, block, names, 0 if isinstance(together, bool) else together)
 
 
 def wanted(campaign: Campaign, looks: Sequence[Look], block: int) -> set[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rankbench.launch.topology import numbers
 from rankbench.model import CaseResult, CaseStatus
-from rankbench.plan.placing import FARTHEST, ranges
+from rankbench.plan.placing import FARTHEST, format_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ def wrong_cpus(placement: Placement, ranks: Sequence[RankFact]) -> Iterator[str]
     for rank in ranks:
         allowed, asked = numbers(rank.cpus), seat(placement, rank.rank)
         if asked and not (allowed and allowed <= asked):
-            named = f"CPU {ranges(asked)} was" if len(asked) == 1 else f"CPUs {ranges(asked)} were"
+            named = f"CPU {format_ranges(asked)} was" if len(asked) == 1 else f"CPUs {format_ranges(asked)} were"
             yield f"rank {rank.rank} may run on CPUs {rank.cpus}, {named} asked for"
         elif not asked and not on_one_core(rank, ranks):
             yield f"rank {rank.rank} may run on CPUs {rank.cpus} and is not bound to one core"

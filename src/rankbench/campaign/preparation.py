@@ -91,7 +91,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     builds = built(used.values(), wanted.home, tell)
     description = foreign.described(build.describe(next(iter(builds.values()))), wanted.plan)
     machine = UNKNOWN_MACHINE if wanted.scheduled else wanted.machine
-    cases, notes = plan.cases(wanted.plan, description, machine)
+    cases, notes = plan.expand_plan(wanted.plan, description, machine)
     refused = examined(candidates, wanted, used, builds, tell)
     named = {case.operation for case in cases}
     operations = [operation for operation in description.operations if operation.name in named]
@@ -114,7 +114,7 @@ def begin(wanted: Wanted, held: IO[bytes], tell: Tell) -> Prepared:
     )
     for note in record.notes:
         tell(f"note: {note}")
-    tell(str(plan.footprint(wanted.plan, cases, record.operations)))
+    tell(str(plan.estimate_footprint(wanted.plan, cases, record.operations)))
     made = store.create(wanted.folder, record, held)
     return Prepared(made, binaries(builds), refused, programs, without)
 
@@ -160,14 +160,14 @@ def supplied(
     theirs = [operation for operation in operations if operation.foreign]
     if not theirs:
         return {}, {}
-    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
+    reach = libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
     return foreign.programs(wanted.plan, theirs, used.values(), reach, wanted.home)
 
 
 def require_libraries(wanted: Wanted, record: Campaign) -> None:
     """Refuse libraries that are not found here as recorded: a record from elsewhere may name any program as wrapper."""
-    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
-    meant = [libraries.meant(spec, reach) for spec in wanted.plan.candidates]
+    reach = libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
+    meant = [libraries.resolve_library(spec, reach) for spec in wanted.plan.candidates]
     here = {library.name: library for library in (*reach, *meant)}
     for library in record.libraries:
         for what in EXECUTED:
@@ -214,11 +214,11 @@ def make_writable(folder: Path) -> None:
 
 def found(wanted: Wanted) -> tuple[list[Candidate], dict[str, Library]]:
     """Return the plan's candidates and the libraries that they use."""
-    reach = libraries.find(libraries.everywhere(wanted.home, wanted.prefixes, wanted.modules))
+    reach = libraries.find(libraries.make_search(wanted.home, wanted.prefixes, wanted.modules))
     candidates: dict[str, Candidate] = {}
     used: dict[str, Library] = {}
     for spec in wanted.plan.candidates:
-        library = libraries.meant(spec, reach)
+        library = libraries.resolve_library(spec, reach)
         used[library.name] = library
         candidate = Candidate(name=spec.name or library.name, library=library.name, settings=spec.settings)
         if candidate.name in candidates:

@@ -68,9 +68,9 @@ class Progress:
         """Count a launch and what it brought."""
         self._took.append((len(results), launch.duration_s))
         for result in results:
-            if result.own:
-                discarded = result.own.discarded(overruns=self.campaign.discards_overruns(result.case))
-                self._medians[launch.candidate, result.case.key].append(launch_median(result.own, discarded))
+            if result.own_series:
+                discarded = result.own_series.find_discarded(overruns=self.campaign.discards_overruns(result.case))
+                self._medians[launch.candidate, result.case.key].append(launch_median(result.own_series, discarded))
         self.failures += failures(launch, results)
 
     def noted(self, note: str) -> None:
@@ -137,8 +137,8 @@ class Progress:
         least, most = self.seconds_left(max(stop.blocks_min, self.block)), self.seconds_left(stop.blocks_max)
         if least is None or most is None:
             return None
-        rule, amount_s = notation.until(stop.until)
-        if stop_rules.unit_of(rule).AMOUNT == "seconds":
+        rule, amount_s = notation.parse_until(stop.until)
+        if stop_rules.find_rule(rule).AMOUNT == "seconds":
             most = min(most, amount_s - self._before_s - (monotonic() - self._this_run_s))
         if self.look:
             least = self.seconds_left(self.blocks) or 0.0

@@ -117,7 +117,7 @@ def _spec(campaign: Campaign, name: str, title: str, reach: list[Library]) -> Ca
 def _derived(spec: CandidateSpec, reach: list[Library]) -> Library | None:
     """Return the library that a plan's candidate means here, such as one with another compiler, if there is one."""
     try:
-        return libraries.meant(spec, reach)
+        return libraries.resolve_library(spec, reach)
     except RankbenchError:
         return None
 

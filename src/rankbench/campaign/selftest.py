@@ -95,8 +95,8 @@ def clocks(bench: Bench, arguments: Sequence[str], wait_s: float) -> Study:
     stream_file, output = bench.folder / "stream.jsonl", bench.folder / "output.log"
     stream_file.write_bytes(b"")
     program = [str(bench.build.binary), "--clocks", *arguments, "--stream", str(stream_file)]
-    family = libraries.family_of(bench.library)
-    command = family.launch_line(bench.library, bench.placement, {}, program)
+    family = libraries.find_family(bench.library)
+    command = family.make_launch_line(bench.library, bench.placement, {}, program)
     limit_s = doctor.LIMIT_S + wait_s
     outcome = launch.run(Step(command=command, output=output, watch=stream_file, limit_s=limit_s))
     found = study.read(stream_file)
@@ -134,7 +134,7 @@ def having(name: str) -> Callable[[Case], bool]:
 def checked(bench: Bench, wanted: Callable[[Case], bool] = lambda _: True, **others: object) -> list[CaseResult]:
     """Check data of every operation and form, as far as wanted, as a plan has them that differs in something."""
     planned_so = planned(bench, forms=list(FORMS), launch_limit_s=PROBE_LIMIT_S, **others)
-    cases, _ = plan.cases(planned_so, bench.description, bench.machine)
+    cases, _ = plan.expand_plan(planned_so, bench.description, bench.machine)
     return run(bench, planned_so, [case for case in cases if wanted(case)], PROBE)
 
 
@@ -176,7 +176,7 @@ def wait_case(bench: Bench, operation: str, start: str) -> Case:
 def planned(bench: Bench, **others: object) -> Plan:
     """Return a plan of this library as it is, and all operations."""
     text = f"candidates = ['{bench.library.family}']\noperations = ['all']\nsizes = '{SIZES}'\n"
-    parsed = plan.parse(text, "self-test", bench.machine)
+    parsed = plan.parse_plan(text, "self-test", bench.machine)
     return msgspec.structs.replace(parsed, placements=[bench.placement], **others)
 
 
@@ -205,8 +205,8 @@ def launched(bench: Bench, wanted: Plan, cases: list[Case], *mode: str) -> list[
     job, stream, output = launching.prepared(order, bench.folder)
     group = cases[0].launch_group
     program = [str(order.binary), *launching.flags(group), *mode, "--job", str(job), "--stream", str(stream), "--quiet"]
-    family = libraries.family_of(library)
-    command = family.launch_line(library, place, {}, program)
+    family = libraries.find_family(library)
+    command = family.make_launch_line(library, place, {}, program)
     ending = launching.perform(order, Step(command=command, output=output, watch=stream, limit_s=wanted.launch_limit_s))
     if rows := launching.rows(ending):
         return rows

@@ -43,7 +43,7 @@ def _query(library: Library, binary: Path) -> list[Variable]:
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         stream, output = Path(folder) / "variables.json", Path(folder) / "output.log"
         program = [str(binary), "--cvars", "--stream", str(stream)]
-        command = libraries.family_of(library).launch_line(library, ALONE, {}, program)
+        command = libraries.find_family(library).make_launch_line(library, ALONE, {}, program)
         outcome = launch.run(Step(command=command, output=output, watch=stream, limit_s=LIMIT_S))
         try:
             return msgspec.json.decode(stream.read_bytes(), type=list[Variable])

@@ -32,7 +32,7 @@ def chosen_cases(cases: list[Case], operations: list[str], forms: list[str], siz
     named = [
         format_size(number)
         for text in sizes
-        for number in asked("size", text, notation.sizes, notation.SIZES_HELP) or ()
+        for number in asked("size", text, notation.parse_sizes, notation.SIZES_HELP) or ()
     ]
     for what, wanted, has in (
         ("operation", operations, [case.operation for case in cases]),

@@ -29,7 +29,7 @@ def show_forecast(wanted: Wanted, *, verbose: bool = False) -> None:
     """Print what a campaign would measure and take. With `verbose`, the plan too."""
     candidates, used = found(wanted)
     description = foreign.described(described(used.values(), wanted), wanted.plan)
-    cases, notes = plan.cases(wanted.plan, description, wanted.machine)
+    cases, notes = plan.expand_plan(wanted.plan, description, wanted.machine)
     console.print(Text(f"{wanted.folder.name}: {wanted.plan.question}", "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, text in rows(wanted, candidates, cases, description):
@@ -67,7 +67,7 @@ def rows(
     block = (len(candidates) + planned.control) * len({(one.placement, one.launch_group) for one in cases})
     yield "launches", launches(planned, block)
     yield "time", time_text(wanted, len(cases), len(candidates) + planned.control)
-    size = plan.footprint(planned, cases, description.operations)
+    size = plan.estimate_footprint(planned, cases, description.operations)
     yield (
         "memory",
         f"up to {format_memory(max(size.judged_bytes, size.read_bytes))} for rankbench, besides the ranks",
@@ -97,7 +97,7 @@ def time_text(wanted: Wanted, cases: int, candidates: int) -> str:
     """Return how long it takes: by what this campaign took so far, else at most."""
     planned = wanted.plan
     low, high = planned.stop.blocks_min, planned.stop.blocks_max
-    until = notation.until(planned.stop.until)
+    until = notation.parse_until(planned.stop.until)
     stored = store.open(wanted.folder).launches() if is_campaign(wanted.folder) else []
     if stored:
         block_s = sum(one.duration_s for one in stored) / len({one.block for one in stored})

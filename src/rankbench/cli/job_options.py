@@ -61,7 +61,7 @@ def asked(
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
     machine, path = launch.machine(), chosen_plan(file, preset)
-    planned = plan.load(path, machine, given(said), job=given(job))
+    planned = plan.load_plan(path, machine, given(said), job=given(job))
     schedulers.chosen(planned.job)
     folder = campaign_folder(results, name or path.stem)
     return Wanted(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)

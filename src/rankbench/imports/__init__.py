@@ -26,7 +26,7 @@ from rankbench.model import (
     Case,
     CaseResult,
     CaseStatus,
-    Imported,
+    ImportRecord,
     Launch,
     LaunchStatus,
     Library,
@@ -106,7 +106,7 @@ class Part(NamedTuple):
 class Read(NamedTuple):
     """What one file holds."""
 
-    file: Imported
+    file: ImportRecord
     parts: list[Part]
     in_turns: bool
     troubles: int
@@ -171,17 +171,17 @@ def read(wish: Wish, source: Source) -> Read:
     facts: dict[str, str] = {}
     for table in tables:
         facts |= {key: value for key, value in table.facts.items() if key not in facts}
-    told = Imported(file=str(path), sha256=digest(path), tools=list(names), facts=facts, said=[*said, *errors])
+    told = ImportRecord(file=str(path), sha256=digest(path), tools=list(names), facts=facts, said=[*said, *errors])
     return Read(told, parts, output.in_turns, len(said))
 
 
 def nothing(path: Path, why: str) -> Read:
     """Return that a file, with which nothing else is wrong, has no figures."""
-    told = Imported(file=str(path), sha256=digest(path), tools=[], said=[f"{NO_FIGURES}: {why}"])
+    told = ImportRecord(file=str(path), sha256=digest(path), tools=[], said=[f"{NO_FIGURES}: {why}"])
     return Read(told, [], in_turns=True, troubles=1)
 
 
-def why_nothing(files: Sequence[Imported]) -> str:
+def why_nothing(files: Sequence[ImportRecord]) -> str:
     """Return why there are no figures in any of the files."""
     first = f"{files[0].file}: {'; '.join(files[0].said).removeprefix(f'{NO_FIGURES}: ')}"
     return first if len(files) == 1 else f"no figures in any of {len(files)} files; of the first: {first}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.launch import host
 from rankbench.launch.topology import numbers, text
-from rankbench.plan.placing import ranges
+from rankbench.plan.placing import format_ranges
 from rankbench.quantities import format_size
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def governor(root: Path) -> Iterator[Hindrance]:
         cpus.setdefault(text(path).strip(), set()).add(int(path.parts[-3][3:]))
     for name in sorted(cpus.keys() - {"performance", ""}):
         yield Hindrance(
-            f"CPUs {ranges(cpus[name])} have the frequency governor {name}",
+            f"CPUs {format_ranges(cpus[name])} have the frequency governor {name}",
             "their frequency follows the load, so that figures depend on what ran before",
             "as root: cpupower frequency-set -g performance",
         )

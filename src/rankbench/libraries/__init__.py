@@ -15,7 +15,7 @@ import msgspec
 
 from rankbench import units
 from rankbench.libraries import derived, families, inspection, modulefiles, sources, wheels
-from rankbench.libraries.derived import environment_for, mapped_wrong
+from rankbench.libraries.derived import make_environment, explain_wrong_libmpi
 from rankbench.libraries.families import Family, recognise
 from rankbench.libraries.sources import Installation, Search
 from rankbench.model import Library, RankbenchError
@@ -29,28 +29,28 @@ __all__ = [
     "Family",
     "Search",
     "choose",
-    "environment_for",
-    "everywhere",
-    "family_of",
+    "make_environment",
+    "make_search",
+    "find_family",
     "find",
-    "hint",
+    "suggest_modules",
     "install",
-    "installed",
-    "mapped_wrong",
-    "meant",
+    "find_installed",
+    "explain_wrong_libmpi",
+    "resolve_library",
     "recognise",
-    "title",
-    "with_modules",
+    "format_title",
+    "load_modules",
 ]
 ABI = "abi"
 """Before the colon of a library's name: the same with its wrapper of the MPI standard's ABI."""
-HINTED = 8
+MOST_HINTED = 8
 """Modules that a hint names at most."""
-HASH = 7
+HASH_LENGTH = 7
 """Characters of a hash that tell it from others."""
 
 
-def everywhere(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str] = ()) -> Search:
+def make_search(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str] = ()) -> Search:
     """Return the search of all places this process can see."""
     return Search(
         home=home,
@@ -58,7 +58,7 @@ def everywhere(home: Path, prefixes: Sequence[Path] = (), modules: Sequence[str]
         modules=tuple(modules),
         path=tuple(map(Path, os.get_exec_path())),
         spack_root=Path(os.environ["SPACK_ROOT"]) if "SPACK_ROOT" in os.environ else None,
-        shells=modulefiles.shells(),
+        shells=modulefiles.find_shells(),
     )
 
 
@@ -68,7 +68,7 @@ def find(search: Search) -> list[Library]:
     Libraries are asked at the same time: nearly all of it is waiting for their compilers and launchers.
     """
     with ThreadPoolExecutor() as pool:
-        return list(named(pool.map(inspection.describe, distinct(search))))
+        return list(name_uniquely(pool.map(inspection.describe, find_distinct(search))))
 
 
 def install(requirement: str, home: Path) -> Library:
@@ -76,112 +76,112 @@ def install(requirement: str, home: Path) -> Library:
     return inspection.describe(wheels.install(requirement, home))
 
 
-def installed(requirement: str, home: Path) -> Library | None:
+def find_installed(requirement: str, home: Path) -> Library | None:
     """Return what an earlier `install` made of the same requirement, if anything."""
-    found = wheels.installed(requirement, home)
+    found = wheels.find_installed(requirement, home)
     return inspection.describe(found) if found else None
 
 
-def offered() -> list[str]:
+def list_installable() -> list[str]:
     """Return the names of the libraries that can be installed."""
-    return wheels.offered()
+    return wheels.list_installable()
 
 
-def meant(spec: CandidateSpec, found: list[Library]) -> Library:
+def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
     """Return the library of a candidate: with the compiler, or running the binary, that it asks for.
 
     `found` grows by what the candidate names that was not found before, so that names stay unique.
     """
-    library = taken_in(choose(spec.library, found), found)
+    library = add_library(choose(spec.library, available), available)
     if spec.compiler:
-        return derived.compiled_by(library, family_of(library), spec.compiler)
+        return derived.replace_compiler(library, find_family(library), spec.compiler)
     if spec.binary_of:
-        return derived.running(library, taken_in(choose(spec.binary_of, found), found))
+        return derived.make_runner(library, add_library(choose(spec.binary_of, available), available))
     return library
 
 
-def taken_in(library: Library, found: list[Library]) -> Library:
+def add_library(library: Library, available: list[Library]) -> Library:
     """Return a library that is now among those found."""
-    if library not in found:
-        found.append(library)
+    if library not in available:
+        available.append(library)
     return library
 
 
-def choose(wanted: str, found: Sequence[Library]) -> Library:
+def choose(spec: str, available: Sequence[Library]) -> Library:
     """Return the library meant by a name, a family or `family==version`: the newest; of equals, the first found.
 
     Or the one that a source has by its own notation: `module:gcc/12 mpich/4.3`, `spack:mpich@4.3.2`, `prefix:/opt/x`.
     `abi:` before any of these is the same library with its wrapper of the MPI standard's ABI.
     """
-    scheme, colon, rest = wanted.partition(":")
+    scheme, colon, rest = spec.partition(":")
     if colon and scheme == ABI:
-        return derived.standard_abi(choose(rest, found))
-    if colon and scheme in schemes():
-        return unlike(inspection.describe(schemes()[scheme](rest.strip())), found)
-    named_so = [library for library in found if library.name == wanted]
-    family, _, version = wanted.partition("==")
-    fitting = [library for library in found if library.family == family and version in ("", library.version)]
+        return derived.use_standard_abi(choose(rest, available))
+    if colon and scheme in list_schemes():
+        return name_apart(inspection.describe(list_schemes()[scheme](rest.strip())), available)
+    named_so = [library for library in available if library.name == spec]
+    family, _, version = spec.partition("==")
+    fitting = [library for library in available if library.family == family and version in ("", library.version)]
     if not named_so and not fitting:
-        raise RankbenchError(f"{wanted}: no such library here{offer(wanted, family, found)}")
-    return max(named_so or fitting, key=lambda library: wheels.numbers(library.version))
+        raise RankbenchError(f"{spec}: no such library here{describe_available(spec, family, available)}")
+    return max(named_so or fitting, key=lambda library: wheels.parse_version(library.version))
 
 
-def schemes() -> dict[str, Callable[[str], Installation]]:
+def list_schemes() -> dict[str, Callable[[str], Installation]]:
     """Return what finds a library by the notation of its source, by what stands before the colon."""
     modules = units.modules(sources).values()
     return {scheme: module.named for module in modules for scheme in getattr(module, "SCHEMES", ())}
 
 
-def unlike(library: Library, found: Sequence[Library]) -> Library:
+def name_apart(library: Library, available: Sequence[Library]) -> Library:
     """Return that of the libraries found which a library is, else itself, under a name that none of them has."""
-    same = (one for one in found if msgspec.structs.replace(one, name=library.name) == library)
-    return next(same, None) or list(named([*found, library]))[-1]
+    same = (one for one in available if msgspec.structs.replace(one, name=library.name) == library)
+    return next(same, None) or list(name_uniquely([*available, library]))[-1]
 
 
-def hint(search: Search) -> str:
+def suggest_modules(search: Search) -> str:
     """Return a line on modules of the site that may be worth a try, empty where there are none."""
     tried = {name for text in search.modules for name in text.split()}
-    names = [name for name in modulefiles.likely(search.shells) if name not in tried]
+    names = [name for name in modulefiles.list_likely_modules(search.shells) if name not in tried]
     if not names:
         return ""
-    more = f" and {len(names) - HINTED} more" if len(names) > HINTED else ""
-    listed = ", ".join(names[:HINTED])
+    more = f" and {len(names) - MOST_HINTED} more" if len(names) > MOST_HINTED else ""
+    listed = ", ".join(names[:MOST_HINTED])
     return f"modules that may be MPI libraries: {listed}{more}; try: rankbench find --modules {names[0]}"
 
 
-def with_modules(library: Library, names: Sequence[str]) -> modulefiles.Loaded:
+def load_modules(library: Library, names: Sequence[str]) -> modulefiles.Loaded:
     """Return what modules give that are loaded after those which a library is from."""
     return modulefiles.load([*library.origin.get("modules", "").split(), *names])
 
 
-def family_of(library: Library) -> Family:
+def find_family(library: Library) -> Family:
     """Return the family of a library."""
-    if library.family not in families.known():
+    if library.family not in families.list_families():
         raise RankbenchError(
             f"{library.wrapper}: not recognised as an MPI library; known are "
-            + ", ".join(family.title for family in families.known().values())
+            + ", ".join(family.title for family in families.list_families().values())
         )
-    return families.known()[library.family]
+    return families.list_families()[library.family]
 
 
-def title(library: Library) -> str:
+def format_title(library: Library) -> str:
     """Return how people write a library's name, with its version."""
-    family = families.known().get(library.family)
+    family = families.list_families().get(library.family)
     return f"{family.title} {library.version}" if family else "not recognised"
 
 
-def offer(wanted: str, family: str, found: Sequence[Library]) -> str:
+def describe_available(spec: str, family: str, available: Sequence[Library]) -> str:
     """Return the tail of an error line: what there is, and how to get what there is not."""
-    known = families.known().get(family)
+    known = families.list_families().get(family)
     if known and known.packages:
-        have = ", ".join(library.name for library in found) or "none"
-        return f" (found: {have}); get it by: rankbench get {wanted}"
+        have = ", ".join(library.name for library in available) or "none"
+        return f" (found: {have}); get it by: rankbench get {spec}"
     if known:
         return " and not on PyPI; name the prefix of one by --prefix"
-    return "; " + units.suggestion(wanted, [library.name for library in found] or list(families.known()))
+    return "; " + units.suggestion(spec, [library.name for library in available] or list(families.list_families()))
 
 
-def distinct(search: Search) -> Iterator[Installation]:
+def find_distinct(search: Search) -> Iterator[Installation]:
     """Yield the installations of all sources, one for each wrapper however many links and sources lead to it.
 
     A wrapper for which a source has an environment of its own is another library in it.
@@ -195,18 +195,18 @@ def distinct(search: Search) -> Iterator[Installation]:
             yield installation
 
 
-def named(libraries: Iterable[Library]) -> Iterator[Library]:
+def name_uniquely(libraries: Iterable[Library]) -> Iterator[Library]:
     """Yield libraries under unique names: the second of a version is named by its origin too, the third numbered."""
     taken: set[str] = set()
     for library in libraries:
-        longer = f"{library.name}@{label(library)}"
+        longer = f"{library.name}@{make_label(library)}"
         names = itertools.chain([library.name, longer], (f"{longer}-{number}" for number in itertools.count(2)))
         name = next(name for name in names if name not in taken)
         taken.add(name)
         yield msgspec.structs.replace(library, name=name)
 
 
-def label(library: Library) -> str:
+def make_label(library: Library) -> str:
     """Return what tells a library from others of its version: its modules, the beginning of its hash, its source."""
     modules, digest = library.origin.get("modules", ""), library.origin.get("hash", "")
-    return modules.replace(" ", "+") or digest[:HASH] or library.source
+    return modules.replace(" ", "+") or digest[:HASH_LENGTH] or library.source

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from rankbench.libraries.families import Family
 
-NOTHING: Mapping[str, str] = {}
+NO_VARIABLES: Mapping[str, str] = {}
 STANDARD_ABI = "libmpi_abi.so."
 """How the file of every library begins that follows the ABI of the MPI standard, from MPI 5 on."""
 
 
-def compiled_by(library: Library, family: Family, compiler: str) -> Library:
+def replace_compiler(library: Library, family: Family, compiler: str) -> Library:
     """Return a library whose wrapper calls another C compiler, once it is sure that it does."""
     what = f'{library.name}: compiler "{compiler}"'
     told = library.build_environment | {family.compiler_variable: compiler}
@@ -33,8 +33,8 @@ def compiled_by(library: Library, family: Family, compiler: str) -> Library:
     words = compiler.split()
     if not words or not shutil.which(words[0], path=environment.get("PATH")):
         raise RankbenchError(f"{what}: not found on PATH; install it, or load its module before the library's")
-    own = inspection.version_line(words, environment)
-    called = inspection.version_line([library.wrapper], environment)
+    own = inspection.read_version_line(words, environment)
+    called = inspection.read_version_line([library.wrapper], environment)
     if not own or called != own:
         raise RankbenchError(
             f"{what}: {library.wrapper} does not heed {family.compiler_variable} and calls "
@@ -43,22 +43,22 @@ def compiled_by(library: Library, family: Family, compiler: str) -> Library:
     return msgspec.structs.replace(library, name=f"{library.name}+{compiler}", build_environment=told, compiler=called)
 
 
-def standard_abi(library: Library) -> Library:
+def use_standard_abi(library: Library) -> Library:
     """Return a library with the wrapper of the MPI standard's ABI in the place of its own."""
     own = Path(library.wrapper)
     wrapper = own.with_name(own.name.replace("mpicc", "mpicc_abi", 1))
-    if not sources.executable(wrapper):
+    if not sources.is_executable(wrapper):
         raise RankbenchError(
             f"abi:{library.name}: no {wrapper.name} beside {own}; libraries that offer the ABI of MPI 5 have it, "
             "MPICH from 5.0 on"
         )
-    abi = inspection.linked_to(str(wrapper), library.environment)
+    abi = inspection.find_linked_soname(str(wrapper), library.environment)
     return msgspec.structs.replace(library, name=f"abi:{library.name}", wrapper=str(wrapper), abi=abi)
 
 
-def running(library: Library, other: Library) -> Library:
+def make_runner(library: Library, other: Library) -> Library:
     """Return a library that runs the binaries of another one, which must be of the same ABI."""
-    file = own_file(library)
+    file = find_libmpi(library)
     folder = Path(file).parent
     alike = other.abi == library.abi or other.abi.startswith(STANDARD_ABI)
     if not (other.abi and alike and file and (folder / other.abi).exists()):
@@ -81,45 +81,45 @@ def running(library: Library, other: Library) -> Library:
     )
 
 
-def environment_for(library: Library, program: Path, besides: Mapping[str, str] = NOTHING) -> dict[str, str]:
+def make_environment(library: Library, program: Path, extra: Mapping[str, str] = NO_VARIABLES) -> dict[str, str]:
     """Return what must be set for a program to load a library, whichever it was linked to; it is not started.
 
     `besides` is set for the program alone. Raises RankbenchError where it would load another one whatever is set.
     """
-    own, within = own_file(library), {**library.environment, **besides}
-    soname, file = inspection.loaded(program, within)
-    if own and file and same(file, own):
-        return dict(besides)
+    own, within = find_libmpi(library), {**library.environment, **extra}
+    soname, file = inspection.find_loaded(program, within)
+    if own and file and is_same_file(file, own):
+        return dict(extra)
     before = within.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
     told = {"LD_LIBRARY_PATH": ":".join(filter(None, [str(Path(own).parent), before]))} if own else {}
-    _, file = inspection.loaded(program, within | told)
-    if own and file and same(file, own):
-        return {**besides, **told}
+    _, file = inspection.find_loaded(program, within | told)
+    if own and file and is_same_file(file, own):
+        return {**extra, **told}
     why = f"it is linked to {soname or 'no shared MPI library'}, and {library.name} has {library.abi or 'none'}"
     if file and soname == library.abi:
         why = f"it keeps to {file}, whatever LD_LIBRARY_PATH says"
     raise RankbenchError(f"{program.name} cannot run with {library.name}: {why}; build it for this library")
 
 
-def mapped_wrong(library: Library, file: str) -> str:
+def explain_wrong_libmpi(library: Library, file: str) -> str:
     """Return why the libmpi that a rank has mapped is not this library's, empty where it is or is not known."""
     if not file:
         return ""
     if library.binary_of:
-        return not_swapped(library, file)
+        return explain_unswapped_libmpi(library, file)
     prefix = Path(library.prefix).resolve()
-    meant = "" if Path(file).resolve().is_relative_to(prefix) else own_file(library)
-    if not meant or same(file, meant):
+    meant = "" if Path(file).resolve().is_relative_to(prefix) else find_libmpi(library)
+    if not meant or is_same_file(file, meant):
         return ""
     return (
         f"inside the launch libmpi is {file}, not {meant}; unset LD_LIBRARY_PATH or let it lead to this library first"
     )
 
 
-def not_swapped(library: Library, file: str) -> str:
+def explain_unswapped_libmpi(library: Library, file: str) -> str:
     """Return why the binary of another library did not run with this one, as one with a fixed search path does not."""
     meant = f"{library.environment['LD_LIBRARY_PATH'].partition(':')[0]}/{library.abi}"
-    if same(file, meant):
+    if is_same_file(file, meant):
         return ""
     return (
         f"inside the launch libmpi is {file}, not {meant}: the binary of {library.binary_of} keeps to its own "
@@ -127,13 +127,13 @@ def not_swapped(library: Library, file: str) -> str:
     )
 
 
-def same(one: str, other: str) -> bool:
+def is_same_file(first: str, second: str) -> bool:
     """Return whether two paths lead to one file."""
-    return Path(one).resolve() == Path(other).resolve()
+    return Path(first).resolve() == Path(second).resolve()
 
 
-def own_file(library: Library) -> str:
+def find_libmpi(library: Library) -> str:
     """Return the libmpi to which a library's wrapper links, whatever the user's LD_LIBRARY_PATH hides it behind."""
     environment = library.environment | library.build_environment
     within = (environment | alone for alone in ({"LD_LIBRARY_PATH": environment.get("LD_LIBRARY_PATH", "")}, {}))
-    return next(filter(None, (inspection.linked(library.wrapper, one)[1] for one in within)), "")
+    return next(filter(None, (inspection.find_linked(library.wrapper, one)[1] for one in within)), "")

@@ -33,26 +33,26 @@ FAILURES = (
 BINDINGS = {"core": "core", "thread": "hwthread", "none": "none"}
 
 
-def launch_line(
+def make_launch_line(
     library: Library, placement: Placement, environment: Mapping[str, str], program: list[str]
 ) -> CommandLine:
     """Return a Hydra command line; ranks are bound one to a core in rank order, or not at all."""
-    launcher = families.launcher(library, placement)
-    bound = ["-bind-to", binding(placement)]
+    launcher = families.require_launcher(library, placement)
+    bound = ["-bind-to", make_binding(placement)]
     return CommandLine(
-        arguments=[launcher, *over_nodes(placement), "-n", str(placement.ranks), *bound, *program],
+        arguments=[launcher, *make_node_options(placement), "-n", str(placement.ranks), *bound, *program],
         environment={**library.environment, **environment},
     )
 
 
-def binding(placement: Placement) -> str:
+def make_binding(placement: Placement) -> str:
     """Return what ranks of a node are bound to: CPUs by the system's numbers, `user:0+12,1+13`, or a kind of thing."""
     if placement.binding == "none" or not placement.cpus:
         return BINDINGS[placement.binding]
     return "user:" + ",".join("+".join(map(str, cpus)) for cpus in placement.cpus)
 
 
-def over_nodes(placement: Placement, starter: str = "-launcher") -> list[str]:
+def make_node_options(placement: Placement, starter: str = "-launcher") -> list[str]:
     """Return the options that name the nodes, and the remote shell by the launcher's word for what starts its parts."""
     shell = [starter, "ssh", f"{starter}-exec", placement.remote_shell] if placement.remote_shell else []
     hosts = ["-hosts", ",".join(placement.hosts), "-ppn", str(placement.ranks_per_node)]

@@ -25,7 +25,7 @@ def describe(installation: Installation) -> Library:
     """Return what an installation says of itself; its name is not unique yet."""
     identity = identify(installation)
     family, version = identity or (None, "")
-    own = family.environment(installation.prefix) if family else {}
+    own = family.make_environment(installation.prefix) if family else {}
     environment = own | installation.environment
     wrapper = str(installation.wrapper)
     return Library(
@@ -37,8 +37,8 @@ def describe(installation: Installation) -> Library:
         wrapper=wrapper,
         launcher=str(installation.launcher or ""),
         environment=environment,
-        abi=linked_to(wrapper, environment),
-        compiler=version_line([wrapper], environment),
+        abi=find_linked_soname(wrapper, environment),
+        compiler=read_version_line([wrapper], environment),
         origin=installation.origin,
     )
 
@@ -47,7 +47,7 @@ def identify(installation: Installation) -> tuple[families.Family, str] | None:
     """Return the family and version of an installation, None if no family recognises it."""
     environment = installation.environment
     launcher = ask([str(installation.launcher), "--version"], environment) if installation.launcher else ""
-    return judge(self_description(installation.wrapper, environment), launcher)
+    return judge(read_self_description(installation.wrapper, environment), launcher)
 
 
 def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
@@ -60,7 +60,7 @@ def judge(wrapper: str, launcher: str) -> tuple[families.Family, str] | None:
     return family, refined if refined.startswith(f"{version}.") else version
 
 
-def self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
+def read_self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
     """Return what wrapper and `mpichversion` print; the latter only where no other library shares the folder."""
     alone = not any(wrapper.parent.glob("mpicc.*"))
     tools = [[str(wrapper.with_name("mpichversion"))]] if alone else []
@@ -68,26 +68,26 @@ def self_description(wrapper: Path, environment: Mapping[str, str]) -> str:
     return "\n".join(ask(command, environment) for command in commands)
 
 
-def version_line(command: list[str], environment: Mapping[str, str]) -> str:
+def read_version_line(command: list[str], environment: Mapping[str, str]) -> str:
     """Return the first line of the version of a compiler, or of the one behind a wrapper, empty if there is none."""
     return ask([*command, "--version"], environment, success=True).strip().partition("\n")[0]
 
 
-def linked_to(wrapper: str, environment: Mapping[str, str]) -> str:
+def find_linked_soname(wrapper: str, environment: Mapping[str, str]) -> str:
     """Return the soname of the MPI library that the wrapper links a program to, empty for a static one or none."""
-    return linked(wrapper, environment)[0]
+    return find_linked(wrapper, environment)[0]
 
 
-def linked(wrapper: str, environment: Mapping[str, str]) -> tuple[str, str]:
+def find_linked(wrapper: str, environment: Mapping[str, str]) -> tuple[str, str]:
     """Return the soname of the MPI library that the wrapper links a program to, and the file that it is."""
     with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
         source, program = Path(folder, "program.c"), Path(folder, "program")
         source.write_text(PROGRAM, encoding="utf-8")
         ask([wrapper, str(source), "-o", str(program)], environment)
-        return loaded(program, environment)
+        return find_loaded(program, environment)
 
 
-def loaded(program: Path, environment: Mapping[str, str]) -> tuple[str, str]:
+def find_loaded(program: Path, environment: Mapping[str, str]) -> tuple[str, str]:
     """Return the MPI library among those that the dynamic linker would load for a program, which it does not start."""
     told = ask([str(program)], {**environment, "LD_TRACE_LOADED_OBJECTS": "1"})
     found = re.search(r"^\s*(libmpi(?:ch|_abi)?\.so\S*) => (/\S+|not found)", told, re.MULTILINE)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PATIENCE_S, HINT_PATIENCE_S = 60, 20
-KEPT = ("HOME", "USER", "LOGNAME", "MODULEPATH", "MODULERCFILE", "LMOD_MODULERCFILE", "LMOD_SYSTEM_NAME")
+KEPT_VARIABLES = ("HOME", "USER", "LOGNAME", "MODULEPATH", "MODULERCFILE", "LMOD_MODULERCFILE", "LMOD_SYSTEM_NAME")
 """What a clean shell has of the user's: who it is, and where modules are."""
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELLS = (
@@ -69,19 +69,19 @@ class Answer(NamedTuple):
     """What a clean shell made of a command."""
 
     status: int
-    said: str
+    output: str
     """Standard error and all that is not the two environments."""
     before: dict[str, str]
     after: dict[str, str]
 
 
-def shells() -> tuple[Path, ...]:
+def find_shells() -> tuple[Path, ...]:
     """Return the files that may teach a shell the command `module`: the one in use here first."""
     here = [f"{os.environ[name]}/init/bash" for name in ("LMOD_PKG", "MODULESHOME") if os.environ.get(name)]
     return tuple(file for file in map(Path, (*here, *SHELLS)) if file.exists())
 
 
-def installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
+def find_installation(names: Sequence[str], origin: Mapping[str, str] | None = None) -> sources.Installation:
     """Return the MPI library to which PATH leads once the modules are loaded."""
     given = load(names)
     found = {tool: shutil.which(tool, path=given.path) for tool in ("mpicc", *sources.LAUNCHERS)}
@@ -105,27 +105,27 @@ def installation(names: Sequence[str], origin: Mapping[str, str] | None = None) 
 def load(names: Sequence[str]) -> Loaded:
     """Return what a load of modules gives, in their order. The same is not loaded twice: Lmod takes a second for it."""
     user = tuple(os.environ.get(name, "") for name in ("PATH", "MODULEPATH"))
-    return loaded(tuple(names), shells(), user)
+    return load_for_user(tuple(names), find_shells(), user)
 
 
 @cache
-def loaded(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> Loaded:
+def load_for_user(names: tuple[str, ...], files: tuple[Path, ...], _user: tuple[str, ...]) -> Loaded:
     """Return what a load of modules gives a user."""
     together = " ".join(names)
     answer = ask(files, ["module", "load", *names], PATIENCE_S)
-    if answer.status or "Unable to locate a modulefile" in answer.said:
-        raise RankbenchError(f"modules {together}: {reason(answer)}")
-    added = gained(answer)
-    return Loaded(together, added, environment(answer, added))
+    if answer.status or "Unable to locate a modulefile" in answer.output:
+        raise RankbenchError(f"modules {together}: {find_reason(answer)}")
+    added = list_added_folders(answer)
+    return Loaded(together, added, extract_environment(answer, added))
 
 
-def gained(answer: Answer) -> str:
+def list_added_folders(answer: Answer) -> str:
     """Return the folders that the load put on PATH, in their order."""
     had = answer.before.get("PATH", "").split(":")
     return ":".join(folder for folder in answer.after.get("PATH", "").split(":") if folder not in had)
 
 
-def environment(answer: Answer, added: str) -> dict[str, str]:
+def extract_environment(answer: Answer, added: str) -> dict[str, str]:
     """Return what the load set. Of PATH, what it put there stands before PATH as it is here, where schedulers are."""
     changed = {
         name: value
@@ -137,7 +137,7 @@ def environment(answer: Answer, added: str) -> dict[str, str]:
 
 def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Answer:
     """Run a command in a shell that knows `module` and has nothing loaded."""
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     clean = {"PATH": CLEAN_PATH, "TERM": "dumb", "LC_ALL": "C", **kept}
     program = ["bash", "--noprofile", "--norc", "-c", SCRIPT, "bash", ":".join(map(str, files)), *command]
     try:
@@ -156,28 +156,28 @@ def ask(files: Sequence[Path], command: Sequence[str], patience_s: float) -> Ans
     except subprocess.TimeoutExpired:
         return Answer(1, f"ERROR: no answer within {patience_s:g} s", {}, {})
     before, _, after = done.stdout.partition(f"{MARK}\0")
-    return Answer(done.returncode, done.stderr, variables(before), variables(after))
+    return Answer(done.returncode, done.stderr, parse_environment(before), parse_environment(after))
 
 
-def variables(text: str) -> dict[str, str]:
+def parse_environment(text: str) -> dict[str, str]:
     """Return an environment as `env -0` prints it."""
     pairs = (line.partition("=") for line in text.split("\0") if "=" in line)
     return {name: value for name, _, value in pairs}
 
 
-def reason(answer: Answer) -> str:
+def find_reason(answer: Answer) -> str:
     """Return, in one line, why modules were not loaded: what follows the first error, to the end of its paragraph."""
     if answer.status == NO_MODULES:
         return "no Environment Modules or Lmod here; set MODULESHOME to the folder that holds its init/bash"
-    found = re.search(r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.said, re.DOTALL)
-    told = " ".join((found[1] if found else answer.said).split())
+    found = re.search(r"(?:ERROR|[Ee]rror):\s*(?:\d+:\s*)?(.+?)\s*(?:\n[ \t]*\n|\nLoading |\Z)", answer.output, re.DOTALL)
+    told = " ".join((found[1] if found else answer.output).split())
     return told.rstrip(".") or f"module load ended with {answer.status} and said nothing"
 
 
-def likely(files: Sequence[Path]) -> list[str]:
+def list_likely_modules(files: Sequence[Path]) -> list[str]:
     """Return the modules here whose names sound like an MPI library; Lmod tells those too that need others first."""
     if not files:
         return []
-    lines = (line.strip() for line in ask(files, ["offered"], HINT_PATIENCE_S).said.splitlines())
+    lines = (line.strip() for line in ask(files, ["offered"], HINT_PATIENCE_S).output.splitlines())
     names = (re.sub(r"\s*(\(\S+\)|<\S+>)$", "", line) for line in lines)
     return [name for name in names if MPI_MODULE.search(name) and not name.endswith((":", "/")) and " " not in name]

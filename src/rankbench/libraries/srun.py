@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BINDINGS = {"core": "cores", "thread": "threads", "none": "none"}
 
 
-def launch_line(
+def make_launch_line(
     library: Library, placement: Placement, pmi: str, environment: Mapping[str, str], program: list[str]
 ) -> CommandLine:
     """Return a command line of srun; ranks fill node after node."""
@@ -26,7 +26,7 @@ def launch_line(
     hosts = ["--nodelist", ",".join(placement.hosts), "--nodes", str(placement.nodes)]
     count = ["--ntasks", str(placement.ranks), "--ntasks-per-node", str(placement.ranks_per_node)]
     # Without --overlap a step waits for what the batch script itself holds where memory is given out with CPUs.
-    seats = ["--distribution=block", f"--cpu-bind={binding(placement)}", "--overlap"]
+    seats = ["--distribution=block", f"--cpu-bind={make_binding(placement)}", "--overlap"]
     shared = ["--overcommit"] if placement.binding == "none" else []
     return CommandLine(
         arguments=["srun", f"--mpi={pmi}", *hosts, *count, *seats, *shared, "--kill-on-bad-exit=1", *program],
@@ -34,7 +34,7 @@ def launch_line(
     )
 
 
-def binding(placement: Placement) -> str:
+def make_binding(placement: Placement) -> str:
     """Return what the ranks of a node are bound to: the bits of their CPUs, or a kind of thing."""
     if placement.binding == "none" or not placement.cpus:
         return BINDINGS[placement.binding]

@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 PIP = (sys.executable, "-m", "pip", "install", "--ignore-installed", "--no-warn-script-location", "--no-compile")
 
 
-def installed(requirement: str, home: Path) -> sources.Installation | None:
+def find_installed(requirement: str, home: Path) -> sources.Installation | None:
     """Return the newest installation that satisfies `family` or `family==version`."""
-    family, version = parse(requirement)
+    family, version = parse_requirement(requirement)
     prefixes = (home / "libraries").glob(f"{family.name}-{version or '[0-9]*'}")
-    found = sorted((prefix / "bin" / "mpicc" for prefix in prefixes), key=lambda wrapper: numbers(wrapper.parts[-3]))
-    return sources.at(found[-1], "pypi") if found else None
+    found = sorted((prefix / "bin" / "mpicc" for prefix in prefixes), key=lambda wrapper: parse_version(wrapper.parts[-3]))
+    return sources.make_installation(found[-1], "pypi") if found else None
 
 
 def install(requirement: str, home: Path) -> sources.Installation:
     """Install `family` or `family==version` into `<home>/libraries/<family>-<version>`, completely or not at all."""
-    family, version = parse(requirement)
+    family, version = parse_requirement(requirement)
     pins = [f"{package}=={version}" if version else package for package in family.packages]
     with staging.beside(home / "libraries") as folder:
         run_pip([*PIP, "--prefix", str(folder / "prefix"), *pins], home / "libraries" / f"{family.name}.log")
-        if not sources.executable(folder / "prefix" / "bin" / "mpicc"):
+        if not sources.is_executable(folder / "prefix" / "bin" / "mpicc"):
             raise RankbenchError(f"{requirement}: this version on PyPI holds no mpicc; choose another one")
-        place = folder.with_name(f"{family.name}-{installed_version(folder, family.packages[0])}")
+        place = folder.with_name(f"{family.name}-{read_version(folder, family.packages[0])}")
         staging.put(folder / "prefix", place)
-    return sources.at(place / "bin" / "mpicc", "pypi")
+    return sources.make_installation(place / "bin" / "mpicc", "pypi")
 
 
-def parse(requirement: str) -> tuple[families.Family, str]:
+def parse_requirement(requirement: str) -> tuple[families.Family, str]:
     """Return family and version (empty: the newest) of a requirement, if PyPI has such a library."""
     name, pinned, version = requirement.partition("==")
-    offered = {known.name: known for known in families.known().values() if known.packages}
+    offered = {known.name: known for known in families.list_families().values() if known.packages}
     if name not in offered:
         raise RankbenchError(f"{requirement}: no such library on PyPI; {units.suggestion(name, sorted(offered))}")
     if pinned and not re.fullmatch(r"\d[\w.]*", version):
@@ -52,9 +52,9 @@ def parse(requirement: str) -> tuple[families.Family, str]:
     return offered[name], version
 
 
-def offered() -> list[str]:
+def list_installable() -> list[str]:
     """Return the families that PyPI has wheels of."""
-    return sorted(known.name for known in families.known().values() if known.packages)
+    return sorted(known.name for known in families.list_families().values() if known.packages)
 
 
 def run_pip(command: list[str], log: Path) -> None:
@@ -62,10 +62,10 @@ def run_pip(command: list[str], log: Path) -> None:
     with log.open("w", encoding="utf-8") as output:
         code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
     if code:
-        raise RankbenchError(f"pip could not install {command[-1]}: {reason(log.read_text('utf-8'))}; log: {log}")
+        raise RankbenchError(f"pip could not install {command[-1]}: {find_reason(log.read_text('utf-8'))}; log: {log}")
 
 
-def reason(output: str) -> str:
+def find_reason(output: str) -> str:
     """Return what went wrong from pip's output: an index out of reach is told by a warning, all else by an error."""
     lines = output.splitlines()
     retries = [line for line in lines if line.startswith("WARNING: Retrying")]
@@ -75,12 +75,12 @@ def reason(output: str) -> str:
     return (errors or lines or ["pip said nothing"])[0 if errors else -1]
 
 
-def installed_version(folder: Path, package: str) -> str:
+def read_version(folder: Path, package: str) -> str:
     """Return the version of a package that pip has put below a folder."""
     metadata = next(folder.glob(f"prefix/lib*/python*/site-packages/{package.replace('-', '_')}-*.dist-info"))
     return metadata.name.removesuffix(".dist-info").rpartition("-")[2]
 
 
-def numbers(version: str) -> list[int]:
+def parse_version(version: str) -> list[int]:
     """Return the numbers of a version, for sorting."""
     return [int(number) for number in re.findall(r"\d+", version)]

@@ -20,8 +20,8 @@ from rankbench.model.base import (
     RankbenchError,
     Record,
 )
-from rankbench.model.campaigns import Campaign, Imported, Look
-from rankbench.model.columns import Column, Described, Passes, columns_of
+from rankbench.model.campaigns import Campaign, ImportRecord, Look
+from rankbench.model.columns import Column, RecordColumn, Passes, list_columns
 from rankbench.model.launches import (
     BROKEN,
     FAILURES,
@@ -38,11 +38,11 @@ from rankbench.model.launches import (
     SourceFact,
     Stream,
     Visit,
-    least_restful,
+    find_least_restful,
 )
 from rankbench.model.libraries import Candidate, Library, Receipt
 from rankbench.model.machines import UNKNOWN_MACHINE, Cpu, Exchange, Machine, State
-from rankbench.model.operations import Amount, Datatype, Description, Foreign, Meaning, Named, Operation, Option, Start
+from rankbench.model.operations import Amount, Datatype, Description, Foreign, Meaning, NamedUnit, Operation, Option, Start
 from rankbench.model.plans import (
     FILLED,
     SITE_MEMORY,
@@ -93,7 +93,7 @@ __all__ = [
     "Comparison",
     "Cpu",
     "Datatype",
-    "Described",
+    "RecordColumn",
     "Description",
     "Exchange",
     "Finding",
@@ -101,7 +101,7 @@ __all__ = [
     "Form",
     "Group",
     "Handover",
-    "Imported",
+    "ImportRecord",
     "Job",
     "Launch",
     "LaunchFacts",
@@ -113,7 +113,7 @@ __all__ = [
     "Machine",
     "Meaning",
     "Memory",
-    "Named",
+    "NamedUnit",
     "Operation",
     "Option",
     "Outcome",
@@ -142,6 +142,6 @@ __all__ = [
     "Variant",
     "Verdict",
     "Visit",
-    "columns_of",
-    "least_restful",
+    "list_columns",
+    "find_least_restful",
 ]

@@ -9,7 +9,7 @@ from rankbench.model.operations import Operation, Start
 from rankbench.model.plans import Case, Plan
 
 
-class Imported(Record, frozen=True):
+class ImportRecord(Record, frozen=True):
     """A file in which somebody else's figures were found."""
 
     file: str
@@ -41,7 +41,7 @@ class Campaign(Record, frozen=True):
     """What a reader must know: oversubscription, sizes left out, candidates that failed their check."""
     starts: list[Start] = []
     """What the core says of the starts of the cases."""
-    imported: list[Imported] = []
+    imported: list[ImportRecord] = []
     """Of a campaign that was not run but read: the files, in the order in which they were named."""
 
     @property
@@ -54,7 +54,7 @@ class Campaign(Record, frozen=True):
         return next((one.name for spec, one in both if spec.library == asked), "")
 
     @property
-    def once(self) -> frozenset[str]:
+    def once_operations(self) -> frozenset[str]:
         """Return the operations that happen once in a launch."""
         return frozenset(operation.name for operation in self.operations if operation.once)
 

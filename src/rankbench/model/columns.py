@@ -14,7 +14,7 @@ if typing.TYPE_CHECKING:
 
     import msgspec
 
-STORED = {int: "Int64", float: "Float64", str: "String"}
+POLARS_TYPES = {int: "Int64", float: "Float64", str: "String"}
 """How a value is stored where its column does not say it. What else there is, such as a list, is stored as text."""
 
 
@@ -38,20 +38,20 @@ class Column(NamedTuple):
 
     help: str
     """The words of `docs/reference/formats.md`."""
-    stored: str = ""
+    polars_type: str = ""
     """Name of the Polars type; empty: by the field's own type (STORED)."""
     since: int = 1
     """The first format of the store that has it."""
-    earlier: Any = None
+    default_before: Any = None
     """What it holds in a campaign of an older format; None: nobody knows."""
     passes: Passes = Passes.FIRST
     streamed: bool = True
     """Whether the core writes it into its record of a case, under the field's name."""
-    renamed: str = ""
+    former_name: str = ""
     """Its name in the store, where that is not the field's."""
 
 
-class Described(NamedTuple):
+class RecordColumn(NamedTuple):
     """A column together with the field that it describes."""
 
     field: str
@@ -62,15 +62,15 @@ class Described(NamedTuple):
     @property
     def name(self) -> str:
         """Return the name in the store."""
-        return self.column.renamed or self.field
+        return self.column.former_name or self.field
 
     @property
-    def stored(self) -> str:
+    def polars_type(self) -> str:
         """Return the name of the Polars type."""
-        return self.column.stored or STORED.get(self.kind, "String")
+        return self.column.polars_type or POLARS_TYPES.get(self.kind, "String")
 
 
-def columns_of(record: type[msgspec.Struct]) -> Mapping[str, Described]:
+def list_columns(record: type[msgspec.Struct]) -> Mapping[str, RecordColumn]:
     """Return the columns of a record by their fields, in the order of the fields; those without a Column are none."""
     hints = typing.get_type_hints(record, include_extras=True)
     described = {}
@@ -78,5 +78,5 @@ def columns_of(record: type[msgspec.Struct]) -> Mapping[str, Described]:
         metadata = getattr(hints[field], "__metadata__", ())
         column = next((one for one in metadata if isinstance(one, Column)), None)
         if column:
-            described[field] = Described(field, typing.get_args(hints[field])[0], column)
+            described[field] = RecordColumn(field, typing.get_args(hints[field])[0], column)
     return described

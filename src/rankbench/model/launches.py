@@ -149,7 +149,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     synchronisations: Annotated[
-        int, Column("how often clocks were compared for this case", stored="Int32", since=2, passes=Passes.SUM)
+        int, Column("how often clocks were compared for this case", polars_type="Int32", since=2, passes=Passes.SUM)
     ] = 0
     stopped: Annotated[
         str,
@@ -161,7 +161,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     calls: Annotated[
         int,
-        Column("calls between two readings of the clock; a sample is their mean", stored="Int32", since=6, earlier=1),
+        Column("calls between two readings of the clock; a sample is their mean", polars_type="Int32", since=6, default_before=1),
     ] = 1
     cost_ns: Annotated[
         float,
@@ -169,7 +169,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "what the start and the clock's readings take of a sample, measured in the same launch on a call that "
             "does nothing; 0: not known",
             since=6,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -179,7 +179,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "what handing a cache line from one rank to the next of its host took without MPI, the mean of just "
             "before and just after; 0: not known",
             since=8,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.OTHER,
             streamed=False,
         ),
@@ -188,16 +188,16 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     after: int = -1
     """Of the first visit: see `Visit`. They are columns of samples."""
     first_window_ns: Annotated[
-        float, Column("how far apart rounds were planned at first; 0: the start plans none", since=6, earlier=0.0)
+        float, Column("how far apart rounds were planned at first; 0: the start plans none", since=6, default_before=0.0)
     ] = 0.0
-    last_window_ns: Annotated[float, Column("and in the end", since=6, earlier=0.0, passes=Passes.LARGEST)] = 0.0
+    last_window_ns: Annotated[float, Column("and in the end", since=6, default_before=0.0, passes=Passes.LARGEST)] = 0.0
     estimate_ns: Annotated[
         float,
         Column(
             "what a sample is when nothing delays the call, as the core last estimated it to set "
             "windows and tolerance; of several visits the largest; 0: not known",
             since=12,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -207,7 +207,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "how much later than planned a rank may begin a round that counts, as last set; of several visits the "
             "largest; 0: the start allows none",
             since=12,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.LARGEST,
         ),
     ] = 0.0
@@ -217,7 +217,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "bytes that a rank printed at least (each write counts 8 fewer) while calls of the case were warmed up "
             "and timed, the most of all ranks: times include the printing; 0: none, or not known",
             since=13,
-            earlier=0,
+            default_before=0,
             passes=Passes.SUM,
         ),
     ] = 0
@@ -225,9 +225,9 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Column(
             "ranks that took part; the others stayed out, as all but two do in a ping-pong. 0 if it never began",
-            stored="Int32",
+            polars_type="Int32",
             since=3,
-            renamed="active_ranks",
+            former_name="active_ranks",
         ),
     ] = 0
     moved_bytes: Annotated[int, Column("payload that one sample moves, of all ranks together", since=3)] = 0
@@ -237,7 +237,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "ns; with `quantity=overlap` the median time of the communication alone, else 0",
             since=3,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.MEAN,
         ),
     ] = 0.0
@@ -246,7 +246,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "ns; with `quantity=overlap` the median time of the computation alone, else 0",
             since=3,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.MEAN,
         ),
     ] = 0.0
@@ -255,7 +255,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "with `quantity=memory` what the first use added to a process, the most of all ranks; else 0",
             since=3,
-            earlier=0,
+            default_before=0,
         ),
     ] = 0
     spread_ns: Annotated[
@@ -263,7 +263,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "ns; how far apart ranks were made to arrive, 0 where they came together",
             since=3,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.MEAN,
         ),
     ] = 0.0
@@ -275,15 +275,15 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "a ping-pong the round trip); 0: not known. Rows of a launch stand in the order of measurement, and "
             "only the first of an operation and form saw a first call of these",
             since=10,
-            earlier=0.0,
+            default_before=0.0,
             passes=Passes.OPENING,
         ),
     ] = 0.0
     second_ns: Annotated[
-        float, Column("and the second call, timed alike; 0: not known", since=10, earlier=0.0, passes=Passes.OPENING)
+        float, Column("and the second call, timed alike; 0: not known", since=10, default_before=0.0, passes=Passes.OPENING)
     ] = 0.0
     grid: Annotated[
-        list[int], Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none", since=4, earlier="")
+        list[int], Column("extents of the grid that ranks lay on, such as `4x4`; empty: on none", since=4, default_before="")
     ] = []
     order: Annotated[
         list[int],
@@ -291,16 +291,16 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             "numbers of the ranks at each place of it, divided by commas, where the library gave them other "
             "places than their own; else empty",
             since=4,
-            earlier="",
+            default_before="",
         ),
     ] = []
     hops: Annotated[
         int,
         Column(
             "of rings: messages one after the other that brought a round home; else 0",
-            stored="Int32",
+            polars_type="Int32",
             since=4,
-            earlier=0,
+            default_before=0,
         ),
     ] = 0
     printed: Annotated[
@@ -308,14 +308,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
         Column(
             "of a foreign tool: all that it printed in this row, as a JSON object by its own headings; else empty",
             since=5,
-            earlier="",
+            default_before="",
             streamed=False,
         ),
     ] = {}
     series: list[Series] = []
 
     @property
-    def own(self) -> Series | None:
+    def own_series(self) -> Series | None:
         """Return the case's own samples, over all ranks or of the one that measures. Others are single ranks' views."""
         over_all = [one for one in self.series if one.rank == ALL_RANKS]
         return next(iter(over_all or self.series), None)
@@ -355,7 +355,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     visits: list[Visit] = []
     """The visits of the case that took the samples, in their order; empty: there was one."""
 
-    def discarded(self, *, overruns: bool) -> set[int]:
+    def find_discarded(self, *, overruns: bool) -> set[int]:
         """Return the indexes of samples that do not count, with or without those that lasted too long."""
         return {*self.late, *(self.overrun if overruns else ())}
 
@@ -395,7 +395,7 @@ REST_PART, LEAST_REST, LEAST_WAITED_S = 0.1, 0.001, 0.1
 measures. Of a shorter time that all ranks of a launch waited nothing is concluded."""
 
 
-def least_restful(shares: Mapping[str, float], threshold: float) -> str:
+def find_least_restful(shares: Mapping[str, float], threshold: float) -> str:
     """Return which candidate of launches in turn takes most CPU time while it sleeps, if all take too much; else none.
 
     The launch that suffers most is that which takes least itself.

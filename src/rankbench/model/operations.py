@@ -139,14 +139,14 @@ class Operation(Record, frozen=True):
     """Of another program's benchmark."""
 
 
-class Named(Record, frozen=True):
+class NamedUnit(Record, frozen=True):
     """Something the core can do by name, with one line of help."""
 
     name: str
     help: str
 
 
-class Start(Named, frozen=True):
+class Start(NamedUnit, frozen=True):
     """A way for ranks to begin a call together."""
 
     scheduled: bool = False
@@ -155,7 +155,7 @@ class Start(Named, frozen=True):
     """Whether a sample that lasted longer than its window counts as little as a late one."""
 
 
-class Datatype(Named, frozen=True):
+class Datatype(NamedUnit, frozen=True):
     """A datatype of messages and the bytes of one element: a size is a multiple of it."""
 
     size_bytes: int
@@ -167,6 +167,6 @@ class Description(Record, frozen=True):
     core: str
     operations: list[Operation]
     starts: list[Start]
-    sources: list[Named]
-    synchronisations: list[Named]
+    sources: list[NamedUnit]
+    synchronisations: list[NamedUnit]
     datatypes: list[Datatype]

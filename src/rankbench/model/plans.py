@@ -146,14 +146,14 @@ class Memory(Record, frozen=True):
     @property
     def label(self) -> str:
         """Return what differs from the default, for people: `cold, in-place, aligned to 64`; empty if nothing does."""
-        return ", ".join(self._named("huge pages", "untouched pages", "aligned to ", "root ", "rotating root"))
+        return ", ".join(self._list_labels("huge pages", "untouched pages", "aligned to ", "root ", "rotating root"))
 
     @property
     def suffix(self) -> str:
         """Return the same as a case's key has it: `.cold.in-place.huge.a64.rotating`."""
-        return "".join(f".{word}" for word in self._named("huge", "untouched", "a", "root", "rotating"))
+        return "".join(f".{word}" for word in self._list_labels("huge", "untouched", "a", "root", "rotating"))
 
-    def _named(self, huge: str, untouched: str, aligned: str, root: str, rotating: str) -> list[str]:
+    def _list_labels(self, huge: str, untouched: str, aligned: str, root: str, rotating: str) -> list[str]:
         words = {
             "cold": self.cache == "cold",
             "in-place": self.buffers == "in-place",

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from rankbench.plan.expand import cases, check_calls
-from rankbench.plan.footprint import footprint
-from rankbench.plan.order import block_order, case_order, launch_groups, looks
-from rankbench.plan.reading import load, parse, preset, presets, template
+from rankbench.plan.expand import expand_plan, check_calls
+from rankbench.plan.footprint import estimate_footprint
+from rankbench.plan.order import draw_block_order, draw_case_order, draw_launch_groups, list_looks
+from rankbench.plan.reading import load_plan, parse_plan, find_preset, list_presets, read_template
 
 __all__ = [
-    "block_order",
-    "case_order",
-    "cases",
+    "draw_block_order",
+    "draw_case_order",
+    "expand_plan",
     "check_calls",
-    "footprint",
-    "launch_groups",
-    "load",
-    "looks",
-    "parse",
-    "preset",
-    "presets",
-    "template",
+    "estimate_footprint",
+    "draw_launch_groups",
+    "load_plan",
+    "list_looks",
+    "parse_plan",
+    "find_preset",
+    "list_presets",
+    "read_template",
 ]

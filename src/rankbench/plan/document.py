@@ -29,15 +29,15 @@ class Value:
     place: str
     raw: Any
 
-    def fail(self, message: str) -> RankbenchError:
+    def make_error(self, message: str) -> RankbenchError:
         """Return the error that says what is wrong with this value."""
         return RankbenchError(": ".join(part for part in (self.file, self.place, message) if part))
 
-    def expected(self, what: str) -> RankbenchError:
+    def reject(self, what: str) -> RankbenchError:
         """Return the error that says what was found here and what would be right."""
-        return self.fail(f"found {self.spelled()}, expected {what}")
+        return self.make_error(f"found {self.format_raw()}, expected {what}")
 
-    def spelled(self) -> str:
+    def format_raw(self) -> str:
         """Return the value about as it is written in TOML."""
         if isinstance(self.raw, dict):
             return "a table"
@@ -47,81 +47,81 @@ class Value:
             return '"' + CONTROL.sub(lambda match: repr(match[0])[1:-1], self.raw) + '"'
         return str(self.raw)
 
-    def child(self, key: str, raw: Any) -> Value:
+    def make_child(self, key: str, raw: Any) -> Value:
         """Return a value that stands below this one."""
         return Value(self.file, f"{self.place}.{key}" if self.place else key, raw)
 
-    def table(self, allowed: Iterable[str]) -> dict[str, Value]:
+    def read_table(self, allowed: Iterable[str]) -> dict[str, Value]:
         """Return the values of a table, in which no key but those allowed may stand."""
         allowed = list(allowed)
         if not isinstance(self.raw, dict):
-            raise self.expected(f"a table with {', '.join(allowed)}")
+            raise self.reject(f"a table with {', '.join(allowed)}")
         for key in self.raw:
             if key not in allowed:
-                raise self.child(key, None).fail(f"unknown key; {suggestion(key, allowed)}")
-        return {key: self.child(key, raw) for key, raw in self.raw.items()}
+                raise self.make_child(key, None).make_error(f"unknown key; {suggestion(key, allowed)}")
+        return {key: self.make_child(key, raw) for key, raw in self.raw.items()}
 
-    def entries(self, what: str) -> dict[str, Value]:
+    def read_entries(self, what: str) -> dict[str, Value]:
         """Return the values of a table in which any key may stand."""
-        return self.table(self.raw if isinstance(self.raw, dict) else [what])
+        return self.read_table(self.raw if isinstance(self.raw, dict) else [what])
 
-    def items(self, what: str) -> Iterator[Value]:
+    def read_items(self, what: str) -> Iterator[Value]:
         """Yield the values of a list that is not empty."""
         if not isinstance(self.raw, list) or not self.raw:
-            raise self.expected(what)
+            raise self.reject(what)
         for index, raw in enumerate(self.raw):
             yield Value(self.file, f"{self.place}[{index}]", raw)
 
-    def each(self, what: str) -> Iterator[Value]:
+    def read_each(self, what: str) -> Iterator[Value]:
         """Yield the values of a list, or the one value that stands in its place."""
         if isinstance(self.raw, list):
-            yield from self.items(what)
+            yield from self.read_items(what)
         else:
             yield self
 
-    def text(self, what: str = "text", *, lines: bool = False) -> str:
+    def read_text(self, what: str = "text", *, lines: bool = False) -> str:
         """Return text that is not empty and, unless it may have several lines, is without control characters.
 
         Names become parts of scripts and of what terminals show, where a line end would begin something else.
         """
         if not isinstance(self.raw, str) or not self.raw.strip():
-            raise self.expected(what)
+            raise self.reject(what)
         if not lines and CONTROL.search(self.raw):
-            raise self.expected(f"{what}, in one line and without control characters")
+            raise self.reject(f"{what}, in one line and without control characters")
         return self.raw
 
-    def one_of(self, allowed: Iterable[str]) -> str:
+    def read_choice(self, allowed: Iterable[str]) -> str:
         """Return text that is one of those allowed."""
-        allowed, text = list(allowed), self.text()
+        allowed, text = list(allowed), self.read_text()
         if text not in allowed:
-            raise self.fail(f"found {self.spelled()}; {suggestion(text, allowed)}")
+            raise self.make_error(f"found {self.format_raw()}; {suggestion(text, allowed)}")
         return text
 
-    def switch(self) -> bool:
+    def read_switch(self) -> bool:
         """Return true or false."""
         if not isinstance(self.raw, bool):
-            raise self.expected("true or false")
+            raise self.reject("true or false")
         return self.raw
 
-    def whole(self, least: int, most: int | None = None) -> int:
+    def read_integer(self, least: int, most: int | None = None) -> int:
         """Return a whole number that is neither below the least nor above the most."""
         number = self.raw if isinstance(self.raw, int) and not isinstance(self.raw, bool) else least - 1
         if number < least or (most is not None and number > most):
-            raise self.expected(f"a whole number, {least} {'or more' if most is None else f'to {most}'}")
+            raise self.reject(f"a whole number, {least} {'or more' if most is None else f'to {most}'}")
         return number
 
-    def parsed(self, parse: Callable[[Any], T], what: str) -> T:
+    def parse_with(self, parse: Callable[[Any], T], what: str) -> T:
         """Return what the parser makes of the value; where it raises ValueError, say what would be right."""
         try:
             return parse(self.raw)
         except notation.UnlikelyError as error:
-            found = f"found {self.spelled()}, expected {what}; {error.hint}"
-            raise self.fail(error.hint if error.alone else found) from None
+            found = f"found {self.format_raw()}, expected {what}; {error.hint}"
+            raise self.make_error(error.hint if error.alone else found) from None
         except ValueError:
-            raise self.expected(what) from None
+            raise self.reject(what) from None
 
 
-def document(text: str, file: str) -> Value:
+def parse_document(text: str, file: str) -> Value:
     """Parse TOML. A syntax error names file and line."""
     try:
         return Value(file, "", tomllib.loads(text))

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from rankbench.model import FORMS, Case, RankbenchError
 from rankbench.plan import settings
-from rankbench.plan.options import PAIR, check_options, dimensions_of, usable_options
+from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
 from rankbench.plan.variants import (
-    Line,
-    enough_ranks,
-    ranks_exactly,
-    some,
-    too_few,
-    usable_datatypes,
-    usable_memory,
-    usable_sizes,
-    usable_starts,
+    CaseScope,
+    has_enough_ranks,
+    count_exact_ranks,
+    abbreviate_names,
+    note_too_few_ranks,
+    list_usable_datatypes,
+    list_usable_memory,
+    list_usable_sizes,
+    list_usable_starts,
 )
 from rankbench.quantities import format_size
 from rankbench.units import suggestion
@@ -24,33 +24,33 @@ from rankbench.units import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rankbench.model import Amount, Description, Form, Machine, Named, Operation, Placement, Plan
+    from rankbench.model import Amount, Description, Form, Machine, NamedUnit, Operation, Placement, Plan
 
 MEMORY_SHARE = 0.8
 """Of a node's memory, what message buffers may take."""
 
 
-def cases(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
+def expand_plan(plan: Plan, description: Description, machine: Machine) -> tuple[list[Case], list[str]]:
     """Return the cases of a plan, each once, and notes on what was left out and what a reader must know."""
     check_names(plan, description)
-    description = settings.offered(description, plan)
+    description = settings.add_settings_option(description, plan)
     notes: dict[str, None] = dict.fromkeys(plan.notes)
-    wanted = list(chosen(plan, description, notes))
+    wanted = list(choose_operations(plan, description, notes))
     notes.update(dict.fromkeys(check_options(plan, description, {operation.name for operation, _ in wanted})))
     found: dict[str, Case] = {}
-    notes.update(dict.fromkeys(oversubscriptions(plan.placements, machine)))
-    repeated, told = repetitions(plan, [operation for operation, _ in wanted], machine)
+    notes.update(dict.fromkeys(list_oversubscriptions(plan.placements, machine)))
+    repeated, told = list_repetitions(plan, [operation for operation, _ in wanted], machine)
     notes.update(dict.fromkeys(told))
     for placement in plan.placements:
         lines = [
-            Line(plan, description, operation, form, placement, notes)
+            CaseScope(plan, description, operation, form, placement, notes)
             for operation, form in wanted
             if (operation.name, placement.name) not in repeated
         ]
-        enough = [line for line in lines if enough_ranks(line)]
-        notes.update(dict.fromkeys(too_few(placement, [line.operation for line in lines if line not in enough])))
+        enough = [line for line in lines if has_enough_ranks(line)]
+        notes.update(dict.fromkeys(note_too_few_ranks(placement, [line.operation for line in lines if line not in enough])))
         for line in enough:
-            found.update((case.key, case) for case in cases_of(line, machine))
+            found.update((case.key, case) for case in make_cases(line, machine))
     if not found:
         raise RankbenchError(f"{plan.file}: no case is left: {'; '.join(notes)}")
     notes.update(dict.fromkeys(check_calls(plan, description, found.values())))
@@ -67,7 +67,7 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
                 f'{plan.file}: calls: found "{call.operation}"; {suggestion(call.operation, operations)}'
             )
         if call.form:
-            checked_form(call.form, operations[call.operation], f"{plan.file}: calls")
+            check_form(call.form, operations[call.operation], f"{plan.file}: calls")
         sizes = {case.size_bytes for case in measured if case.operation == call.operation}
         if not sizes:
             yield f"calls: {call.operation} is not among the measured operations"
@@ -75,21 +75,21 @@ def check_calls(plan: Plan, description: Description, measured: Iterable[Case]) 
             yield f"calls: {call.operation} is not measured with {format_size(call.size_bytes)}"
 
 
-def cases_of(line: Line, machine: Machine) -> Iterator[Case]:
+def make_cases(line: CaseScope, machine: Machine) -> Iterator[Case]:
     """Yield the cases of an operation in one form on one placement that has the ranks for it."""
     if line.operation.foreign:
-        yield from foreign_cases(line)
+        yield from make_foreign_cases(line)
         return
-    for datatype in usable_datatypes(line):
-        for size_bytes in usable_sizes(line, datatype):
-            for start in usable_starts(line, machine):
-                for options in usable_options(line, start):
+    for datatype in list_usable_datatypes(line):
+        for size_bytes in list_usable_sizes(line, datatype):
+            for start in list_usable_starts(line, machine):
+                for options in list_usable_options(line, start):
                     check_memory(line, size_bytes, options, machine)
                     threads = int(options.get("threads", 1))
                     if threads > 1:
-                        told = oversubscription(line.placement.name, line.placement, machine, threads)
+                        told = note_oversubscription(line.placement.name, line.placement, machine, threads)
                         line.notes.update(dict.fromkeys(told))
-                    for memory in usable_memory(line, size_bytes):
+                    for memory in list_usable_memory(line, size_bytes):
                         yield Case(
                             operation=line.operation.name,
                             form=line.form,
@@ -103,7 +103,7 @@ def cases_of(line: Line, machine: Machine) -> Iterator[Case]:
                         )
 
 
-def foreign_cases(line: Line) -> Iterator[Case]:
+def make_foreign_cases(line: CaseScope) -> Iterator[Case]:
     """Yield the cases of a foreign tool's benchmark, of which nothing can be chosen but the size."""
     operation, placement = line.operation, line.placement
     assert operation.foreign
@@ -138,23 +138,23 @@ def check_names(plan: Plan, description: Description) -> None:
     check_name(plan, "synchronisation", plan.synchronisation, description.synchronisations)
 
 
-def check_name(plan: Plan, key: str, name: str, units: Sequence[Named], *more: str) -> None:
+def check_name(plan: Plan, key: str, name: str, units: Sequence[NamedUnit], *more: str) -> None:
     """Refuse a name that is neither that of a unit nor one more that is allowed."""
     allowed = [*more, *(unit.name for unit in units)]
     if name not in allowed:
         raise RankbenchError(f'{plan.file}: {key}: found "{name}"; {suggestion(name, allowed)}')
 
 
-def oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
+def list_oversubscriptions(placements: Sequence[Placement], machine: Machine) -> Iterator[str]:
     """Yield a note for each number of ranks that is more than a machine has cores, with its placements."""
     many: dict[int, list[Placement]] = {}
     for placement in placements:
         many.setdefault(placement.ranks_per_machine, []).append(placement)
     for alike in many.values():
-        yield from oversubscription(", ".join(one.name for one in alike), alike[0], machine)
+        yield from note_oversubscription(", ".join(one.name for one in alike), alike[0], machine)
 
 
-def oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
+def note_oversubscription(names: str, placement: Placement, machine: Machine, threads: int = 1) -> Iterator[str]:
     """Yield the note that placements have more ranks, or threads of ranks, than the machine has cores."""
     ranks = f"{placement.ranks_per_machine} ranks"
     who = ranks if threads == 1 else f"{threads} threads of each of {ranks}"
@@ -165,7 +165,7 @@ def oversubscription(names: str, placement: Placement, machine: Machine, threads
         )
 
 
-def repetitions(
+def list_repetitions(
     plan: Plan, operations: Sequence[Operation], machine: Machine
 ) -> tuple[set[tuple[str, str]], list[str]]:
     """Return what is between two ranks and would be measured once more with more ranks asleep; and a note on it.
@@ -183,7 +183,7 @@ def repetitions(
     if not names or not out:
         return set(), []
     verb = "is" if len(names) == 1 else "are"
-    note = f"{some(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(kept)}, left out of {some(out)}"
+    note = f"{abbreviate_names(names)}: {verb} between ranks 0 and 1; measured at {' and '.join(kept)}, left out of {abbreviate_names(out)}"
     return {(name, placement) for name in names for placement in out}, [note]
 
 
@@ -193,7 +193,7 @@ def names_ranks(plan: Plan, operation: Operation) -> bool:
     return plan.every_pair or not said.isdisjoint(plan.options)
 
 
-def chosen(plan: Plan, description: Description, notes: dict[str, None]) -> Iterator[tuple[Operation, Form]]:
+def choose_operations(plan: Plan, description: Description, notes: dict[str, None]) -> Iterator[tuple[Operation, Form]]:
     """Yield the operations and forms that the plan names.
 
     An operation of one form is meant in that form. A form that an operation lacks is left out with a note, unless all
@@ -202,22 +202,22 @@ def chosen(plan: Plan, description: Description, notes: dict[str, None]) -> Iter
     for index, text in enumerate(plan.operations):
         name, _, suffix = text.partition(".")
         place = f"{plan.file}: operations[{index}]"
-        for operation in named(name, description, place):
-            for form in [checked_form(suffix, operation, place)] if suffix else forms_of(operation, plan):
+        for operation in find_operations(name, description, place):
+            for form in [check_form(suffix, operation, place)] if suffix else list_forms(operation, plan):
                 if form in operation.forms:
                     yield operation, form
                 elif set(plan.forms) != set(FORMS):
                     notes[f"{operation.name}: there is no {form} form; left out"] = None
 
 
-def forms_of(operation: Operation, plan: Plan) -> list[Form]:
+def list_forms(operation: Operation, plan: Plan) -> list[Form]:
     """Return the forms in which the plan means an operation, be they there or not."""
     if len(operation.forms) == 1:
         return operation.forms
     return plan.forms or [operation.form]
 
 
-def named(name: str, description: Description, place: str) -> list[Operation]:
+def find_operations(name: str, description: Description, place: str) -> list[Operation]:
     """Return the operations of a name or of a family of them; `all` is every one but the core's tests of itself."""
     families = list(dict.fromkeys(operation.kind for operation in description.operations))
     found = [
@@ -231,7 +231,7 @@ def named(name: str, description: Description, place: str) -> list[Operation]:
     return found
 
 
-def checked_form(text: str, operation: Operation, place: str) -> Form:
+def check_form(text: str, operation: Operation, place: str) -> Form:
     """Return the form named in `allreduce.persistent`, which the operation must have."""
     for form in FORMS:
         if text == form and form in operation.forms:
@@ -239,17 +239,17 @@ def checked_form(text: str, operation: Operation, place: str) -> Form:
     raise RankbenchError(f'{place}: found "{operation.name}.{text}"; {suggestion(text, operation.forms)}')
 
 
-def messages(operation: Operation, options: Mapping[str, str], ranks: int) -> int:
+def count_messages(operation: Operation, options: Mapping[str, str], ranks: int) -> int:
     """Return the messages of a call: those of a window, or one for each neighbour in a grid or each rank at most."""
     chosen = {option.name: option.usual for option in operation.options} | dict(options)
     if "window" in chosen:
         return int(chosen["window"])
-    return operation.messages or 2 * dimensions_of(operation, options) or ranks
+    return operation.messages or 2 * count_dimensions(operation, options) or ranks
 
 
-def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement, messages: int = 1) -> int:
+def count_buffer_bytes(operation: Operation, size_bytes: int, placement: Placement, messages: int = 1) -> int:
     """Return the bytes of message buffers that the operation needs on the node of rank 0, the root."""
-    ranks = ranks_exactly(operation) or placement.ranks
+    ranks = count_exact_ranks(operation) or placement.ranks
 
     def both(send: Amount, receive: Amount) -> int:
         return send.bytes(size_bytes, ranks, messages) + receive.bytes(size_bytes, ranks, messages)
@@ -258,10 +258,10 @@ def buffer_bytes(operation: Operation, size_bytes: int, placement: Placement, me
     return both(operation.root_send, operation.root_receive) + others * both(operation.send, operation.receive)
 
 
-def check_memory(line: Line, size_bytes: int, options: Mapping[str, str], machine: Machine) -> None:
+def check_memory(line: CaseScope, size_bytes: int, options: Mapping[str, str], machine: Machine) -> None:
     """Refuse a size whose buffers do not fit, before anything starts."""
     operation, placement = line.operation, line.placement
-    needed = buffer_bytes(operation, size_bytes, placement, messages(operation, options, placement.ranks))
+    needed = count_buffer_bytes(operation, size_bytes, placement, count_messages(operation, options, placement.ranks))
     room = int(machine.memory_bytes * MEMORY_SHARE)
     if needed <= room or not machine.memory_bytes:
         return

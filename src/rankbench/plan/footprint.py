@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankbench.model import FILLED
-from rankbench.plan.options import dimensions_of, extents_of
+from rankbench.plan.options import count_dimensions, parse_extents
 from rankbench.quantities import format_memory
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Footprint(NamedTuple):
         )
 
 
-def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]) -> Footprint:
+def estimate_footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]) -> Footprint:
     """Return what the samples of a plan's cases take, by the most that each case may have."""
     known = {operation.name: operation for operation in operations}
     samples = plan.sampling.tries or plan.sampling.good * (FILLED if plan.sampling.fill_s else 1)
@@ -58,8 +58,8 @@ def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]
     kept: dict[tuple[str, str], int] = {}
     for case in cases:
         launch = (case.placement, case.launch_group)
-        kept[launch] = kept.get(launch, 0) + samples * series(plan, case, known[case.operation])
-    rows = [samples * max(1, series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases]
+        kept[launch] = kept.get(launch, 0) + samples * count_series(plan, case, known[case.operation])
+    rows = [samples * max(1, count_series(plan, case, known[case.operation]) - 1) * plan.stop.blocks_max for case in cases]
     candidates = len(plan.candidates) + plan.control
     all_bytes = candidates * STORED_BYTES * sum(kept.values())
     most = max(kept.values(), default=0)
@@ -73,16 +73,16 @@ def footprint(plan: Plan, cases: Sequence[Case], operations: Sequence[Operation]
     )
 
 
-def series(plan: Plan, case: Case, operation: Operation) -> int:
+def count_series(plan: Plan, case: Case, operation: Operation) -> int:
     """Return how many series of samples a case has: of all ranks, and of each ring or each rank."""
     if plan.every_rank and not operation.between_two:
         return 1 + case.ranks
-    return 1 + (rings(case, operation) if operation.rings else 0)
+    return 1 + (count_rings(case, operation) if operation.rings else 0)
 
 
-def rings(case: Case, operation: Operation) -> int:
+def count_rings(case: Case, operation: Operation) -> int:
     """Return how many rings a grid has, at most; of one that MPI_Dims_create makes, as if it were a cube."""
-    extents, dimensions = extents_of(operation, case.options), dimensions_of(operation, case.options)
+    extents, dimensions = parse_extents(operation, case.options), count_dimensions(operation, case.options)
     if extents:
         return math.prod(extents) // min(extents)
     return math.ceil(math.pow(case.ranks, (dimensions - 1) / dimensions))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rankbench.model import Placement
     from rankbench.plan.document import Value
-    from rankbench.plan.placing import Room
+    from rankbench.plan.placing import Resources
 
 NODE = re.compile(r"__NODE_(\d+)__")
 """A node of the job before it has a name; they are counted from 1."""
@@ -26,60 +26,60 @@ MEMORY_HELP = 'the memory of a node such as "64G", "0" for all of it, or "site" 
 OPTIONS_HELP = 'options of the scheduler such as ["--reservation=bench"]'
 
 
-def texts(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
+def make_text_reader(what: str, *, lines: bool = False) -> Callable[[Value], list[str]]:
     """Return the reader of a list of texts, each of which may have several lines or may not."""
-    return lambda value: [one.text(what, lines=lines) for one in value.items(what)]
+    return lambda value: [one.read_text(what, lines=lines) for one in value.read_items(what)]
 
 
 READERS: dict[str, Callable[[Value], object]] = {
-    "scheduler": lambda value: value.text('a scheduler such as "slurm"'),
-    "nodes": lambda value: value.whole(1, MOST_NODES),
-    "tasks_per_node": lambda value: value.whole(1),
-    "tasks_per_socket": lambda value: value.whole(1),
-    "time": lambda value: value.parsed(notation.seconds, notation.TIME_HELP),
-    "partition": lambda value: value.text("the name of a partition or queue"),
-    "account": lambda value: value.text("the name of an account"),
-    "nodelist": lambda value: value.text("names of nodes as the scheduler writes them"),
-    "exclusive": lambda value: value.switch(),
-    "contiguous": lambda value: value.switch(),
-    "memory": lambda value: memory(value),
-    "launcher": lambda value: value.one_of(get_args(Launcher)),
-    "options": texts(OPTIONS_HELP),
-    "setup": texts(LINES_HELP, lines=True),
+    "scheduler": lambda value: value.read_text('a scheduler such as "slurm"'),
+    "nodes": lambda value: value.read_integer(1, MOST_NODES),
+    "tasks_per_node": lambda value: value.read_integer(1),
+    "tasks_per_socket": lambda value: value.read_integer(1),
+    "time": lambda value: value.parse_with(notation.parse_seconds, notation.TIME_HELP),
+    "partition": lambda value: value.read_text("the name of a partition or queue"),
+    "account": lambda value: value.read_text("the name of an account"),
+    "nodelist": lambda value: value.read_text("names of nodes as the scheduler writes them"),
+    "exclusive": lambda value: value.read_switch(),
+    "contiguous": lambda value: value.read_switch(),
+    "memory": lambda value: parse_memory(value),
+    "launcher": lambda value: value.read_choice(get_args(Launcher)),
+    "options": make_text_reader(OPTIONS_HELP),
+    "setup": make_text_reader(LINES_HELP, lines=True),
 }
 FIELDS = {"time": "time_s"}
 
 
-def memory(value: Value) -> str:
+def parse_memory(value: Value) -> str:
     """Return the memory of a node, as the plan has it."""
-    text = value.text(MEMORY_HELP)
+    text = value.read_text(MEMORY_HELP)
     if text != SITE_MEMORY and not re.fullmatch(r"0|[1-9]\d*[KMGT]", text):
-        raise value.expected(MEMORY_HELP)
+        raise value.reject(MEMORY_HELP)
     return text
 
 
-def job(table: Value, said: dict[str, Value]) -> Job:
+def parse_job(table: Value, overrides: dict[str, Value]) -> Job:
     """Return what is asked of the scheduler; what is said on the command line counts more than the plan's table."""
-    fields = table.table(keys.JOB) | said
+    fields = table.read_table(keys.JOB) | overrides
     return msgspec.convert({FIELDS.get(key, key): READERS[key](value) for key, value in fields.items()}, Job)
 
 
-def on(hosts: Sequence[str], job: Job) -> Job:
+def set_hosts(hosts: Sequence[str], job: Job) -> Job:
     """Return the job on the plan's hosts, where it names no other nodes."""
     if not hosts or job.nodelist:
         return job
     return msgspec.structs.replace(job, nodelist=",".join(hosts), nodes=job.nodes or len(hosts))
 
 
-def room(room: Room, job: Job, placements: Value) -> Room:
+def make_job_resources(room: Resources, job: Job, placements: Value) -> Resources:
     """Return the room of a job that has not begun: nodes under names that stand for the real ones."""
     if "nodes" in (placements.raw if isinstance(placements.raw, list) else [placements.raw]) and not job.nodes:
-        raise placements.fail('"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes')
+        raise placements.make_error('"nodes" is a rank on each node of the job; say how many: nodes = 4 in [job], or --nodes')
     hosts = [f"__NODE_{number}__" for number in range(1, (job.nodes or MOST_NODES) + 1)]
     return room._replace(hosts=hosts, launcher=job.launcher, scheduled=True)
 
 
-def fitting(job: Job, placements: Sequence[Placement]) -> Job:
+def fit_job(job: Job, placements: Sequence[Placement]) -> Job:
     """Return the job with as many nodes and tasks as the placements take, where it does not say it."""
     nodes = job.nodes or max(placement.nodes for placement in placements)
     tasks = job.tasks_per_node or max(placement.ranks_per_node for placement in placements)

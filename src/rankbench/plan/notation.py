@@ -18,11 +18,11 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 SIZES_HELP = 'sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
 TIME_HELP = 'a time such as 0.5, "500ms", "30s", "2m", "1h", "02:00:00" or "1-12:00:00"'
 SHARE_HELP = 'a share such as "3%" or 0.03, below 100 %'
-UNTIL_HELP = stop_rules.help_text()
+UNTIL_HELP = stop_rules.format_help()
 ALIGNMENTS = (0, *(1 << power for power in range(3, 22)))
 """From the largest element of a datatype to a huge page; 0: the beginning of a page."""
 ALIGNMENT_HELP = 'a power of two from 8 to "2M", or 0 for the beginning of a page'
-ESTIMATOR_HELP = estimators.help_text()
+ESTIMATOR_HELP = estimators.format_help()
 CALLS_HELP = "a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20` or `barrier: 5`"
 CONFIDENCES = (0.90, 0.95, 0.99)
 CONFIDENCE_HELP = '"90%", "95%" or "99%"'
@@ -45,7 +45,7 @@ class Until(NamedTuple):
     amount: float = 0.0
 
 
-def size(text: object) -> int:
+def parse_size(text: object) -> int:
     """Return the bytes of `8`, `"64K"`, `"1MiB"`."""
     if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
         return text
@@ -55,12 +55,12 @@ def size(text: object) -> int:
     return int(match[1]) * BINARY[match[2].upper()]
 
 
-def geometric(text: str) -> list[int]:
+def parse_geometric(text: str) -> list[int]:
     """Return the sizes of `first:last:xFACTOR`, or of a lone size. The factor is 2 where none is given."""
     first, *rest = text.split(":")
     if not rest:
-        return [size(first)]
-    low, high = size(first), size(rest[0])
+        return [parse_size(first)]
+    low, high = parse_size(first), parse_size(rest[0])
     factor = int((rest[1:] or ["x2"])[0].strip().removeprefix("x"))
     if low > high and len(rest) <= 2:
         raise UnlikelyError(
@@ -72,15 +72,15 @@ def geometric(text: str) -> list[int]:
     return [low * factor**step for step in steps if low * factor**step <= high]
 
 
-def sizes(raw: object) -> list[int]:
+def parse_sizes(raw: object) -> list[int]:
     """Return sizes in rising order, each once."""
     parts = raw if isinstance(raw, list) else str(raw).split(",")
     if isinstance(raw, bool | float | dict) or not parts:
         raise ValueError(raw)
-    return sorted({found for part in parts for found in (geometric(part) if isinstance(part, str) else [size(part)])})
+    return sorted({found for part in parts for found in (parse_geometric(part) if isinstance(part, str) else [parse_size(part)])})
 
 
-def positive(raw: object, units: dict[str, float], default: str) -> float:
+def parse_positive(raw: object, units: dict[str, float], default: str) -> float:
     """Return a positive, finite number with one of the units; a bare number has the default unit."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z%]*)\s*", str(raw))
     if not match or isinstance(raw, bool) or match[2] not in {"", *units}:
@@ -91,18 +91,18 @@ def positive(raw: object, units: dict[str, float], default: str) -> float:
     return value
 
 
-def seconds(raw: object) -> float:
+def parse_seconds(raw: object) -> float:
     """Return the seconds of `0.5`, `"500ms"`, `"30m"`, and of `"02:00:00"` and `"1-12:00:00"` as Slurm has them."""
     clock = re.fullmatch(r"\s*(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)\s*", str(raw))
     if clock:
         days, hours, minutes, whole = (int(part or 0) for part in clock.groups())
-        return positive(((days * 24 + hours) * 60 + minutes) * 60 + whole, SECONDS, "s")
-    return positive(raw, SECONDS, "s")
+        return parse_positive(((days * 24 + hours) * 60 + minutes) * 60 + whole, SECONDS, "s")
+    return parse_positive(raw, SECONDS, "s")
 
 
-def share(raw: object) -> float:
+def parse_share(raw: object) -> float:
     """Return the share of `"3%"` or `0.03`: more than nothing, less than all."""
-    value = positive(raw, {"%": 0.01, "1": 1.0}, "1")
+    value = parse_positive(raw, {"%": 0.01, "1": 1.0}, "1")
     if 1 <= value < 100 and "%" not in str(raw):
         raise UnlikelyError(f'did you mean "{value:g}%"?')
     if value >= 1:
@@ -110,42 +110,42 @@ def share(raw: object) -> float:
     return value
 
 
-def alignment(raw: object) -> int:
+def parse_alignment(raw: object) -> int:
     """Return the bytes of an alignment, one of ALIGNMENTS."""
-    found = size(raw)
+    found = parse_size(raw)
     if found not in ALIGNMENTS:
         raise ValueError(raw)
     return found
 
 
-def estimator(raw: object) -> str:
+def parse_estimator(raw: object) -> str:
     """Return the name of an estimator, such as `median` or `p90`, of which a unit of `plan/estimators` is one."""
-    estimators.unit_of(str(raw))
+    estimators.find_estimator(str(raw))
     return str(raw)
 
 
-def confidence(raw: object) -> float:
+def parse_confidence(raw: object) -> float:
     """Return the confidence of `"95%"` or `0.95`, one of CONFIDENCES."""
-    found = round(share(raw), 9)
+    found = round(parse_share(raw), 9)
     if found not in CONFIDENCES:
         raise ValueError(raw)
     return found
 
 
-def until(raw: object) -> Until:
+def parse_until(raw: object) -> Until:
     """Return the stop rule, such as `decided` or `time 30m`, of which a unit of `plan/stop_rules` is one."""
     rule, _, amount = str(raw).partition(" ")
-    kind = stop_rules.unit_of(rule).AMOUNT
+    kind = stop_rules.find_rule(rule).AMOUNT
     if not kind and amount:
         raise ValueError(raw)
     return Until(rule, AMOUNTS[kind](amount)) if kind else Until(rule)
 
 
-AMOUNTS = {"share": share, "seconds": seconds}
+AMOUNTS = {"share": parse_share, "seconds": parse_seconds}
 """What may follow the name of a stop rule."""
 
 
-def calls(call: object, count: object) -> Calls:
+def parse_calls(call: object, count: object) -> Calls:
     """Return how often a call is made: `allreduce 8` or `bcast.nonblocking 64K`, and a number."""
     found = re.fullmatch(r"\s*([a-z][\w-]*)(?:\.([a-z]+))?(?:\s+(\S.*))?\s*", str(call))
     if not found or (found[2] and found[2] not in FORMS) or isinstance(count, bool):
@@ -154,4 +154,4 @@ def calls(call: object, count: object) -> Calls:
     if not 0 < number < math.inf:
         raise ValueError(count)
     form = cast("Form", found[2] or "")
-    return Calls(operation=found[1], form=form, size_bytes=size(found[3] or 0), calls=number)
+    return Calls(operation=found[1], form=form, size_bytes=parse_size(found[3] or 0), calls=number)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rankbench.model import Description, Operation, Option, Plan
-    from rankbench.plan.variants import Line
+    from rankbench.plan.variants import CaseScope
 
 TIME, MEMORY, OVERLAP = "time", "memory", "overlap"
 TOGETHER = "together"
@@ -52,7 +52,7 @@ def check_options(plan: Plan, description: Description, measured: Collection[str
     for text, values in plan.options.items():
         operation, _, name = text.rpartition(".")
         key = Key(Value(plan.file, f"options.{text}", None), operation, name)
-        owners = owners_of(key, description)
+        owners = find_owners(key, description)
         used = [owner for owner in owners if owner.name in measured]
         offered = [option for owner in used or owners for option in owner.options if option.name == name]
         for index, value in enumerate(values):
@@ -64,24 +64,24 @@ def check_options(plan: Plan, description: Description, measured: Collection[str
             yield f"options.{text}: makes no difference while {decider} is {' or '.join(idle)}; left out"
 
 
-def owners_of(key: Key, description: Description) -> list[Operation]:
+def find_owners(key: Key, description: Description) -> list[Operation]:
     """Return the operations that have an option which the plan names; there is at least one."""
     among = [one for one in description.operations if key.operation in {"", one.name}]
     if not among:
         names = [one.name for one in description.operations]
-        raise key.place.fail(f'found "{key.operation}"; {suggestion(key.operation, names)}')
-    having = names_by_option(description.operations)
-    if key.operation and key.name in having and key.name not in names_by_option(among):
-        raise key.place.fail(f"{key.operation} has no such option; those that have it: {', '.join(having[key.name])}")
-    known = names_by_option(among)
+        raise key.place.make_error(f'found "{key.operation}"; {suggestion(key.operation, names)}')
+    having = group_by_option(description.operations)
+    if key.operation and key.name in having and key.name not in group_by_option(among):
+        raise key.place.make_error(f"{key.operation} has no such option; those that have it: {', '.join(having[key.name])}")
+    known = group_by_option(among)
     if key.name not in known:
         near = difflib.get_close_matches(key.name, known, n=1)
         whose = f"; {near[0]} is an option of {', '.join(having[near[0]])}" if near else ""
-        raise key.place.fail(f"unknown option; {suggestion(key.name, known)}{whose}")
+        raise key.place.make_error(f"unknown option; {suggestion(key.name, known)}{whose}")
     return [one for one in among if one.name in known[key.name]]
 
 
-def names_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
+def group_by_option(operations: Sequence[Operation]) -> dict[str, list[str]]:
     """Return the names of the operations that have each option."""
     found: dict[str, list[str]] = {}
     for operation in operations:
@@ -95,12 +95,12 @@ def check_value(place: str, value: str, offered: Sequence[Option], plan: Plan) -
     names = list(dict.fromkeys(name for option in offered for name in option.values))
     if offered[0].extents:
         if not is_grid(value):
-            raise Value(plan.file, place, value).expected(GRID_HELP)
+            raise Value(plan.file, place, value).reject(GRID_HELP)
     elif names:
-        Value(plan.file, place, value).one_of(names)
+        Value(plan.file, place, value).read_choice(names)
     else:
         number = int(value) if is_number(value) else value
-        Value(plan.file, place, number).whole(min(one.least for one in offered), max(one.most for one in offered))
+        Value(plan.file, place, number).read_integer(min(one.least for one in offered), max(one.most for one in offered))
 
 
 def is_number(text: str) -> bool:
@@ -115,16 +115,16 @@ def is_grid(text: str) -> bool:
     return text == AUTO or (in_bounds and len(extents) <= MOST_DIMENSIONS)
 
 
-def extents_of(operation: Operation, chosen: Mapping[str, str]) -> list[int]:
+def parse_extents(operation: Operation, chosen: Mapping[str, str]) -> list[int]:
     """Return the extents of the grid that was chosen; empty: that is left to MPI_Dims_create."""
     told = chosen.get("grid", AUTO) if any(option.extents for option in operation.options) else AUTO
     return [] if told == AUTO else [int(one) for one in told.split("x")]
 
 
-def dimensions_of(operation: Operation, chosen: Mapping[str, str]) -> int:
+def count_dimensions(operation: Operation, chosen: Mapping[str, str]) -> int:
     """Return the dimensions of the grid on which an operation lays ranks; 0: on none."""
     usual = {option.name: option.usual for option in operation.options}
-    return len(extents_of(operation, chosen)) or int((usual | dict(chosen)).get("dimensions", 0))
+    return len(parse_extents(operation, chosen)) or int((usual | dict(chosen)).get("dimensions", 0))
 
 
 def allows(option: Option, value: str) -> bool:
@@ -150,25 +150,25 @@ def matters(name: str, chosen: Mapping[str, str]) -> bool:
     return chosen.get(decider, idle[0]) not in idle
 
 
-def usable_options(line: Line, start: str) -> Iterator[dict[str, str]]:
+def list_usable_options(line: CaseScope, start: str) -> Iterator[dict[str, str]]:
     """Yield what is chosen of an operation's options, less what is usual, sorted by name."""
-    for chosen in combinations(line):
-        reason = hindrance(line, chosen, start)
+    for chosen in list_combinations(line):
+        reason = explain_unsupported(line, chosen, start)
         if reason:
             line.note(f"{reason}; left out")
         else:
-            yield unusual(line.operation, chosen)
+            yield drop_defaults(line.operation, chosen)
 
 
-def combinations(line: Line) -> Iterator[dict[str, str]]:
+def list_combinations(line: CaseScope) -> Iterator[dict[str, str]]:
     """Yield every combination of what the plan says of the operation's options, and of pairs of ranks."""
-    said = {option.name: values for option in line.operation.options if (values := said_of(option, line)) is not None}
+    said = {option.name: values for option in line.operation.options if (values := list_values(option, line)) is not None}
     for chosen in itertools.product(*said.values()):
-        for pair in pairs(line):
+        for pair in list_pairs(line):
             yield dict(zip(said, chosen, strict=True)) | pair
 
 
-def said_of(option: Option, line: Line) -> list[str] | None:
+def list_values(option: Option, line: CaseScope) -> list[str] | None:
     """Return the values that the plan wants of an operation's option and that it can have; none if it says nothing."""
     options = line.plan.options
     wanted = options.get(f"{line.operation.name}.{option.name}", options.get(option.name))
@@ -178,7 +178,7 @@ def said_of(option: Option, line: Line) -> list[str] | None:
     return None if wanted is None else [value for value in wanted if allows(option, value)]
 
 
-def pairs(line: Line) -> list[dict[str, str]]:
+def list_pairs(line: CaseScope) -> list[dict[str, str]]:
     """Return the two ranks of an operation between two: every pair where the plan asks for that."""
     if not line.plan.every_pair or not set(PAIR) <= {option.name for option in line.operation.options}:
         return [{}]
@@ -188,7 +188,7 @@ def pairs(line: Line) -> list[dict[str, str]]:
     return [dict(zip(PAIR, ranks, strict=True)) for ranks in both]
 
 
-def hindrance(line: Line, chosen: dict[str, str], start: str) -> str:
+def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> str:
     """Return why an operation cannot be measured so, as far as that is plain before anything runs."""
     usual = {option.name: option.usual for option in line.operation.options}
     ends = [(usual | chosen)[name] for name in PAIR if name in usual]
@@ -197,7 +197,7 @@ def hindrance(line: Line, chosen: dict[str, str], start: str) -> str:
         return f"rank {missing[0]} is none of the {line.placement.ranks} ranks of {line.placement.name}"
     if len(ends) > len(set(ends)):
         return f"from and to are both rank {ends[0]}"
-    if reason := off_grid(line, chosen):
+    if reason := explain_off_grid(line, chosen):
         return reason
     arrival = chosen.get("arrival", TOGETHER)
     if arrival != TOGETHER and not any(one.scheduled for one in line.description.starts if one.name == start):
@@ -207,12 +207,12 @@ def hindrance(line: Line, chosen: dict[str, str], start: str) -> str:
         return "happens once in a launch, so only its time is known"
     if quantity != TIME and chosen.get("threads", "1") != "1":
         return f"of several threads only the time is measured, not {quantity}"
-    return no_overlap(line, usual) if quantity == OVERLAP else ""
+    return explain_no_overlap(line, usual) if quantity == OVERLAP else ""
 
 
-def off_grid(line: Line, chosen: Mapping[str, str]) -> str:
+def explain_off_grid(line: CaseScope, chosen: Mapping[str, str]) -> str:
     """Return why ranks cannot lie on a grid as chosen, or rings cannot go that way."""
-    ranks, dimensions = math.prod(extents_of(line.operation, chosen)), dimensions_of(line.operation, chosen)
+    ranks, dimensions = math.prod(parse_extents(line.operation, chosen)), count_dimensions(line.operation, chosen)
     if ranks > line.placement.ranks:
         return f"a grid of {chosen['grid']} takes {ranks} ranks, and {line.placement.name} has {line.placement.ranks}"
     direction = chosen.get("direction", "") if line.operation.rings else ""
@@ -223,14 +223,14 @@ def off_grid(line: Line, chosen: Mapping[str, str]) -> str:
     return ""
 
 
-def no_overlap(line: Line, usual: Collection[str]) -> str:
+def explain_no_overlap(line: CaseScope, usual: Collection[str]) -> str:
     """Return why nothing can be computed while a call is under way, if so."""
     if line.form == "blocking":
         return "nothing can be computed during a blocking call, so there is no overlap"
     return "" if "compute_us" in usual else "it waits for its messages itself, so there is no overlap"
 
 
-def unusual(operation: Operation, chosen: dict[str, str]) -> dict[str, str]:
+def drop_defaults(operation: Operation, chosen: dict[str, str]) -> dict[str, str]:
     """Return what was chosen less what is usual or makes no difference: a case has one name."""
     usual = {option.name: option.usual for option in operation.options}
     told = (name for name in sorted(chosen) if chosen[name] != usual[name] and matters(name, chosen))

@@ -20,18 +20,18 @@ DRAWS = 100
 """Divisions of a block's candidates of which the one is taken in which those meet that met least."""
 
 
-def shuffled(items: Sequence[T], seed: int, block: int, what: int) -> list[T]:
+def shuffle_items(items: Sequence[T], seed: int, block: int, what: int) -> list[T]:
     """Return the items in the order that this seed gives this block."""
     order = np.random.default_rng([seed, block, what]).permutation(len(items))
     return [items[index] for index in order]
 
 
-def block_order(seed: int, block: int, names: Sequence[str]) -> list[str]:
+def draw_block_order(seed: int, block: int, names: Sequence[str]) -> list[str]:
     """Return the candidates in the order in which the block launches them."""
-    return shuffled(names, seed, block, CANDIDATES)
+    return shuffle_items(names, seed, block, CANDIDATES)
 
 
-def launch_groups(seed: int, block: int, names: Sequence[str], most: int) -> dict[str, int]:
+def draw_launch_groups(seed: int, block: int, names: Sequence[str], most: int) -> dict[str, int]:
     """Return for each candidate with which number of a group it is launched: those of one number at the same time.
 
     Groups have so many at most (0: all); they are as few and as equal as can be. Each block divides candidates anew,
@@ -39,7 +39,7 @@ def launch_groups(seed: int, block: int, names: Sequence[str], most: int) -> dic
     """
     if most == 0 or most >= len(names):
         return dict.fromkeys(names, 0)
-    *_, last = _divisions(seed, block, tuple(names), most)
+    *_, last = _draw_divisions(seed, block, tuple(names), most)
     return {name: number for number, group in enumerate(last) for name in group}
 
 
@@ -47,51 +47,51 @@ Division = list[list[str]]
 
 
 @cache
-def _known_divisions(_seed: int, _names: tuple[str, ...], _most: int) -> list[Division]:
+def _recall_divisions(_seed: int, _names: tuple[str, ...], _most: int) -> list[Division]:
     """Return where divisions are remembered: each follows from those of the blocks before."""
     return []
 
 
-def _divisions(seed: int, blocks: int, names: tuple[str, ...], most: int) -> list[Division]:
+def _draw_divisions(seed: int, blocks: int, names: tuple[str, ...], most: int) -> list[Division]:
     """Return the groups of every block up to one."""
-    found = _known_divisions(seed, names, most)
-    met = Counter(pair for groups in found for pair in _pairs(groups))
+    found = _recall_divisions(seed, names, most)
+    met = Counter(pair for groups in found for pair in _list_pairs(groups))
     for block in range(len(found) + 1, blocks + 1):
         drawn = np.random.default_rng([seed, block, GROUPS])
-        divisions = [_cut([names[index] for index in drawn.permutation(len(names))], most) for _ in range(DRAWS)]
+        divisions = [_split_names([names[index] for index in drawn.permutation(len(names))], most) for _ in range(DRAWS)]
         # A price that grows by the meeting, so that no two meet far more often than others.
-        found.append(min(divisions, key=lambda groups: _price(met, groups)))
-        met.update(_pairs(found[-1]))
+        found.append(min(divisions, key=lambda groups: _rate_division(met, groups)))
+        met.update(_list_pairs(found[-1]))
     return found[:blocks]
 
 
-def _cut(names: list[str], most: int) -> Division:
+def _split_names(names: list[str], most: int) -> Division:
     """Return names in as few groups of so many at most as can be, of nearly equal lengths."""
     count = -(-len(names) // most)
     return [names[number::count] for number in range(count)]
 
 
-def _price(met: Counter[tuple[str, ...]], groups: Division) -> float:
-    most = max(met.values(), default=0)
-    return sum(4.0 ** (met[pair] - most) for pair in _pairs(groups))
+def _rate_division(meetings: Counter[tuple[str, ...]], groups: Division) -> float:
+    most = max(meetings.values(), default=0)
+    return sum(4.0 ** (meetings[pair] - most) for pair in _list_pairs(groups))
 
 
-def _pairs(groups: Division) -> list[tuple[str, ...]]:
+def _list_pairs(groups: Division) -> list[tuple[str, ...]]:
     return [pair for group in groups for pair in combinations(sorted(group), 2)]
 
 
-def case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
+def draw_case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
     """Return the cases in the order in which the block's launches run them, those of a launch group side by side.
 
     How much memory a call takes depends on what ran before it: those cases keep the order of the plan.
     """
-    drawn = shuffled(cases, seed, block, CASES)
+    drawn = shuffle_items(cases, seed, block, CASES)
     groups = sorted({case.launch_group for case in cases})
     orders = [(group, cases if group == "memory" else drawn) for group in groups]
     return [case for group, order in orders for case in order if case.launch_group == group]
 
 
-def looks(stop: Stop) -> list[int]:
+def list_looks(stop: Stop) -> list[int]:
     """Return the numbers of blocks after which a campaign looks whether it may end: few, growing by half.
 
     Each look is a chance to be misled by noise, which the comparisons pay for; so there is not one after every block.

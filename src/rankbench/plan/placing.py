@@ -50,7 +50,7 @@ Core = list["Cpu"]
 """The CPUs that are hardware threads of one core."""
 
 
-class Room(NamedTuple):
+class Resources(NamedTuple):
     """What placements are made for."""
 
     machine: Machine
@@ -84,78 +84,78 @@ class NoRoomError(Exception):
     """What a placement takes and the machine does not have."""
 
 
-def placements(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
+def parse_placements(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
     """Return the placements that a plan names, each once, and notes on those that the machine has no room for."""
     found: dict[str, Placement] = {}
     left_out: list[str] = []
-    for one in value.items(HELP):
-        fitting, reasons = matrix(one, room) if is_matrix(one) else alone(one, room)
+    for one in value.read_items(HELP):
+        fitting, reasons = expand_matrix(one, room) if is_matrix(one) else try_entry(one, room)
         left_out += reasons
         for placement in fitting:
             if found.setdefault(placement.name, placement) != placement:
-                raise one.fail(f'placement "{placement.name}" is there already; name one otherwise')
+                raise one.make_error(f'placement "{placement.name}" is there already; name one otherwise')
     if not found:
-        raise value.fail(f"nothing is left of {' and '.join(left_out)}")
+        raise value.make_error(f"nothing is left of {' and '.join(left_out)}")
     return list(found.values()), [f"{line}; left out" for line in left_out]
 
 
-def alone(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
+def try_entry(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
     """Return the placements of an entry, or why the machine has no room for them."""
     try:
-        return list(checked(wanted(value, room), room)), []
+        return list(check_crowding(parse_entry(value, room), room)), []
     except NoRoomError as error:
-        return [], [f"{spelled(value)}: {error}"]
+        return [], [f"{format_name(value)}: {error}"]
 
 
-def hosts(value: Value) -> list[str]:
+def parse_hosts(value: Value) -> list[str]:
     """Return the names of the nodes, as launchers are given them."""
-    names = [one.text("the name of a host") for one in value.items(HOSTS_HELP)]
+    names = [one.read_text("the name of a host") for one in value.read_items(HOSTS_HELP)]
     if len(set(names)) < len(names) or not all(HOST.fullmatch(name) for name in names):
-        raise value.expected(HOSTS_HELP)
+        raise value.reject(HOSTS_HELP)
     return names
 
 
-def spelled(value: Value) -> str:
+def format_name(value: Value) -> str:
     """Return a placement's name."""
     return str(value.raw["name"] if isinstance(value.raw, dict) else value.raw)
 
 
-def wanted(value: Value, room: Room) -> list[Placement]:
+def parse_entry(value: Value, room: Resources) -> list[Placement]:
     """Return the placements that one entry of a plan means. Raises NoRoomError where there is no room for them."""
     if isinstance(value.raw, dict):
-        return [listed(value, room)]
-    name = value.text(ONE_HELP)
+        return [place_listed(value, room)]
+    name = value.read_text(ONE_HELP)
     kind, _, count = name.partition(":")
     if match := re.fullmatch(r"(\d+)x(\d+)", name):
-        return [nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
-    if count and (kind not in COUNTED or not re.fullmatch(r"[1-9]\d*", count)):
-        raise value.fail(f'found "{name}"; a number of ranks follows {" and ".join(COUNTED)} only, as in "sockets:2"')
-    if kind in COUNTED:
-        return [COUNTED[kind](name, int(count or 0), room)]
+        return [place_nodes_by_ranks(value, int(match[1]), int(match[2]), room)]
+    if count and (kind not in COUNTED_PLACEMENTS or not re.fullmatch(r"[1-9]\d*", count)):
+        raise value.make_error(f'found "{name}"; a number of ranks follows {" and ".join(COUNTED_PLACEMENTS)} only, as in "sockets:2"')
+    if kind in COUNTED_PLACEMENTS:
+        return [COUNTED_PLACEMENTS[kind](name, int(count or 0), room)]
     if kind in ("core-pairs", *PAIRS):
-        return pairs(kind, room)
+        return place_pairs(kind, room)
     if kind != "nodes":
-        allowed = [*COUNTED, "nodes", "core-pairs", *PAIRS]
-        raise value.fail(f'found "{name}"; {suggestion(name, allowed)}, or nodes x ranks per node such as "1x2"')
+        allowed = [*COUNTED_PLACEMENTS, "nodes", "core-pairs", *PAIRS]
+        raise value.make_error(f'found "{name}"; {suggestion(name, allowed)}, or nodes x ranks per node such as "1x2"')
     if len(room.hosts) < 2:
         raise NoRoomError(f"takes two hosts or more, found {len(room.hosts)}")
-    return [filled(name, len(room.hosts), 1, room)]
+    return [fill_cores(name, len(room.hosts), 1, room)]
 
 
-def checked(made: Iterable[Placement], room: Room) -> Iterator[Placement]:
+def check_crowding(placements: Iterable[Placement], room: Resources) -> Iterator[Placement]:
     """Yield placements unless they have more ranks than the plan lets share a core."""
-    for placement in made:
+    for placement in placements:
         if too_close(placement.ranks_per_node, room):
-            raise NoRoomError(crowded(f"{placement.ranks_per_node}", room))
-        yield on_hosts(placement, room)
+            raise NoRoomError(explain_crowding(f"{placement.ranks_per_node}", room))
+        yield assign_hosts(placement, room)
 
 
-def too_close(ranks: int, room: Room) -> bool:
+def too_close(ranks: int, room: Resources) -> bool:
     """Return whether a node's ranks are more than the plan lets share a core."""
     return not room.scheduled and 0 < room.most_per_core * room.machine.cores < ranks
 
 
-def crowded(ranks: str, room: Room) -> str:
+def explain_crowding(ranks: str, room: Resources) -> str:
     """Return why so many ranks of a node have no room."""
     return f"{ranks} ranks on {room.machine.cores} cores are more than oversubscribe = {room.most_per_core} lets"
 
@@ -163,15 +163,15 @@ def crowded(ranks: str, room: Room) -> str:
 # --- by number --------------------------------------------------------------------------------------------------------
 
 
-def nodes_by_ranks(value: Value, nodes: int, ranks: int, room: Room) -> Placement:
+def place_nodes_by_ranks(value: Value, nodes: int, ranks: int, room: Resources) -> Placement:
     """Return so many ranks on each of so many nodes."""
     if not nodes or not ranks:
-        raise value.fail(
+        raise value.make_error(
             f'found "{value.raw}", which has no rank; both numbers of nodes x ranks per node are 1 or more'
         )
     if nodes > max(1, len(room.hosts)):
         raise NoRoomError(f"takes {nodes} hosts, found {len(room.hosts)}")
-    return filled(value.raw, nodes, ranks, room)
+    return fill_cores(value.raw, nodes, ranks, room)
 
 
 def is_matrix(value: Value) -> bool:
@@ -179,9 +179,9 @@ def is_matrix(value: Value) -> bool:
     return isinstance(value.raw, dict) and not value.raw.keys().isdisjoint(MATRIX)
 
 
-def matrix(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
+def expand_matrix(value: Value, room: Resources) -> tuple[list[Placement], list[str]]:
     """Return each number of nodes with each number of ranks on a node, and which of both there is no room for."""
-    nodes, ranks = axes(value)
+    nodes, ranks = read_axes(value)
     most = max(1, len(room.hosts))
     many, close = [one for one in nodes if one > most], [one for one in ranks if too_close(one, room)]
     pairs = product((one for one in nodes if one not in many), (one for one in ranks if one not in close))
@@ -189,44 +189,44 @@ def matrix(value: Value, room: Room) -> tuple[list[Placement], list[str]]:
     if many:
         hosts = "as many hosts each" if len(many) > 1 else "as many hosts"
         reasons.append(
-            f"nodes = {listing(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
+            f"nodes = {read_numbers(many)}: {'take' if len(many) > 1 else 'takes'} {hosts}, found {len(room.hosts)}"
         )
     if close:
-        reasons.append(f"ranks_per_node = {listing(close)}: {crowded(' or '.join(map(str, close)), room)}")
-    return [on_hosts(filled(f"{node}x{rank}", node, rank, room), room) for node, rank in pairs], reasons
+        reasons.append(f"ranks_per_node = {read_numbers(close)}: {explain_crowding(' or '.join(map(str, close)), room)}")
+    return [assign_hosts(fill_cores(f"{node}x{rank}", node, rank, room), room) for node, rank in pairs], reasons
 
 
-def axes(value: Value) -> list[list[int]]:
+def read_axes(value: Value) -> list[list[int]]:
     """Return the numbers of nodes and the numbers of ranks per node of a table."""
-    fields = value.table(MATRIX)
+    fields = value.read_table(MATRIX)
     for key in MATRIX:
         if key not in fields:
-            raise value.child(key, None).fail("missing; a table of placements has both nodes and ranks_per_node")
-    found = [[one.whole(1) for one in fields[key].each(NUMBERS_HELP)] for key in MATRIX]
+            raise value.make_child(key, None).make_error("missing; a table of placements has both nodes and ranks_per_node")
+    found = [[one.read_integer(1) for one in fields[key].read_each(NUMBERS_HELP)] for key in MATRIX]
     for key, numbers in zip(MATRIX, found, strict=True):
         if len(set(numbers)) < len(numbers):
-            raise fields[key].expected(NUMBERS_HELP)
+            raise fields[key].reject(NUMBERS_HELP)
     return found
 
 
-def listing(numbers: Sequence[int]) -> str:
+def read_numbers(numbers: Sequence[int]) -> str:
     """Return numbers as a plan has them."""
     return str(numbers[0]) if len(numbers) == 1 else str(list(numbers))
 
 
-def filled(name: str, nodes: int, ranks: int, room: Room) -> Placement:
+def fill_cores(name: str, nodes: int, ranks: int, room: Resources) -> Placement:
     """Return ranks that fill core after core. More ranks than cores share them, so they are bound to none.
 
     On the nodes of a job each launcher finds the cores: those of this machine may be others.
     """
     if room.scheduled:
-        return bound(free(name, ranks, nodes), []) if room.bound else free(name, ranks, nodes)
+        return bind_ranks(make_unbound(name, ranks, nodes), []) if room.bound else make_unbound(name, ranks, nodes)
     if not room.bound or room.machine.short_of_cores(ranks * (nodes if room.one_machine else 1)):
-        return free(name, ranks, nodes)
-    return bound(free(name, ranks, nodes), room.cores[:ranks])
+        return make_unbound(name, ranks, nodes)
+    return bind_ranks(make_unbound(name, ranks, nodes), room.cores[:ranks])
 
 
-def on_socket(name: str, ranks: int, room: Room) -> Placement:
+def fill_socket(name: str, ranks: int, room: Resources) -> Placement:
     """Return ranks that fill one socket, the one that has most cores."""
     machine = room.machine
     ranks = ranks or max(1, machine.cores // machine.sockets)
@@ -235,12 +235,12 @@ def on_socket(name: str, ranks: int, room: Room) -> Placement:
         raise NoRoomError(f"a socket here has {len(cores) or machine.cores} cores")
     if not room.bound and machine.sockets > 1:
         raise NoRoomError(f"ranks that are not bound may be on any of {machine.sockets} sockets")
-    return bound(free(name, ranks), cores[:ranks]) if room.bound else free(name, ranks)
+    return bind_ranks(make_unbound(name, ranks), cores[:ranks]) if room.bound else make_unbound(name, ranks)
 
 
-def over_sockets(name: str, ranks: int, room: Room) -> Placement:
+def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
     """Return ranks of which each is on another socket than the one before it."""
-    where_they_sit(room)
+    require_known_cores(room)
     sockets = room.sockets
     if len(sockets) < 2:
         raise NoRoomError("takes two sockets, the machine has one")
@@ -250,10 +250,10 @@ def over_sockets(name: str, ranks: int, room: Room) -> Placement:
     turns = [(rank % len(sockets), rank // len(sockets)) for rank in range(ranks)]
     if any(place >= len(sockets[socket]) for socket, place in turns):
         raise NoRoomError(f"a socket here has {min(map(len, sockets))} cores")
-    return bound(free(name, ranks), [sockets[socket][place] for socket, place in turns])
+    return bind_ranks(make_unbound(name, ranks), [sockets[socket][place] for socket, place in turns])
 
 
-def where_they_sit(room: Room) -> None:
+def require_known_cores(room: Resources) -> None:
     """Make sure that ranks can be told where to sit."""
     if not room.bound:
         raise NoRoomError("says where ranks sit, which those with binding none do not")
@@ -261,10 +261,10 @@ def where_they_sit(room: Room) -> None:
         raise NoRoomError("the machine does not tell where its cores are")
 
 
-COUNTED: dict[str, Callable[[str, int, Room], Placement]] = {"socket": on_socket, "sockets": over_sockets}
+COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {"socket": fill_socket, "sockets": alternate_sockets}
 
 
-def bound(free: Placement, cores: Sequence[Core]) -> Placement:
+def bind_ranks(free: Placement, cores: Sequence[Core]) -> Placement:
     """Return the placement with a rank on each core; where these are not known, launchers find them."""
     return msgspec.structs.replace(
         free,
@@ -274,12 +274,12 @@ def bound(free: Placement, cores: Sequence[Core]) -> Placement:
     )
 
 
-def free(name: str, ranks: int, nodes: int = 1) -> Placement:
+def make_unbound(name: str, ranks: int, nodes: int = 1) -> Placement:
     """Return ranks that may be anywhere on their nodes."""
     return Placement(name=name, nodes=nodes, ranks_per_node=ranks, binding="none")
 
 
-def on_hosts(placement: Placement, room: Room) -> Placement:
+def assign_hosts(placement: Placement, room: Resources) -> Placement:
     """Return a placement on the first of the plan's hosts, where it names any."""
     hosts = list(room.hosts[: placement.nodes])
     shell = room.remote_shell if hosts else ""
@@ -295,10 +295,10 @@ def on_hosts(placement: Placement, room: Room) -> Placement:
 # --- by what two CPUs share -------------------------------------------------------------------------------------------
 
 
-def pairs(name: str, room: Room) -> list[Placement]:
+def place_pairs(name: str, room: Resources) -> list[Placement]:
     """Return a placement of two ranks for each kind of pair that is meant."""
-    where_they_sit(room)
-    found = kinds(room)
+    require_known_cores(room)
+    found = find_pair_kinds(room)
     if name == "core-pairs" and not found:
         raise NoRoomError("takes two CPUs, the machine has one")
     if name != "core-pairs" and name not in found:
@@ -306,24 +306,24 @@ def pairs(name: str, room: Room) -> list[Placement]:
     return list(found.values()) if name == "core-pairs" else [found[name]]
 
 
-def kinds(room: Room) -> dict[str, Placement]:
+def find_pair_kinds(room: Resources) -> dict[str, Placement]:
     """Return the first pair of each kind, the kind of which fewest CPUs are near to each other first."""
     cpus = room.machine.cpus
-    widths = Counter((kind, part) for cpu in cpus for kind, part in parts(cpu).items())
+    widths = Counter((kind, part) for cpu in cpus for kind, part in list_parts(cpu).items())
     found: dict[str, tuple[int, Placement]] = {}
     for core in room.cores:
         if len(core) > 1 and PAIRS[0] not in found:
-            found[PAIRS[0]] = 0, threads(PAIRS[0], core[:2])
+            found[PAIRS[0]] = 0, place_threads(PAIRS[0], core[:2])
     for pair in combinations(room.cores, 2):
-        kind, width = nearness(pair[0][0], pair[1][0], widths)
+        kind, width = classify_pair(pair[0][0], pair[1][0], widths)
         if kind not in found:
-            found[kind] = width, bound(free(kind, len(pair)), pair)
+            found[kind] = width, bind_ranks(make_unbound(kind, len(pair)), pair)
     return {kind: placement for kind, (_, placement) in sorted(found.items(), key=lambda one: one[1][0])}
 
 
-def nearness(one: Cpu, other: Cpu, widths: Counter[tuple[str, int]]) -> tuple[str, int]:
+def classify_pair(first: Cpu, second: Cpu, widths: Counter[tuple[str, int]]) -> tuple[str, int]:
     """Return the kind of a pair of cores: the narrowest thing that they share, and how many CPUs share it."""
-    mine, its = parts(one), parts(other)
+    mine, its = list_parts(first), list_parts(second)
     if mine["socket"] != its["socket"]:
         return FARTHEST, widths.total()
     common = [kind for kind in mine if mine[kind] == its.get(kind)]
@@ -331,16 +331,16 @@ def nearness(one: Cpu, other: Cpu, widths: Counter[tuple[str, int]]) -> tuple[st
     return f"same-{nearest}", widths[nearest, mine[nearest]]
 
 
-def parts(cpu: Cpu) -> dict[str, int]:
+def list_parts(cpu: Cpu) -> dict[str, int]:
     """Return what a CPU is part of; of two things of equal width the first names a pair."""
     caches = {level.lower(): first for level, first in sorted(cpu.caches.items())}
     return {**caches, "numa": cpu.numa, "socket": cpu.socket}
 
 
-def threads(name: str, cpus: Sequence[Cpu]) -> Placement:
+def place_threads(name: str, cpus: Sequence[Cpu]) -> Placement:
     """Return a rank on each hardware thread."""
     return msgspec.structs.replace(
-        free(name, len(cpus)),
+        make_unbound(name, len(cpus)),
         binding="thread",
         cpus=[[cpu.number] for cpu in cpus],
         ordinals=[cpu.ordinal for cpu in cpus],
@@ -350,44 +350,44 @@ def threads(name: str, cpus: Sequence[Cpu]) -> Placement:
 # --- by list ----------------------------------------------------------------------------------------------------------
 
 
-def listed(value: Value, room: Room) -> Placement:
+def place_listed(value: Value, room: Resources) -> Placement:
     """Return the placement of a table that lists the CPU, or the core, of each rank."""
-    fields = value.table(("name", "cpus", "cores"))
-    name = fields["name"].text() if "name" in fields else ""
-    if not NAME.fullmatch(name) or name in ("nodes", "core-pairs", *COUNTED, *PAIRS) or re.fullmatch(r"\d+x\d+", name):
-        raise value.fail(f'found the name "{name}", expected one of letters, digits, - and _ that means nothing else')
+    fields = value.read_table(("name", "cpus", "cores"))
+    name = fields["name"].read_text() if "name" in fields else ""
+    if not NAME.fullmatch(name) or name in ("nodes", "core-pairs", *COUNTED_PLACEMENTS, *PAIRS) or re.fullmatch(r"\d+x\d+", name):
+        raise value.make_error(f'found the name "{name}", expected one of letters, digits, - and _ that means nothing else')
     chosen = [key for key in ("cpus", "cores") if key in fields]
     if len(chosen) != 1:
-        raise value.fail(f"found {' and '.join(chosen) or 'neither cpus nor cores'}, expected one of cpus and cores")
-    numbers = each_once(fields[chosen[0]])
-    where_they_sit(room)
+        raise value.make_error(f"found {' and '.join(chosen) or 'neither cpus nor cores'}, expected one of cpus and cores")
+    numbers = read_distinct(fields[chosen[0]])
+    require_known_cores(room)
     if chosen == ["cores"]:
         by_ordinal = {core[0].core_ordinal: core for core in room.cores}
-        return bound(free(name, len(numbers)), picked(by_ordinal, numbers, "core"))
-    cpus = picked({cpu.number: cpu for cpu in room.machine.cpus}, numbers, "CPU")
+        return bind_ranks(make_unbound(name, len(numbers)), pick_by_number(by_ordinal, numbers, "core"))
+    cpus = pick_by_number({cpu.number: cpu for cpu in room.machine.cpus}, numbers, "CPU")
     alone = {core[0].number: core for core in room.cores if len(core) == 1}
     if all(cpu.number in alone for cpu in cpus):
-        return bound(free(name, len(cpus)), [alone[cpu.number] for cpu in cpus])
-    return threads(name, cpus)
+        return bind_ranks(make_unbound(name, len(cpus)), [alone[cpu.number] for cpu in cpus])
+    return place_threads(name, cpus)
 
 
-def each_once(value: Value) -> list[int]:
+def read_distinct(value: Value) -> list[int]:
     """Return the whole numbers of a list in which none stands twice."""
-    numbers = [one.whole(0) for one in value.items("a list of whole numbers such as [0, 12]")]
+    numbers = [one.read_integer(0) for one in value.read_items("a list of whole numbers such as [0, 12]")]
     if len(set(numbers)) < len(numbers):
-        raise value.expected("a list in which each stands once")
+        raise value.reject("a list in which each stands once")
     return numbers
 
 
-def picked(there: dict[int, T], numbers: Iterable[int], what: str) -> list[T]:
+def pick_by_number(available: dict[int, T], numbers: Iterable[int], what: str) -> list[T]:
     """Return the things of these numbers."""
-    missing = [number for number in numbers if number not in there]
+    missing = [number for number in numbers if number not in available]
     if missing:
-        raise NoRoomError(f"{what} {missing[0]} is not among those that can be used here ({ranges(there)})")
-    return [there[number] for number in numbers]
+        raise NoRoomError(f"{what} {missing[0]} is not among those that can be used here ({format_ranges(available)})")
+    return [available[number] for number in numbers]
 
 
-def ranges(numbers: Iterable[int]) -> str:
+def format_ranges(numbers: Iterable[int]) -> str:
     """Return numbers as the kernel lists them: `0-3,8`."""
     runs = groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
     ends = ([number for _, number in run] for _, run in runs)

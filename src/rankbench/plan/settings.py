@@ -27,28 +27,28 @@ MOST_BYTES = 255
 """Of one setting's variables as a job has them: the core has room for so many."""
 
 
-def settings(value: Value) -> dict[str, dict[str, str]]:
+def parse_settings(value: Value) -> dict[str, dict[str, str]]:
     """Return the variables of each setting of the table `[settings]`, by name."""
     found = {}
-    for name, one in value.entries("NAME = { VARIABLE = value }").items():
+    for name, one in value.read_entries("NAME = { VARIABLE = value }").items():
         if not NAME.fullmatch(name) or name == DEFAULT:
-            raise one.fail(f"found {name!r}, expected {NAME_HELP}")
-        found[name] = dict(_variables(one))
-        if len(spelled(found[name]).encode()) > MOST_BYTES:
-            raise one.fail(f"its variables take more than {MOST_BYTES} characters; leave some out")
+            raise one.make_error(f"found {name!r}, expected {NAME_HELP}")
+        found[name] = dict(_read_variables(one))
+        if len(format_variables(found[name]).encode()) > MOST_BYTES:
+            raise one.make_error(f"its variables take more than {MOST_BYTES} characters; leave some out")
     return found
 
 
-def _variables(value: Value) -> Iterator[tuple[str, str]]:
-    for variable, one in value.entries("VARIABLE = value").items():
+def _read_variables(value: Value) -> Iterator[tuple[str, str]]:
+    for variable, one in value.read_entries("VARIABLE = value").items():
         if isinstance(one.raw, bool) or not isinstance(one.raw, str | int):
-            raise one.expected("text or a whole number")
+            raise one.reject("text or a whole number")
         if re.search(r"[\s;=]", f"{variable}{one.raw}") or not variable:
-            raise one.fail("found a blank, ; or =, which a job cannot carry")
+            raise one.make_error("found a blank, ; or =, which a job cannot carry")
         yield variable, str(one.raw)
 
 
-def offered(description: Description, plan: Plan) -> Description:
+def add_settings_option(description: Description, plan: Plan) -> Description:
     """Return what the core can do with the plan's settings as an option of each of its operations."""
     if not plan.settings:
         return description
@@ -62,12 +62,12 @@ def offered(description: Description, plan: Plan) -> Description:
     return msgspec.structs.replace(description, operations=operations)
 
 
-def chosen(case: Case, plan: Plan) -> dict[str, str]:
+def resolve_options(case: Case, plan: Plan) -> dict[str, str]:
     """Return the options of a case as a job has them: settings with their variables in place of their name."""
     name = case.options.get(OPTION)
-    return case.options if name is None else case.options | {OPTION: spelled(plan.settings[name])}
+    return case.options if name is None else case.options | {OPTION: format_variables(plan.settings[name])}
 
 
-def spelled(variables: Mapping[str, str]) -> str:
+def format_variables(variables: Mapping[str, str]) -> str:
     """Return variables as the core reads them, `NAME=VALUE;NAME=VALUE`; of none, what sets none."""
     return ";".join(f"{name}={value}" for name, value in variables.items()) or ";"

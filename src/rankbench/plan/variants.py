@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from rankbench.model import Description, Form, Machine, Operation, Placement, Plan
 
-ALONE = "none"
+SINGLE_RANK_START = "none"
 """The start of operations that one rank alone times."""
 MOST_NAMES = 4
 """More are told as so many."""
 
 
-class Line(NamedTuple):
+class CaseScope(NamedTuple):
     """An operation in one form on one placement, of which cases are made."""
 
     plan: Plan
@@ -38,37 +38,37 @@ class Line(NamedTuple):
         self.notes[f"{self.operation.name}: {text}"] = None
 
 
-def ranks_exactly(operation: Operation) -> int:
+def count_exact_ranks(operation: Operation) -> int:
     """Return the number of ranks that take part, 0 for any."""
     return 2 if operation.between_two else operation.ranks_exactly
 
 
-def ranks_least(operation: Operation) -> int:
+def count_least_ranks(operation: Operation) -> int:
     """Return the fewest ranks that an operation takes."""
-    return max(ranks_exactly(operation), operation.ranks_least, 2 if operation.in_pairs else 1)
+    return max(count_exact_ranks(operation), operation.ranks_least, 2 if operation.in_pairs else 1)
 
 
-def enough_ranks(line: Line) -> bool:
+def has_enough_ranks(line: CaseScope) -> bool:
     """Return whether the placement has the ranks that the operation takes; a note tells who stays out."""
     operation, placement = line.operation, line.placement
     if operation.in_pairs and placement.ranks % 2 and placement.ranks > 1:
         line.note(f"ranks work in pairs; the last of the {placement.ranks} of {placement.name} stays out")
-    return placement.ranks >= ranks_least(operation)
+    return placement.ranks >= count_least_ranks(operation)
 
 
-def too_few(placement: Placement, operations: Iterable[Operation]) -> Iterator[str]:
+def note_too_few_ranks(placement: Placement, operations: Iterable[Operation]) -> Iterator[str]:
     """Yield the note that a placement has too few ranks for these operations: one, however many they are."""
     least = {operation.name: operation for operation in operations}
     if len(least) == 1:
         (name, operation), *_ = least.items()
-        more = "" if ranks_exactly(operation) else " or more"
-        yield f"{name}: takes {ranks_least(operation)} ranks{more}; left out of {placement.name}"
+        more = "" if count_exact_ranks(operation) else " or more"
+        yield f"{name}: takes {count_least_ranks(operation)} ranks{more}; left out of {placement.name}"
     elif least:
         ranks = "1 rank is" if placement.ranks == 1 else f"{placement.ranks} ranks are"
-        yield f"{placement.name}: {ranks} too few for {some(list(least))}; left out there"
+        yield f"{placement.name}: {ranks} too few for {abbreviate_names(list(least))}; left out there"
 
 
-def some(names: Sequence[str]) -> str:
+def abbreviate_names(names: Sequence[str]) -> str:
     """Return the first few of many names: `a, b, c and 7 more`."""
     shown = (
         list(names) if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
@@ -76,7 +76,7 @@ def some(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def usable_datatypes(line: Line) -> list[str]:
+def list_usable_datatypes(line: CaseScope) -> list[str]:
     """Return the datatypes with which cases of an operation are made. Where there are no data, there is one."""
     operation = line.operation
     if not line.plan.datatypes or not operation.sized:
@@ -88,7 +88,7 @@ def usable_datatypes(line: Line) -> list[str]:
     return [name for name in wanted if name not in lacking]
 
 
-def usable_sizes(line: Line, datatype: str) -> list[int]:
+def list_usable_sizes(line: CaseScope, datatype: str) -> list[int]:
     """Return the sizes that an operation can use; a note tells those it cannot."""
     operation, sizes = line.operation, line.plan.sizes_bytes
     if not operation.sized:
@@ -103,7 +103,7 @@ def usable_sizes(line: Line, datatype: str) -> list[int]:
     return usable
 
 
-def usable_starts(line: Line, machine: Machine) -> list[str]:
+def list_usable_starts(line: CaseScope, machine: Machine) -> list[str]:
     """Return the starts with which cases of an operation are made.
 
     What one rank alone times needs none: the other ranks wait for its message, whenever they began. And what happens
@@ -114,25 +114,25 @@ def usable_starts(line: Line, machine: Machine) -> list[str]:
     usual = "barrier" if crowded and operation.start == "window" else operation.start
     wanted = list(dict.fromkeys(usual if start == "auto" else start for start in line.plan.starts))
     others = ", ".join(start for start in wanted if start != operation.start)
-    if not others or operation.rings or (operation.start != ALONE and not operation.once):
+    if not others or operation.rings or (operation.start != SINGLE_RANK_START and not operation.once):
         return wanted
     why = "happens once in a launch" if operation.once else "one rank alone times it"
     line.note(f"{why}, so it is measured with start {operation.start}, not {others}")
     return [operation.start]
 
 
-def usable_memory(line: Line, size_bytes: int) -> Iterator[Memory]:
+def list_usable_memory(line: CaseScope, size_bytes: int) -> Iterator[Memory]:
     """Yield the states of memory in which an operation can be measured; what makes no difference is as by default."""
     for wanted in line.plan.memory:
-        memory = effective(wanted, line, size_bytes)
-        reason = hindrance(memory, line)
+        memory = reduce_memory(wanted, line, size_bytes)
+        reason = explain_unsupported(memory, line)
         if reason:
             line.note(f"{reason}; left out")
         else:
             yield memory
 
 
-def hindrance(memory: Memory, line: Line) -> str:
+def explain_unsupported(memory: Memory, line: CaseScope) -> str:
     """Return why an operation cannot be measured so, if it cannot."""
     operation, placement = line.operation, line.placement
     if memory.buffers == "in-place" and not operation.in_place:
@@ -148,7 +148,7 @@ def hindrance(memory: Memory, line: Line) -> str:
     return ""
 
 
-def effective(memory: Memory, line: Line, size_bytes: int) -> Memory:
+def reduce_memory(memory: Memory, line: CaseScope, size_bytes: int) -> Memory:
     """Return what of the state of memory makes a difference: equal cases under two names would be measured twice."""
     operation, found = line.operation, memory
     if not operation.rooted and memory.root:

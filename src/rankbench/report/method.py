@@ -80,7 +80,7 @@ def _samples(view: CampaignView) -> str:
 
 def _judged(view: CampaignView) -> Iterator[tuple[str, str]]:
     plan = view.campaign.plan
-    meaning = getattr(estimators.unit_of(plan.estimator), "MEANING", None)
+    meaning = getattr(estimators.find_estimator(plan.estimator), "MEANING", None)
     yield (
         format_text("Typical value"),
         format_text(

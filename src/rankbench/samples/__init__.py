@@ -26,7 +26,7 @@ from rankbench.model import (
     SourceFact,
     Stream,
     Visit,
-    columns_of,
+    list_columns,
 )
 from rankbench.plan import settings
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankbench.model import Case, Plan
 
 FORMAT = 10
-COLUMNS = columns_of(CaseResult)
+COLUMNS = list_columns(CaseResult)
 DEFAULTS = {"clock": "auto", "sync": "tree", "ranks": "one", "calls": "many", "patience": "45"}
 """What a core does unless a job's `set` line says otherwise."""
 
@@ -186,7 +186,7 @@ def case_line(case: Case, plan: Plan, once: Container[str] = ()) -> str:
     others = {key: stops[key] for key in stops if key not in {"good", "passes"}}
     more = _others(others, msgspec.structs.asdict(Sampling()))
     measured = {"samples": -(-plan.sampling.good // passes)} | more | {"limit_s": round(plan.case_limit_s / passes, 6)}
-    return f"case {_tokens(case_is | memory | settings.chosen(case, plan) | measured)}"
+    return f"case {_tokens(case_is | memory | settings.resolve_options(case, plan) | measured)}"
 
 
 def _others(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:

@@ -52,7 +52,7 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
     plain = (
         valid.group_by(LAUNCH)
         .agg(
-            estimators.figure(time, estimator).alias("figure_ns"),
+            estimators.estimate_times(time, estimator).alias("figure_ns"),
             time.median().alias("middle_ns"),
             pl.col("skew_ns").median(),
             pl.col("skew_ns").quantile(0.9, "linear").alias("skew_p90_ns"),
@@ -66,7 +66,7 @@ def _launch_figures(samples: pl.LazyFrame, estimator: str, by_ranks: Collection[
         .collect()
     )
     finer = _finer(plain, valid, LAUNCH) if estimator == "median" else plain
-    if estimators.unit_of(estimator).MIDDLE:
+    if estimators.find_estimator(estimator).MIDDLE:
         finer = finer.join(_visits(valid, estimator), on=LAUNCH, how="left", maintain_order="left")
     return finer.drop("tied", "valid", "rounds")
 
@@ -77,7 +77,7 @@ def _visits(valid: pl.LazyFrame, estimator: str) -> pl.DataFrame:
     tied = (time == time.median()).mean().alias("tied")
     around = pl.col("visit_hop_ns", "visit_position", "visit_after").first()
     plain = (
-        valid.group_by(key).agg(estimators.figure(time, estimator).alias("figure_ns"), tied, around, pl.len()).collect()
+        valid.group_by(key).agg(estimators.estimate_times(time, estimator).alias("figure_ns"), tied, around, pl.len()).collect()
     )
     plain = plain.filter(2 * pl.col("len") >= pl.col("len").median().over(LAUNCH))
     finer = _finer(plain, valid, key) if estimator == "median" else plain

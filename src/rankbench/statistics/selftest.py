@@ -114,10 +114,10 @@ def _wait(start: Start, results: list[CaseResult]) -> Wait:
 
 def figure_ns(result: CaseResult, start: Start) -> float | None:
     """Return the median of the samples that count, within a step of the clock as for any other case."""
-    own = result.own
+    own = result.own_series
     if result.status != CaseStatus.OK or not own:
         return None
-    times_ns = np.delete(np.array(own.time_ns), sorted(own.discarded(overruns=start.discards_overruns)))
+    times_ns = np.delete(np.array(own.time_ns), sorted(own.find_discarded(overruns=start.discards_overruns)))
     if not len(times_ns):
         return None
     return grouped_median(times_ns) if np.median(times_ns) > 0 else float(np.median(times_ns))

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import LATE_START, CaseStatus, Summary
-from rankbench.plan.estimators import kept
+from rankbench.plan.estimators import trim_times
 from rankbench.statistics import distributions, estimators
 from rankbench.statistics.parts import by_case
 
@@ -154,7 +154,7 @@ def _discarded(samples: pl.LazyFrame, told: pl.DataFrame) -> pl.LazyFrame:
 def _pooled(samples: pl.LazyFrame, told: pl.DataFrame, per_second: Sequence[str]) -> pl.LazyFrame:
     """Return what is taken over all samples of the launches that are told."""
     time = pl.col("time_ns")
-    left = kept(time)
+    left = trim_times(time)
     rate = pl.col("case").first().is_in(list(per_second))
     quantiles = [time.quantile(share).alias(f"p{share * 100:.0f}_ns") for share in (0.1, 0.9, 0.99)]
     valid = samples.filter(~pl.col("discarded")).join(told.lazy(), on=estimators.LAUNCH, how="semi")

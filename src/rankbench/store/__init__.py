@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from rankbench import files
-from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit, columns_of
+from rankbench.model import Campaign, CaseResult, Launch, Look, RankbenchError, Series, Visit, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,8 +53,8 @@ _CASE_OF_LAUNCH = {
     "memory": pl.String,
     "options": pl.String,
 }
-_OUTCOME = columns_of(CaseResult)
-CASE_COLUMNS = _CASE_OF_LAUNCH | {column.name: getattr(pl, column.stored) for column in _OUTCOME.values()}
+_OUTCOME = list_columns(CaseResult)
+CASE_COLUMNS = _CASE_OF_LAUNCH | {column.name: getattr(pl, column.polars_type) for column in _OUTCOME.values()}
 SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "series": pl.Int32,
     "index": pl.Int32,
@@ -88,8 +88,8 @@ _SINCE: dict[int, dict[str, pl.Expr]] = {
     },
 }
 for _one in _OUTCOME.values():
-    if _one.column.earlier is not None:
-        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(_one.column.earlier, CASE_COLUMNS[_one.name])
+    if _one.column.default_before is not None:
+        _SINCE.setdefault(_one.column.since, {})[_one.name] = pl.lit(_one.column.default_before, CASE_COLUMNS[_one.name])
 """What the columns that a format added would hold in campaigns before it; what nobody measured then is null."""
 _LACKING = {
     old: {name: value for since, columns in _SINCE.items() if since > old for name, value in columns.items()}
@@ -196,9 +196,9 @@ class Store:
         """Yield every series of a launch's cases."""
         for number, result in enumerate(results):
             overruns = self.campaign.discards_overruns(result.case)
-            discarded = sorted(result.own.discarded(overruns=overruns)) if result.own else []
+            discarded = sorted(result.own_series.find_discarded(overruns=overruns)) if result.own_series else []
             for series in result.series:
-                yield _Told(number, series, discarded, by_rank=series is not result.own)
+                yield _Told(number, series, discarded, by_rank=series is not result.own_series)
 
 
 def is_running(folder: Path) -> bool:

@@ -159,7 +159,7 @@ def own_meaning(operation: Operation, start: str, estimator: str = "median") -> 
     half = "; half of it, since a message goes there and comes back" if latency else ""
     each = f"; divided by {operation.rounds}, since as many messages follow each other in it" if row else ""
     if over_calls == "median":
-        over_calls = cast("OverCalls", estimators.unit_of(estimator).OVER_CALLS)
+        over_calls = cast("OverCalls", estimators.find_estimator(estimator).OVER_CALLS)
     text = (
         f"median over launches of each launch's {estimator}; {sample}{half}{each}{PER_SECOND.get(operation.metric, '')}"
     )

@@ -38,7 +38,7 @@ class Task(NamedTuple):
     """Whether settings change within a launch; else each set of them is a candidate."""
 
 
-class Chosen(NamedTuple):
+class Selection(NamedTuple):
     """What a search has found."""
 
     rules: list[Rule]

@@ -15,7 +15,7 @@ from rankbench import statistics
 from rankbench.model import Rule
 from rankbench.plan.settings import OPTION
 from rankbench.tuning import DEFAULT
-from rankbench.tuning.plans import label
+from rankbench.tuning.plans import make_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from rankbench.store import Store
     from rankbench.tuning import Task
 
-KEEPS = 1.0
+SCREENING_RATIO = 1.0
 """Of a variant after screening: the lowest end of its intervals must be below this ratio to the library's choice."""
 
 
-class Measured(NamedTuple):
+class SearchResult(NamedTuple):
     """The variants of a search against the library's own choice."""
 
     ratios: dict[tuple[str, int, str], Comparison]
@@ -37,10 +37,10 @@ class Measured(NamedTuple):
     """Operations in which a variant delivered wrong data, by variant."""
 
 
-def measured(store: Store, task: Task) -> Measured:
+def read_search(store: Store, task: Task) -> SearchResult:
     """Return what a search measured."""
     campaign = store.campaign
-    named = _variants(campaign, task)
+    named = _index_variants(campaign, task)
     figures = statistics.launch_figures(store.samples(), campaign.plan.estimator)
     figures = figures.filter(~pl.col("uncertain"), ~pl.col("few"))
     rows = (
@@ -52,18 +52,18 @@ def measured(store: Store, task: Task) -> Measured:
     found = statistics.compare(rows, pairs, campaign.plan.threshold, confidence=campaign.plan.confidence)
     cases = {case.key: case for case in campaign.cases}
     ratios = {(cases[one.case].operation, cases[one.case].size_bytes, one.other): one for one in found}
-    return Measured(ratios, _wrong(store, named, campaign))
+    return SearchResult(ratios, _find_wrong(store, named, campaign))
 
 
-def _variants(campaign: Campaign, task: Task) -> pl.DataFrame:
+def _index_variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     """Return the variant of each case and candidate, and the case that is `like` it but by the library's choice."""
-    usual = {_without(case.key): case.key for case in campaign.cases if OPTION not in case.options}
-    names = {label(operation, one): one.name for operation, own in task.variants.items() for one in own}
+    usual = {_strip_settings(case.key): case.key for case in campaign.cases if OPTION not in case.options}
+    names = {make_label(operation, one): one.name for operation, own in task.variants.items() for one in own}
     rows = [
         (
             case.key,
             candidate.name,
-            usual[_without(case.key)],
+            usual[_strip_settings(case.key)],
             names.get(case.options.get(OPTION, ""), DEFAULT) if task.in_launch else candidate.name,
         )
         for case in campaign.cases
@@ -72,12 +72,12 @@ def _variants(campaign: Campaign, task: Task) -> pl.DataFrame:
     return pl.DataFrame(rows, ["case", "candidate", "like", "variant"], orient="row")
 
 
-def _without(key: str) -> str:
+def _strip_settings(key: str) -> str:
     """Return a case's key without its settings."""
     return ".".join(word for word in key.split(".") if not word.startswith(f"{OPTION}="))
 
 
-def _wrong(store: Store, named: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:
+def _find_wrong(store: Store, named: pl.DataFrame, campaign: Campaign) -> dict[str, list[str]]:
     cases = {case.key: case for case in campaign.cases}
     rows = store.cases().filter(pl.col("status") == "wrong-data").select("case", "candidate").unique()
     found: dict[str, list[str]] = {}
@@ -86,61 +86,61 @@ def _wrong(store: Store, named: pl.DataFrame, campaign: Campaign) -> dict[str, l
     return {variant: sorted(set(operations)) for variant, operations in found.items()}
 
 
-def promising(task: Task, found: Measured) -> dict[str, list[Variant]]:
+def select_promising(task: Task, result: SearchResult) -> dict[str, list[Variant]]:
     """Return the variants that may still be faster somewhere, by operation."""
     kept: dict[str, list[Variant]] = {}
     for operation, variants in task.variants.items():
         for variant in variants:
-            own = [one for (name, _, label), one in found.ratios.items() if (name, label) == (operation, variant.name)]
-            right = operation not in found.wrong.get(variant.name, ())
-            if right and any(one.low < KEEPS and one.ratio < 1 + task.threshold for one in own):
+            own = [one for (name, _, label), one in result.ratios.items() if (name, label) == (operation, variant.name)]
+            right = operation not in result.wrong.get(variant.name, ())
+            if right and any(one.low < SCREENING_RATIO and one.ratio < 1 + task.threshold for one in own):
                 kept.setdefault(operation, []).append(variant)
     return kept
 
 
-def rules(task: Task, found: Measured, can_split: Mapping[str, bool]) -> list[Rule]:
+def choose_rules(task: Task, result: SearchResult, can_split: Mapping[str, bool]) -> list[Rule]:
     """Return the rules: of each operation ranges of sizes with the variant that is used there."""
     listed: list[Rule] = []
     for operation in task.operations:
-        variants = [one for one in task.variants.get(operation, ()) if operation not in found.wrong.get(one.name, ())]
+        variants = [one for one in task.variants.get(operation, ()) if operation not in result.wrong.get(one.name, ())]
         if can_split.get(operation, False):
-            listed += _split(operation, task, found, variants)
+            listed += _choose_ranges(operation, task, result, variants)
         else:
-            listed += _whole(operation, task, found, variants)
+            listed += _choose_for_all_sizes(operation, task, result, variants)
     return listed
 
 
-def _whole(operation: str, task: Task, found: Measured, variants: Sequence[Variant]) -> Iterable[Rule]:
+def _choose_for_all_sizes(operation: str, task: Task, result: SearchResult, variants: Sequence[Variant]) -> Iterable[Rule]:
     """Yield the one variant for all sizes: never slower, faster somewhere, with the lowest times of all such."""
-    able = [one for one in variants if _is_never_slower(operation, one, task, found)]
+    able = [one for one in variants if _is_never_slower(operation, one, task, result)]
     if able:
-        best = min(able, key=lambda one: _product(operation, one, found))
-        sizes = _sizes(operation, found)
+        best = min(able, key=lambda one: _multiply_ratios(operation, one, result))
+        sizes = _list_sizes(operation, result)
         yield Rule(operation, min(sizes), max(sizes), best)
 
 
-def _is_never_slower(operation: str, variant: Variant, task: Task, found: Measured) -> bool:
-    own = [found.ratios.get((operation, size, variant.name)) for size in _sizes(operation, found)]
+def _is_never_slower(operation: str, variant: Variant, task: Task, result: SearchResult) -> bool:
+    own = [result.ratios.get((operation, size, variant.name)) for size in _list_sizes(operation, result)]
     known = [one for one in own if one]
     bounded = all(one.ratio <= 1 + task.threshold and not (one.different and one.ratio > 1) for one in known)
     return len(known) == len(own) and bounded and any(_is_faster(one) for one in known)
 
 
-def _product(operation: str, variant: Variant, found: Measured) -> float:
-    return math.prod(found.ratios[operation, size, variant.name].ratio for size in _sizes(operation, found))
+def _multiply_ratios(operation: str, variant: Variant, result: SearchResult) -> float:
+    return math.prod(result.ratios[operation, size, variant.name].ratio for size in _list_sizes(operation, result))
 
 
-def _sizes(operation: str, found: Measured) -> list[int]:
+def _list_sizes(operation: str, result: SearchResult) -> list[int]:
     """Return the sizes in which an operation was measured, in rising order."""
-    return sorted({size for name, size, _ in found.ratios if name == operation})
+    return sorted({size for name, size, _ in result.ratios if name == operation})
 
 
-def _split(operation: str, task: Task, found: Measured, variants: Sequence[Variant]) -> Iterable[Rule]:
+def _choose_ranges(operation: str, task: Task, result: SearchResult, variants: Sequence[Variant]) -> Iterable[Rule]:
     """Yield ranges of sizes. A variant goes on as long as it is faster and no other one is faster than it by more."""
     current: Rule | None = None
-    for size in _sizes(operation, found):
-        faster = {one.name: one for one in variants if _is_faster(found.ratios.get((operation, size, one.name)))}
-        ratios = {name: found.ratios[operation, size, name].ratio for name in faster}
+    for size in _list_sizes(operation, result):
+        faster = {one.name: one for one in variants if _is_faster(result.ratios.get((operation, size, one.name)))}
+        ratios = {name: result.ratios[operation, size, name].ratio for name in faster}
         best = min(ratios, key=lambda name: ratios[name], default="")
         goes_on = current and ratios.get(current.variant.name, 9e9) <= ratios.get(best, 0) * (1 + task.threshold)
         if current and goes_on:
@@ -153,5 +153,5 @@ def _split(operation: str, task: Task, found: Measured, variants: Sequence[Varia
         yield current
 
 
-def _is_faster(one: Comparison | None) -> bool:
-    return one is not None and one.different and one.ratio < 1
+def _is_faster(comparison: Comparison | None) -> bool:
+    return comparison is not None and comparison.different and comparison.ratio < 1

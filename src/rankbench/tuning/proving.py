@@ -67,17 +67,17 @@ class Proof(NamedTuple):
         )
 
 
-def proof(store: Store) -> Proof:
+def read_proof(store: Store) -> Proof:
     """Return what a campaign of the default and the tuned library says."""
     campaign = store.campaign
     plan = campaign.plan
     figures = statistics.launch_figures(store.samples(), plan.estimator).filter(~pl.col("uncertain"), ~pl.col("few"))
     found = statistics.compare(figures, [(DEFAULT, TUNED)], plan.threshold, confidence=plan.confidence)
     cases = {case.key: case for case in campaign.cases}
-    return Proof(_overall(figures, campaign), [(cases[one.case], one) for one in found], plan.threshold)
+    return Proof(_combine_blocks(figures, campaign), [(cases[one.case], one) for one in found], plan.threshold)
 
 
-def _overall(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:
+def _combine_blocks(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:
     """Return the mean log ratio of blocks, in each of which operations have the same weight."""
     operations = pl.DataFrame(
         [(case.key, case.operation) for case in campaign.cases], ["case", "operation"], orient="row"
@@ -91,9 +91,9 @@ def _overall(figures: pl.DataFrame, campaign: Campaign) -> Decision | None:
     return decide([Estimate(float(values.mean()), error, len(values) - 1)], 0.0, campaign.plan.confidence)[0]
 
 
-def kept(rules: Sequence[Rule], found: Proof, can_split: Mapping[str, bool]) -> list[Rule]:
+def drop_slower(rules: Sequence[Rule], proof: Proof, can_split: Mapping[str, bool]) -> list[Rule]:
     """Return the rules less those that make a case slower; of an operation with one rule for all sizes, that one."""
-    slower = [(case.operation, case.size_bytes) for case in found.slower]
+    slower = [(case.operation, case.size_bytes) for case in proof.slower]
     return [
         rule
         for rule in rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbench.plan import looks, notation, stop_rules
+from rankbench.plan import list_looks, notation, stop_rules
 from rankbench.statistics.looks import Penalty
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def interim_looks(plan: Plan) -> tuple[int, ...]:
     """Return the numbers of blocks after which the figures may end a campaign: empty where they do not end it."""
-    ends = stop_rules.unit_of(notation.until(plan.stop.until).rule).COSTS_ERROR or plan.stop.past
-    return tuple(looks(plan.stop)) if ends else ()
+    ends = stop_rules.find_rule(notation.parse_until(plan.stop.until).rule).COSTS_ERROR or plan.stop.past
+    return tuple(list_looks(plan.stop)) if ends else ()
 
 
 def penalty(view: CampaignView, blocks: int = 0) -> Penalty:

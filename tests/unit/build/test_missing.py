@@ -14,7 +14,7 @@ typedef struct MPI_Status MPI_Status;
 
 
 def test_declared_are_functions_of_the_header_not_of_its_macros_and_types() -> None:
-    assert missing.declared(HEADER) == {"MPI_Init", "MPI_Allreduce"}
+    assert missing.find_declared(HEADER) == {"MPI_Init", "MPI_Allreduce"}
 
 
 def test_used_are_calls_not_comments_texts_and_types() -> None:
@@ -25,7 +25,7 @@ def test_used_are_calls_not_comments_texts_and_types() -> None:
     MPI_Comm comm; printf("MPI_Text(\\"x\\")");
     if (MPI_Allreduce(a, b) == MPI_SUCCESS) return MPI_Bcast(b);
     """
-    assert missing.used([source, "MPI_Init(0, 0);"]) == {"MPI_Allreduce", "MPI_Bcast", "MPI_Init"}
+    assert missing.find_used([source, "MPI_Init(0, 0);"]) == {"MPI_Allreduce", "MPI_Bcast", "MPI_Init"}
 
 
 def test_named_is_everything_of_mpi_that_is_code() -> None:
@@ -33,14 +33,14 @@ def test_named_is_everything_of_mpi_that_is_code() -> None:
     /* MPI_Comment */ MPI_Session session = MPI_SESSION_NULL; // MPI_COMMENT
     printf("MPI_TEXT"); MPI_Bcast(0); MPIX_Other(PMPI_Init, XMPI_X);
     """
-    assert missing.named([source, HEADER]) == {
+    assert missing.find_names([source, HEADER]) == {
         *("MPI_Session", "MPI_SESSION_NULL", "MPI_Bcast"),
         *("MPI_Aint_add", "MPI_Hidden", "MPI_Handler_function", "MPI_Init", "MPI_Allreduce", "MPI_Status"),
     }
 
 
 def test_header_replaces_each_call_by_one_that_says_its_name() -> None:
-    lines = missing.header(["MPI_B", "MPI_A"]).splitlines()
+    lines = missing.render_header(["MPI_B", "MPI_A"]).splitlines()
     assert lines[-2:] == [
         '#define MPI_A(...) missing_call("MPI_A", __VA_ARGS__)',
         '#define MPI_B(...) missing_call("MPI_B", __VA_ARGS__)',
@@ -48,7 +48,7 @@ def test_header_replaces_each_call_by_one_that_says_its_name() -> None:
 
 
 def test_header_makes_lacking_types_whole_numbers_and_lacking_constants_nothing() -> None:
-    lines = missing.header(["MPI_A"], ["MPI_Session", "MPI_MESSAGE_NULL", "MPI_X2"]).splitlines()
+    lines = missing.render_header(["MPI_A"], ["MPI_Session", "MPI_MESSAGE_NULL", "MPI_X2"]).splitlines()
     assert lines[-4:] == [
         '#define MPI_A(...) missing_call("MPI_A", __VA_ARGS__)',
         "#define MPI_MESSAGE_NULL 0",

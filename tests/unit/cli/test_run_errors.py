@@ -63,7 +63,7 @@ def write(place: Path, text: str) -> str:
     return "plan.toml"
 
 
-PRESETS = ", ".join(plan.presets())
+PRESETS = ", ".join(plan.list_presets())
 
 
 @pytest.mark.usefixtures("place")

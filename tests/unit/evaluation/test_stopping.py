@@ -14,8 +14,8 @@ from rankbench.evaluation import evaluate
 from rankbench.evaluation.stopping import decide
 from rankbench.language import render
 from rankbench.model import Comparison, Look, Plan, Stop, Summary
-from rankbench.plan import looks
-from rankbench.plan.reading import parse
+from rankbench.plan import list_looks
+from rankbench.plan.reading import parse_plan
 from rankbench.statistics.looks import Penalty
 from rankbench.verdict.interim import interim_looks
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 FIRST_LOOK = [1.0] * 5
-LOOKS = looks(Stop())
+LOOKS = list_looks(Stop())
 
 
 def plan(until: str) -> Plan:
-    return parse(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
+    return parse_plan(f'candidates = ["a"]\noperations = ["b"]\n[stop]\nuntil = "{until}"\n', "plan.toml", fakes.machine())
 
 
 def comparison(low: float, high: float, different: bool) -> Comparison:
@@ -163,7 +163,7 @@ def test_answered_goes_on_while_somebody_may(tmp_path: Path) -> None:
     ],
 )
 def test_looks_of_an_earlier_rule_count(stop: Stop, numbers: list[int]) -> None:
-    assert looks(stop) == numbers
+    assert list_looks(stop) == numbers
 
 
 def test_an_extended_campaign_pays_for_what_was_seen() -> None:

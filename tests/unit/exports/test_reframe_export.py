@@ -20,7 +20,7 @@ from rankbench import store
 from rankbench.exports import Measured
 from rankbench.exports.formats import reframe
 from rankbench.exports.values import Value
-from rankbench.model import Case, CaseStatus, Imported, RankbenchError
+from rankbench.model import Case, CaseStatus, ImportRecord, RankbenchError
 
 CASES = campaigns.cases_of(lines=[("barrier", "blocking"), ("bandwidth", "nonblocking")])
 STAND_IN = """#!/bin/sh
@@ -197,7 +197,7 @@ def test_texts_of_a_plan_cannot_break_the_file(first: Measured, tmp_path: Path) 
 def test_what_was_imported_has_no_plan_to_run(first: Measured, change: str) -> None:
     campaign = first.store.campaign
     if change == "imported":
-        found = msgspec.structs.replace(campaign, imported=[Imported(file="x", sha256="", tools=[])])
+        found = msgspec.structs.replace(campaign, imported=[ImportRecord(file="x", sha256="", tools=[])])
     else:
         found = msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, text=""))
     with pytest.raises(RankbenchError) as error:

@@ -33,7 +33,7 @@ def compiler(folder: Path, name: str, line: str) -> str:
 def test_compiler_makes_a_library_of_its_own(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     other = compiler(tmp_path, "mycc", "\nmycc version 3.1")  # As nvc has it, the first line is empty.
-    made = libraries.meant(CandidateSpec(library="mpich", compiler=other), [library])
+    made = libraries.resolve_library(CandidateSpec(library="mpich", compiler=other), [library])
     assert made == msgspec.structs.replace(
         library,
         name=f"mpich-4.3.2+{other}",
@@ -44,7 +44,7 @@ def test_compiler_makes_a_library_of_its_own(tmp_path: Path) -> None:
 
 def test_compiler_of_the_library_itself_may_be_named_too(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
-    made = libraries.meant(CandidateSpec(library="mpich", compiler="cc"), [library])
+    made = libraries.resolve_library(CandidateSpec(library="mpich", compiler="cc"), [library])
     assert (made.name, made.compiler) == ("mpich-4.3.2+cc", library.compiler)
 
 
@@ -52,7 +52,7 @@ def test_compiler_is_looked_for_where_the_library_is_to_run(tmp_path: Path) -> N
     library = make(tmp_path / "a", "4.3.2")
     compiler(tmp_path, "mycc", "mycc version 3.1")
     inside = msgspec.structs.replace(library, environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    made = libraries.meant(CandidateSpec(library="mpich", compiler="mycc"), [inside])
+    made = libraries.resolve_library(CandidateSpec(library="mpich", compiler="mycc"), [inside])
     assert (made.name, made.compiler) == ("mpich-4.3.2+mycc", "mycc version 3.1")
 
 
@@ -60,7 +60,7 @@ def test_compiler_that_is_not_there(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     for name in ("nosuchcc", " "):
         with pytest.raises(RankbenchError) as error:
-            libraries.meant(CandidateSpec(library="mpich", compiler=name), [library])
+            libraries.resolve_library(CandidateSpec(library="mpich", compiler=name), [library])
         assert str(error.value) == (
             f'mpich-4.3.2: compiler "{name}": not found on PATH; install it, or load its module before the library\'s'
         )
@@ -71,7 +71,7 @@ def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> N
     deaf = Path(library.wrapper)
     deaf.write_text(deaf.read_text("utf-8").replace("${MPICH_CC:-cc}", "cc"), "utf-8")
     with pytest.raises(RankbenchError) as error:
-        libraries.meant(CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library])
+        libraries.resolve_library(CandidateSpec(library="mpich", compiler=compiler(tmp_path, "mycc", "mycc 3.1")), [library])
     assert str(error.value) == (
         f'mpich-4.3.2: compiler "{tmp_path}/mycc": {deaf} does not heed MPICH_CC and calls {library.compiler}; '
         "leave compiler out, or use a library built by that compiler"
@@ -81,7 +81,7 @@ def test_wrapper_that_does_not_heed_the_variable_is_noticed(tmp_path: Path) -> N
 def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     with pytest.raises(RankbenchError) as error:
-        libraries.meant(CandidateSpec(library="mpich", compiler="false"), [library])
+        libraries.resolve_library(CandidateSpec(library="mpich", compiler="false"), [library])
     assert str(error.value) == (
         f'mpich-4.3.2: compiler "false": {library.wrapper} does not heed MPICH_CC and calls nothing; '
         "leave compiler out, or use a library built by that compiler"
@@ -94,7 +94,7 @@ def test_compiler_that_says_nothing_is_not_believed(tmp_path: Path) -> None:
 def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     other = msgspec.structs.replace(other, environment={"B_ROOT": "b"}, build_environment={"MPICH_CC": "cc"})
-    made = libraries.meant(CandidateSpec(library="mpich==4.3.2", binary_of="mpich==3.4"), [run, other])
+    made = libraries.resolve_library(CandidateSpec(library="mpich==4.3.2", binary_of="mpich==3.4"), [run, other])
     assert made == msgspec.structs.replace(
         run,
         name="mpich-4.3.2~mpich-3.4",
@@ -104,7 +104,7 @@ def test_binary_of_another_library_finds_this_one(tmp_path: Path) -> None:
         build_environment={"B_ROOT": "b", "MPICH_CC": "cc"},
         binary_of="mpich-3.4",
     )
-    assert inspection.linked(made.wrapper, made.environment) == ("libmpi.so.12", f"{tmp_path}/a/lib/libmpi.so.12")
+    assert inspection.find_linked(made.wrapper, made.environment) == ("libmpi.so.12", f"{tmp_path}/a/lib/libmpi.so.12")
 
 
 def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,17 +112,17 @@ def test_library_that_only_the_users_search_path_leads_to(tmp_path: Path, monkey
     bare = Path(run.wrapper)
     bare.write_text(bare.read_text("utf-8").replace("-rpath,", "-rpath-link,"), "utf-8")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tmp_path}/a/lib")
-    made = derived.running(run, other)
+    made = derived.make_runner(run, other)
     assert made.environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:{tmp_path}/a/lib"}
-    assert libraries.mapped_wrong(msgspec.structs.replace(run, prefix="/else"), f"{tmp_path}/a/lib/libmpi.so.12") == ""
+    assert libraries.explain_wrong_libmpi(msgspec.structs.replace(run, prefix="/else"), f"{tmp_path}/a/lib/libmpi.so.12") == ""
 
 
 def test_what_leads_to_other_files_still_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "3.4")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/of/the/user")
-    assert derived.running(run, other).environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:/of/the/user"}
+    assert derived.make_runner(run, other).environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:/of/the/user"}
     run = msgspec.structs.replace(run, environment={"LD_LIBRARY_PATH": "/of/its/module"})
-    assert derived.running(run, other).environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:/of/its/module"}
+    assert derived.make_runner(run, other).environment == {"LD_LIBRARY_PATH": f"{tmp_path}/a/lib:/of/its/module"}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_libraries_of_unlike_abi_are_refused(own: str, theirs: str, why: str, tm
     if not own:
         Path(run.wrapper).write_text("#!/bin/sh\nexit 1\n", "utf-8")
     with pytest.raises(RankbenchError) as error:
-        derived.running(run, other)
+        derived.make_runner(run, other)
     assert str(error.value) == (
         f"mpich-4.3.2 cannot run the binary of mpich-3.4: that is linked to {why.format(run=tmp_path / 'a')}; "
         "binary_of takes a library of the same ABI"
@@ -156,9 +156,9 @@ def test_standard_abi_has_a_wrapper_of_its_own(tmp_path: Path) -> None:
     made = libraries.choose("abi:mpich==5.0.2", [library])
     assert (made.name, made.abi) == ("abi:mpich-5.0.2", "libmpi_abi.so.1")
     assert made.wrapper == f"{tmp_path}/a/bin/mpicc_abi"
-    across = libraries.meant(CandidateSpec(library=run.name, binary_of="abi:mpich-5.0.2"), [library, run])
+    across = libraries.resolve_library(CandidateSpec(library=run.name, binary_of="abi:mpich-5.0.2"), [library, run])
     assert (across.name, across.abi) == ("mpich-2021.18~abi:mpich-5.0.2", "libmpi_abi.so.1")
-    assert inspection.linked(across.wrapper, across.environment)[1] == f"{tmp_path}/b/lib/libmpi_abi.so.1"
+    assert inspection.find_linked(across.wrapper, across.environment)[1] == f"{tmp_path}/b/lib/libmpi_abi.so.1"
 
 
 def test_library_without_the_standard_abi(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_what_a_candidate_names_is_found_from_then_on(tmp_path: Path) -> None:
     first, second = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "4.3.2")
     found: list[Library] = []
     for prefix in (first.prefix, second.prefix, first.prefix):
-        libraries.meant(CandidateSpec(library=f"prefix:{prefix}"), found)
+        libraries.resolve_library(CandidateSpec(library=f"prefix:{prefix}"), found)
     assert [(one.name, one.prefix) for one in found] == [
         ("mpich-4.3.2", first.prefix),
         ("mpich-4.3.2@prefix", second.prefix),
@@ -191,19 +191,19 @@ def test_library_below_the_prefix_is_right(tmp_path: Path) -> None:
     linked = msgspec.structs.replace(library, prefix=str(tmp_path / "link"))
     for one in (library, linked):
         for file in ("", f"{tmp_path}/a/lib/libmpi.so.12", f"{tmp_path}/link/lib/libmpi.so.12"):
-            assert libraries.mapped_wrong(one, file) == ""
+            assert libraries.explain_wrong_libmpi(one, file) == ""
 
 
 def test_library_elsewhere_is_right_if_the_wrapper_links_to_it(tmp_path: Path) -> None:
     library = make(tmp_path / "a", "4.3.2")
     farm = msgspec.structs.replace(library, prefix=str(tmp_path / "farm"))
-    assert libraries.mapped_wrong(farm, f"{tmp_path}/a/lib/libmpi.so.12") == ""
+    assert libraries.explain_wrong_libmpi(farm, f"{tmp_path}/a/lib/libmpi.so.12") == ""
 
 
 def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library, other = make(tmp_path / "a", "4.3.2"), make(tmp_path / "b", "4.3.2")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other.prefix}/lib")
-    assert libraries.mapped_wrong(library, f"{other.prefix}/lib/libmpi.so.12") == (
+    assert libraries.explain_wrong_libmpi(library, f"{other.prefix}/lib/libmpi.so.12") == (
         f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12; "
         "unset LD_LIBRARY_PATH or let it lead to this library first"
     )
@@ -212,10 +212,10 @@ def test_another_build_of_the_same_version_is_wrong(tmp_path: Path, monkeypatch:
 def test_binary_that_keeps_to_its_own_library_is_wrong(tmp_path: Path) -> None:
     run = make(tmp_path / "a", "4.3.2")
     other = make(tmp_path / "b", "3.4", tags="--disable-new-dtags")
-    made = derived.running(run, other)
-    _, mapped = inspection.linked(made.wrapper, made.environment)
-    assert libraries.mapped_wrong(made, mapped) == (
+    made = derived.make_runner(run, other)
+    _, mapped = inspection.find_linked(made.wrapper, made.environment)
+    assert libraries.explain_wrong_libmpi(made, mapped) == (
         f"inside the launch libmpi is {tmp_path}/b/lib/libmpi.so.12, not {tmp_path}/a/lib/libmpi.so.12: "
         "the binary of mpich-3.4 keeps to its own library, whatever LD_LIBRARY_PATH says; leave binary_of out"
     )
-    assert libraries.mapped_wrong(made, f"{tmp_path}/a/lib/libmpi.so.12") == ""
+    assert libraries.explain_wrong_libmpi(made, f"{tmp_path}/a/lib/libmpi.so.12") == ""

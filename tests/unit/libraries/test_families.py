@@ -68,7 +68,7 @@ def test_launch_line(
     family: str, version: str, binding: Binding, options: list[str], environment: dict[str, str]
 ) -> None:
     of = library(family, version)
-    command = libraries.family_of(of).launch_line(of, placement(binding), {}, PROGRAM)
+    command = libraries.find_family(of).make_launch_line(of, placement(binding), {}, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
 
@@ -98,7 +98,7 @@ def test_ranks_are_bound_to_the_cpus_that_are_named(
     family: str, version: str, placed: Placement, options: list[str], environment: dict[str, str]
 ) -> None:
     of = library(family, version)
-    command = libraries.family_of(of).launch_line(of, placed, {}, PROGRAM)
+    command = libraries.find_family(of).make_launch_line(of, placed, {}, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
 
@@ -108,7 +108,7 @@ def test_cpus_mean_nothing_to_ranks_that_are_not_bound(family: str, version: str
     of = library(family, version)
     placed = [msgspec.structs.replace(one, binding="none") for one in (CORES, placement("core"))]
     listed, free = (msgspec.structs.replace(one, ranks_per_node=2) for one in placed)
-    lines = [libraries.family_of(of).launch_line(of, one, {}, PROGRAM) for one in (listed, free)]
+    lines = [libraries.find_family(of).make_launch_line(of, one, {}, PROGRAM) for one in (listed, free)]
     assert lines[0] == lines[1]
 
 
@@ -150,7 +150,7 @@ def test_launch_over_nodes(
 ) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/else")
     of = library(family, version)
-    command = libraries.family_of(of).launch_line(of, placed, SETTINGS, PROGRAM)
+    command = libraries.find_family(of).make_launch_line(of, placed, SETTINGS, PROGRAM)
     assert command.arguments == ["/l/bin/mpiexec", *options, *PROGRAM]
     assert command.environment == {"OF_LIBRARY": "1"} | environment
 
@@ -164,15 +164,15 @@ def test_launch_over_nodes(
 )
 def test_open_mpi_4_reads_seats_from_a_file(placed: Placement, file: str) -> None:
     of = library("openmpi", "4.1.8")
-    assert libraries.family_of(of).launch_line(of, placed, {}, PROGRAM).files == {"rankfile.txt": file}
+    assert libraries.find_family(of).make_launch_line(of, placed, {}, PROGRAM).files == {"rankfile.txt": file}
     of = library("openmpi", "5.0.11")
-    assert libraries.family_of(of).launch_line(of, placed, {}, PROGRAM).files == {}
+    assert libraries.find_family(of).make_launch_line(of, placed, {}, PROGRAM).files == {}
 
 
 def test_mpirun_rsh_binds_by_the_librarys_own_list() -> None:
     of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
     nodes = msgspec.structs.replace(CORES, nodes=2, hosts=["n1", "n2"])
-    command = libraries.family_of(of).launch_line(of, nodes, {}, PROGRAM)
+    command = libraries.find_family(of).make_launch_line(of, nodes, {}, PROGRAM)
     told = ["MV2_ENABLE_AFFINITY=1", "MV2_CPU_MAPPING=12,36:0,24"]
     assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", "n1", "n1", "n2", "n2", *told, *PROGRAM]
 
@@ -180,7 +180,7 @@ def test_mpirun_rsh_binds_by_the_librarys_own_list() -> None:
 def test_mpirun_rsh_has_no_other_remote_shell() -> None:
     of = library("mvapich", "2.3.7", "/l/bin/mpirun_rsh")
     with pytest.raises(RankbenchError) as error:
-        libraries.family_of(of).launch_line(of, NODES, {}, PROGRAM)
+        libraries.find_family(of).make_launch_line(of, NODES, {}, PROGRAM)
     assert str(error.value) == (
         'mvapich-2.3.7: /l/bin/mpirun_rsh reaches nodes by its own ssh; found remote_shell = "/rsh", expected none'
     )
@@ -188,68 +188,68 @@ def test_mpirun_rsh_has_no_other_remote_shell() -> None:
 
 def test_mpirun_rsh_names_a_host_per_rank_and_hands_variables_on() -> None:
     of = library("mvapich", "1", "/l/bin/mpirun_rsh")
-    command = libraries.family_of(of).launch_line(of, placement("core"), {"VIADEV_X": "2"}, PROGRAM)
+    command = libraries.find_family(of).make_launch_line(of, placement("core"), {"VIADEV_X": "2"}, PROGRAM)
     hosts = ["localhost"] * 4
     told = ["VIADEV_USE_AFFINITY=1", "VIADEV_X=2"]
     assert command.arguments == ["/l/bin/mpirun_rsh", "-np", "4", *hosts, *told, *PROGRAM]
 
 
-@pytest.mark.parametrize("name", families.known())
+@pytest.mark.parametrize("name", families.list_families())
 def test_settings_reach_the_environment_and_win(name: str) -> None:
     of = library(name)
     settings = {"I_MPI_PIN": "x", "MV2_ENABLE_AFFINITY": "x", "UCX_TLS": "sm"}
-    environment = libraries.family_of(of).launch_line(of, placement("core"), settings, PROGRAM).environment
+    environment = libraries.find_family(of).make_launch_line(of, placement("core"), settings, PROGRAM).environment
     assert settings.items() <= environment.items()
 
 
 def test_open_mpi_parameters_become_variables() -> None:
-    assert families.known()["openmpi"].settings({"coll_tuned_use_dynamic_rules": "1", "PRTE_MCA_x": "2"}) == {
+    assert families.list_families()["openmpi"].encode_settings({"coll_tuned_use_dynamic_rules": "1", "PRTE_MCA_x": "2"}) == {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "PRTE_MCA_x": "2",
     }
 
 
-@pytest.mark.parametrize("name", families.known())
+@pytest.mark.parametrize("name", families.list_families())
 def test_nodes_without_hosts_are_refused(name: str) -> None:
     of = library(name)
     with pytest.raises(RankbenchError) as error:
-        libraries.family_of(of).launch_line(of, placement("core", nodes=2), {}, PROGRAM)
+        libraries.find_family(of).make_launch_line(of, placement("core", nodes=2), {}, PROGRAM)
     assert str(error.value) == "placement p: 2 nodes asked for; found 0 hosts, expected as many"
 
 
-@pytest.mark.parametrize("name", families.known())
+@pytest.mark.parametrize("name", families.list_families())
 def test_missing_launcher_is_said(name: str) -> None:
     of = library(name, launcher="")
     with pytest.raises(RankbenchError) as error:
-        libraries.family_of(of).launch_line(of, placement("none"), {}, PROGRAM)
+        libraries.find_family(of).make_launch_line(of, placement("none"), {}, PROGRAM)
     assert str(error.value) == f"{name}-1.0: no mpiexec beside /l/bin/mpicc; its own launcher is needed"
 
 
 def test_families_made_from_others_are_asked_first() -> None:
-    assert list(families.known()) == ["intel-mpi", "mvapich", "openmpi", "mpich"]
+    assert list(families.list_families()) == ["intel-mpi", "mvapich", "openmpi", "mpich"]
 
 
 def test_unknown_family_is_said() -> None:
     with pytest.raises(RankbenchError) as error:
-        libraries.family_of(library("unknown"))
+        libraries.find_family(library("unknown"))
     assert str(error.value) == (
         "/l/bin/mpicc: not recognised as an MPI library; known are Intel MPI, MVAPICH, Open MPI, MPICH"
     )
 
 
 def test_open_mpi_prefix_is_named_where_the_library_lies_in_it(tmp_path: Path) -> None:
-    family = families.known()["openmpi"]
-    assert "OPAL_PREFIX" not in family.environment(tmp_path)
+    family = families.list_families()["openmpi"]
+    assert "OPAL_PREFIX" not in family.make_environment(tmp_path)
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libmpi.so").touch()
-    assert family.environment(tmp_path)["OPAL_PREFIX"] == str(tmp_path)
+    assert family.make_environment(tmp_path)["OPAL_PREFIX"] == str(tmp_path)
 
 
 @pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
 def test_only_root_lets_root_run(user: int, allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert ("OMPI_ALLOW_RUN_AS_ROOT" in families.known()["openmpi"].environment(Path("/l"))) == allowed
+    assert ("OMPI_ALLOW_RUN_AS_ROOT" in families.list_families()["openmpi"].make_environment(Path("/l"))) == allowed
 
 
 def test_intel_is_told_its_root() -> None:
-    assert families.known()["intel-mpi"].environment(Path("/l")) == {"I_MPI_ROOT": "/l"}
+    assert families.list_families()["intel-mpi"].make_environment(Path("/l")) == {"I_MPI_ROOT": "/l"}

@@ -83,7 +83,7 @@ def test_missing_launcher_and_unknown_wrapper_are_found_too(tmp_path: Path) -> N
         ("mpich-4.0.2", "mpich", ""),
         ("unknown", "unknown", ""),
     ]
-    assert libraries.title(found[1]) == "not recognised"
+    assert libraries.format_title(found[1]) == "not recognised"
 
 
 def test_wrapper_that_cannot_run_is_unknown(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def search(site: Path, *names: str) -> libraries.Search:
-    return libraries.Search(home=site / "home", modules=names, system=(), shells=modulefiles.shells())
+    return libraries.Search(home=site / "home", modules=names, system=(), shells=modulefiles.find_shells())
 
 
 def test_what_a_load_changes_is_the_environment(site: Path) -> None:
@@ -131,17 +131,17 @@ def test_machine_without_bash(site: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_hint_names_what_sounds_like_mpi_and_was_not_tried(site: Path) -> None:
-    assert libraries.hint(search(site, "gcc/12 mpich/4.3.2")) == (
+    assert libraries.suggest_modules(search(site, "gcc/12 mpich/4.3.2")) == (
         "modules that may be MPI libraries: mpi/openmpi-x86_64, mpich/4.3.2-clang; "
         "try: rankbench find --modules mpi/openmpi-x86_64"
     )
     for number in range(9):
         (site / f"modules/files/impi-{number}").touch()
-    assert libraries.hint(search(site)) == (
+    assert libraries.suggest_modules(search(site)) == (
         "modules that may be MPI libraries: impi-0, impi-1, impi-2, impi-3, impi-4, impi-5, impi-6, impi-7 and 4 more; "
         "try: rankbench find --modules impi-0"
     )
-    assert libraries.hint(libraries.Search(home=site)) == ""
+    assert libraries.suggest_modules(libraries.Search(home=site)) == ""
 
 
 CONFLICT = """\
@@ -174,4 +174,4 @@ While processing the following module(s):
     ],
 )
 def test_reasons_are_the_first_error_in_one_line(said: str, reason: str) -> None:
-    assert modulefiles.reason(Answer(1, said, {}, {})) == reason
+    assert modulefiles.find_reason(Answer(1, said, {}, {})) == reason

@@ -51,9 +51,9 @@ def two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         folder.mkdir()
         (folder / f"{name}.py").write_text(text, "utf-8")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-    families.known.cache_clear()
+    families.list_families.cache_clear()
     yield
-    families.known.cache_clear()
+    families.list_families.cache_clear()
     for name in ("families.lam", "sources.attic"):
         del sys.modules[f"rankbench.libraries.{name}"]
 
@@ -67,7 +67,7 @@ def test_new_family_and_new_source_are_found(tmp_path: Path) -> None:
         (tools / name).chmod(0o755)
     (found,) = libraries.find(libraries.Search(home=tmp_path, system=()))
     assert (found.name, found.source) == ("lam-7.1.4", "attic")
-    family = libraries.family_of(found)
-    command = family.launch_line(found, Placement(name="p", nodes=1, ranks_per_node=2, binding="none"), {}, ["x"])
+    family = libraries.find_family(found)
+    command = family.make_launch_line(found, Placement(name="p", nodes=1, ranks_per_node=2, binding="none"), {}, ["x"])
     assert command.arguments == [f"{tools}/mpirun", "-np", "2", "x"]
     assert family.explain("no lamd running here") == "start LAM's daemons: lamboot"

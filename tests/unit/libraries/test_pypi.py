@@ -56,14 +56,14 @@ def test_newest_and_named_versions_lie_side_by_side(home: Path) -> None:
 
 
 def test_what_is_there_is_known(home: Path) -> None:
-    assert libraries.installed("mpich", home) is None
+    assert libraries.find_installed("mpich", home) is None
     for requirement in ("mpich==9.2", "mpich==9.10"):
         libraries.install(requirement, home)
-    newest, named = (libraries.installed(requirement, home) for requirement in ("mpich", "mpich==9.2"))
+    newest, named = (libraries.find_installed(requirement, home) for requirement in ("mpich", "mpich==9.2"))
     assert newest
     assert named
     assert (newest.name, named.name) == ("mpich-9.10", "mpich-9.2")
-    assert libraries.installed("mpich==9.1", home) is None
+    assert libraries.find_installed("mpich==9.1", home) is None
 
 
 def test_installing_twice_keeps_the_first(home: Path) -> None:
@@ -95,7 +95,7 @@ def test_killed_install_leaves_nothing_that_is_found(home: Path, tmp_path: Path)
     killed = subprocess.run([sys.executable, "-c", program], check=False)
     assert killed.returncode == -9
     assert [name[:5] for name in contents(home)] == [".new-", "mpich"]
-    assert libraries.installed("mpich", home) is None
+    assert libraries.find_installed("mpich", home) is None
     assert libraries.find(libraries.Search(home=home, system=())) == []
 
 

@@ -137,4 +137,4 @@ def test_spack_that_never_answers(root: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_older_spack_says_otherwise_that_nothing_matches(root: Path) -> None:
     command = fake.make(root / "old", RECORDED / "4", old=True)
-    assert spack.installed(str(command), ["mpich@9.9"]) == []
+    assert spack.list_installed(str(command), ["mpich@9.9"]) == []

@@ -6,14 +6,14 @@ import pytest
 
 from rankbench import plan
 from rankbench.model import FORMS, Amount, Case, Datatype, Description, Memory, Option, RankbenchError
-from rankbench.plan.expand import buffer_bytes
-from rankbench.plan.reading import parse
+from rankbench.plan.expand import count_buffer_bytes
+from rankbench.plan.reading import parse_plan
 
 
 def expand(text: str, cores: int = 2, memory_bytes: int = 8 << 30) -> tuple[list[Case], list[str]]:
     machine = fakes.machine(cores, memory_bytes=memory_bytes)
-    loaded = parse(f'candidates = ["mpich"]\n{text}\n', "plan.toml", machine)
-    return plan.cases(loaded, DESCRIPTION, machine)
+    loaded = parse_plan(f'candidates = ["mpich"]\n{text}\n', "plan.toml", machine)
+    return plan.expand_plan(loaded, DESCRIPTION, machine)
 
 
 def choice(name: str, *values: str) -> Option:
@@ -439,10 +439,10 @@ def test_a_size_that_does_not_fit_in_memory_is_one_line() -> None:
 def test_buffers_of_all_ranks_of_a_node_count() -> None:
     operations = {operation.name: operation for operation in DESCRIPTION.operations}
     text = 'candidates = ["x"]\noperations = ["x"]\nplacements = ["1x4"]'
-    placement = parse(text, "plan.toml", fakes.machine()).placements[0]
-    assert buffer_bytes(operations["alltoall"], 100, placement) == 4 * (400 + 400)
-    assert buffer_bytes(operations["bcast"], 100, placement) == 4 * 100
-    assert buffer_bytes(operations["bandwidth"], 100, placement, messages=8) == 2 * 800
+    placement = parse_plan(text, "plan.toml", fakes.machine()).placements[0]
+    assert count_buffer_bytes(operations["alltoall"], 100, placement) == 4 * (400 + 400)
+    assert count_buffer_bytes(operations["bcast"], 100, placement) == 4 * 100
+    assert count_buffer_bytes(operations["bandwidth"], 100, placement, messages=8) == 2 * 800
 
 
 def test_windows_and_neighbours_count_in_buffers() -> None:

@@ -12,9 +12,9 @@ MACHINE = fakes.machine(cores=16)
 
 def told(text: str) -> str:
     head = 'candidates = ["mpich", "openmpi"]\nsizes = 4\nsamples = 1000000\n'
-    parsed = plan.parse(head + text, "plan.toml", MACHINE)
-    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
-    return str(plan.footprint(parsed, cases, fakes.description().operations))
+    parsed = plan.parse_plan(head + text, "plan.toml", MACHINE)
+    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
+    return str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_all_launches_leave_what_all_candidates_and_blocks_make() -> None:
 def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: str) -> None:
     """Of two candidates and the twin 1000 samples each are one part; of 1.6 million each every one is a part."""
     text = f'operations = ["barrier"]\nplacements = ["1x4"]\nsamples = {samples}\nstop = {{ blocks = {blocks} }}'
-    parsed = plan.parse(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
-    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
-    told = str(plan.footprint(parsed, cases, fakes.description().operations))
+    parsed = plan.parse_plan(f'candidates = ["mpich", "openmpi"]\n{text}', "plan.toml", MACHINE)
+    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
+    told = str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
     assert told.endswith(f" up to {memory} of memory to judge")
 
 
@@ -69,22 +69,22 @@ def test_samples_are_judged_so_many_at_once(samples: int, blocks: int, memory: s
 )
 def test_memory_is_that_of_the_samples_of_a_pass(plan_text: str, at_once: str) -> None:
     """What happens once in a launch is not parted among passes."""
-    parsed = plan.parse(f'candidates = ["mpich"]\n{plan_text}', "plan.toml", MACHINE)
-    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
-    assert f" takes {at_once} of memory " in str(plan.footprint(parsed, cases, fakes.description().operations))
+    parsed = plan.parse_plan(f'candidates = ["mpich"]\n{plan_text}', "plan.toml", MACHINE)
+    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
+    assert f" takes {at_once} of memory " in str(plan.estimate_footprint(parsed, cases, fakes.description().operations))
 
 
 def test_where_a_time_may_be_filled_samples_are_five_times_as_many() -> None:
     said = {}
     for text in ("samples = 100", 'samples = { good = 100, fill = "15ms" }', "samples = 500"):
-        parsed = plan.parse(f'candidates = ["mpich"]\noperations = ["barrier"]\n{text}', "plan.toml", MACHINE)
-        cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
-        said[text] = plan.footprint(parsed, cases, fakes.description().operations).samples
+        parsed = plan.parse_plan(f'candidates = ["mpich"]\noperations = ["barrier"]\n{text}', "plan.toml", MACHINE)
+        cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
+        said[text] = plan.estimate_footprint(parsed, cases, fakes.description().operations).samples
     assert list(said.values()) == [100, 500, 500]
 
 
 def test_tries_are_the_most_samples() -> None:
     text = 'operations = ["barrier"]\nsamples = { good = 10, tried = 70 }'
-    parsed = plan.parse(f'candidates = ["mpich"]\n{text}', "plan.toml", MACHINE)
-    cases, _ = plan.cases(parsed, fakes.description(), MACHINE)
-    assert plan.footprint(parsed, cases, fakes.description().operations).samples == 70
+    parsed = plan.parse_plan(f'candidates = ["mpich"]\n{text}', "plan.toml", MACHINE)
+    cases, _ = plan.expand_plan(parsed, fakes.description(), MACHINE)
+    assert plan.estimate_footprint(parsed, cases, fakes.description().operations).samples == 70

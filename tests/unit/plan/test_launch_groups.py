@@ -19,7 +19,7 @@ def meetings(names: list[str], most: int, blocks: int, seed: int) -> Counter[tup
     """Return how often every two are in one group."""
     met = Counter(dict.fromkeys(combinations(names, 2), 0))
     for block in range(1, blocks + 1):
-        groups = plan.launch_groups(seed, block, names, most)
+        groups = plan.draw_launch_groups(seed, block, names, most)
         assert sorted(groups) == names
         sizes = Counter(groups.values())
         assert max(sizes.values()) <= most
@@ -45,23 +45,23 @@ def test_every_two_meet_about_equally_often(count: int, most: int, blocks: int, 
 
 
 def test_groups_of_a_block_do_not_depend_on_what_was_asked_before() -> None:
-    late = plan.launch_groups(5, 9, tuple(NAMES), 2)
-    assert [plan.launch_groups(5, block, NAMES, 2) for block in range(1, 10)][-1] == late
-    assert plan.launch_groups(6, 9, NAMES, 2) != late
+    late = plan.draw_launch_groups(5, 9, tuple(NAMES), 2)
+    assert [plan.draw_launch_groups(5, block, NAMES, 2) for block in range(1, 10)][-1] == late
+    assert plan.draw_launch_groups(6, 9, NAMES, 2) != late
 
 
 @pytest.mark.parametrize("most", [0, 7, 64])
 def test_all_are_one_group_where_there_is_room(most: int) -> None:
-    assert set(plan.launch_groups(1, 1, NAMES, most).values()) == {0}
+    assert set(plan.draw_launch_groups(1, 1, NAMES, most).values()) == {0}
 
 
 @pytest.mark.parametrize("told", ["true", "false", "2", "64"])
 def test_together_is_a_switch_or_a_number(told: str) -> None:
-    asked = plan.parse(PLAN + told, "plan.toml", fakes.machine()).together
+    asked = plan.parse_plan(PLAN + told, "plan.toml", fakes.machine()).together
     assert str(asked).lower() == told
 
 
 @pytest.mark.parametrize("told", ["1", "0", "65", "2.0", "'two'"])
 def test_together_makes_no_sense(told: str) -> None:
     with pytest.raises(RankbenchError, match="expected true, false, or how many launches at most, 2 to 64"):
-        plan.parse(PLAN + told, "plan.toml", fakes.machine())
+        plan.parse_plan(PLAN + told, "plan.toml", fakes.machine())

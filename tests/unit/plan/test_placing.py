@@ -12,8 +12,8 @@ import pytest
 from rankbench import plan
 from rankbench.launch import topology
 from rankbench.model import Cpu, Machine, Placement, Plan, RankbenchError
-from rankbench.plan.placing import ranges
-from rankbench.plan.reading import parse
+from rankbench.plan.placing import format_ranges
+from rankbench.plan.reading import parse_plan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -40,7 +40,7 @@ PAIR = fakes.machine()
 
 
 def read(said: str, machine: Machine = PAIR, over: Mapping[str, object] = NOTHING) -> Plan:
-    return parse(LEAST + said, "plan.toml", machine, over)
+    return parse_plan(LEAST + said, "plan.toml", machine, over)
 
 
 def placed(said: str, machine: Machine = PAIR) -> dict[str, list[list[int]]]:
@@ -266,18 +266,18 @@ def test_what_of_a_table_there_is_no_room_for_is_told_in_a_line() -> None:
 
 def test_a_table_for_a_scheduler_has_the_nodes_of_the_job() -> None:
     said = "placements = [{ nodes = [1, 2, 3, 4, 6, 8, 12], ranks_per_node = [1, 2, 4] }]"
-    found = parse(LEAST + said, "plan.toml", PAIR, job={})
+    found = parse_plan(LEAST + said, "plan.toml", PAIR, job={})
     assert len(found.placements) == 21
     assert found.notes == []
     assert (found.job.nodes, found.job.tasks_per_node) == (12, 4)
     assert found.placements[-1].hosts == [f"__NODE_{number}__" for number in range(1, 13)]
-    found = parse(LEAST + said, "plan.toml", PAIR, job={"nodes": 4})
+    found = parse_plan(LEAST + said, "plan.toml", PAIR, job={"nodes": 4})
     assert [one.name for one in found.placements[-3:]] == ["4x1", "4x2", "4x4"]
     assert found.notes == ["nodes = [6, 8, 12]: take as many hosts each, found 4; left out"]
 
 
 def test_inside_one_node_and_across_nodes_are_one_plan_for_a_scheduler() -> None:
-    found = parse(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
+    found = parse_plan(LEAST + 'placements = ["socket", "nodes"]\n[job]\nnodes = 2', "plan.toml", PAIR, job={})
     assert [(one.name, one.nodes, one.ranks_per_node, one.hosts) for one in found.placements] == [
         ("socket", 1, 2, ["__NODE_1__"]),
         ("nodes", 2, 1, ["__NODE_1__", "__NODE_2__"]),
@@ -329,7 +329,7 @@ def test_what_the_machine_has_no_room_for_is_left_out_with_a_note(said: str, mac
     found = read(f'placements = [{said}, "1x1"]', machine)
     assert [one.name for one in found.placements] == ["1x1"]
     assert found.notes == [f"{reason}; left out"]
-    cases, notes = plan.cases(found, fakes.description(), machine)
+    cases, notes = plan.expand_plan(found, fakes.description(), machine)
     assert cases
     assert notes[0] == f"{reason}; left out"
 
@@ -424,4 +424,4 @@ def test_a_placement_that_makes_no_sense_is_one_line(said: str, answer: str) -> 
 
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([8, 0, 1, 2], "0-2,8"), ([1, 3], "1,3")])
 def test_numbers_are_told_as_the_kernel_lists_them(numbers: list[int], text: str) -> None:
-    assert ranges(numbers) == text
+    assert format_ranges(numbers) == text

@@ -8,18 +8,18 @@ import pytest
 from rankbench import plan
 from rankbench.campaign import foreign
 from rankbench.model import Case, Plan, RankbenchError, SuiteSpec
-from rankbench.plan.reading import parse
+from rankbench.plan.reading import parse_plan
 
 MACHINE = fakes.machine(4)
 
 
 def read(text: str) -> Plan:
-    return parse(f'candidates = ["mpich"]\n{text}\n', "plan.toml", MACHINE)
+    return parse_plan(f'candidates = ["mpich"]\n{text}\n', "plan.toml", MACHINE)
 
 
 def expand(text: str) -> tuple[list[Case], list[str]]:
     planned = read(text)
-    return plan.cases(planned, foreign.described(fakes.description(), planned), MACHINE)
+    return plan.expand_plan(planned, foreign.described(fakes.description(), planned), MACHINE)
 
 
 def keys(text: str) -> list[str]:

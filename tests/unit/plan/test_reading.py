@@ -20,7 +20,7 @@ from rankbench.model import (
     Stop,
 )
 from rankbench.plan import notation
-from rankbench.plan.reading import parse
+from rankbench.plan.reading import parse_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ LEAST = 'candidates = ["mpich"]\noperations = ["allreduce"]\n'
 
 
 def read(text: str, cores: int = 2, sockets: int = 1) -> Plan:
-    return parse(text, "plan.toml", fakes.machine(cores, sockets))
+    return parse_plan(text, "plan.toml", fakes.machine(cores, sockets))
 
 
 def refusal(text: str) -> str:
@@ -417,30 +417,30 @@ def test_a_syntax_error_names_its_line() -> None:
 
 def test_a_plan_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RankbenchError) as error:
-        plan.load(tmp_path / "no.toml", fakes.machine())
-    known = ", ".join(plan.presets())
+        plan.load_plan(tmp_path / "no.toml", fakes.machine())
+    known = ", ".join(plan.list_presets())
     assert str(error.value) == f"{tmp_path}/no.toml: cannot read the plan: No such file or directory; presets: {known}"
 
 
 def test_bytes_that_are_no_text_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(RankbenchError) as error:
-        plan.load(tmp_path / "plan.toml", fakes.machine())
-    known = ", ".join(plan.presets())
+        plan.load_plan(tmp_path / "plan.toml", fakes.machine())
+    known = ", ".join(plan.list_presets())
     assert str(error.value) == f"{tmp_path}/plan.toml: cannot read the plan: not UTF-8 text; presets: {known}"
 
 
 def test_a_misspelt_preset_is_one_line() -> None:
     with pytest.raises(RankbenchError) as error:
-        plan.preset("dmeo")
-    assert str(error.value) == f'no preset "dmeo"; did you mean demo? (allowed: {", ".join(plan.presets())})'
+        plan.find_preset("dmeo")
+    assert str(error.value) == f'no preset "dmeo"; did you mean demo? (allowed: {", ".join(plan.list_presets())})'
 
 
 @pytest.mark.parametrize("cores", [2, 8])
-@pytest.mark.parametrize("name", plan.presets())
+@pytest.mark.parametrize("name", plan.list_presets())
 def test_every_preset_has_cases(name: str, cores: int) -> None:
-    loaded = plan.load(plan.preset(name), fakes.machine(cores))
-    cases, notes = plan.cases(loaded, fakes.description(), fakes.machine(cores))
+    loaded = plan.load_plan(plan.find_preset(name), fakes.machine(cores))
+    cases, notes = plan.expand_plan(loaded, fakes.description(), fakes.machine(cores))
     assert cases
     too_many = [note for note in notes if note.startswith("1x2: oversubscribed, ")]
     assert len(too_many) == (2 if (name, cores) == ("threads", 2) else 0)
@@ -459,10 +459,10 @@ def test_every_preset_has_cases(name: str, cores: int) -> None:
     [("02:00:00", 7200), ("1-00:00:00", 86400), ("00:00:30", 30), ("1-12:30:05", 131405), ("2h", 7200)],
 )
 def test_times_as_schedulers_have_them(text: str, seconds: float) -> None:
-    assert notation.seconds(text) == seconds
+    assert notation.parse_seconds(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["00:00:00", "1:60:00", "12:00", "-1:00:00"])
 def test_times_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match=""):
-        notation.seconds(text)
+        notation.parse_seconds(text)

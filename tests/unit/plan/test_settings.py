@@ -21,12 +21,12 @@ again = {}
 
 
 def read(text: str = TEXT) -> Plan:
-    return plan.parse(text, "p.toml", fakes.machine())
+    return plan.parse_plan(text, "p.toml", fakes.machine())
 
 
 def test_each_case_is_made_with_each_setting_that_an_option_names() -> None:
     planned = read(TEXT.replace("[settings]", '[options]\n"allreduce.settings" = ["default", "ring"]\n[settings]'))
-    cases, _ = plan.cases(planned, fakes.description(), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
     assert [(case.operation, case.options) for case in cases] == [
         ("allreduce", {}),
         ("allreduce", {"settings": "ring"}),
@@ -36,7 +36,7 @@ def test_each_case_is_made_with_each_setting_that_an_option_names() -> None:
 
 def test_a_job_has_the_variables_in_place_of_the_name() -> None:
     planned = read(TEXT.replace("[settings]", '[options]\nsettings = ["default", "ring", "again"]\n[settings]'))
-    cases, _ = plan.cases(planned, fakes.description(), fakes.machine())
+    cases, _ = plan.expand_plan(planned, fakes.description(), fakes.machine())
     lines = [samples.case_line(case, planned) for case in cases if case.operation == "allreduce"]
     assert [line.partition("settings=")[2].partition(" ")[0] for line in lines] == ["", "ALGORITHM=ring;LIMIT=4", ";"]
 
@@ -61,4 +61,4 @@ def test_a_wrong_setting_is_one_line(table: str, error: str) -> None:
 def test_an_unknown_setting_names_those_that_there_are() -> None:
     planned = msgspec.structs.replace(read(), options={"settings": ["rnig"]})
     with pytest.raises(RankbenchError, match=r'options.settings: found "rnig"; did you mean ring\?'):
-        plan.cases(planned, fakes.description(), fakes.machine())
+        plan.expand_plan(planned, fakes.description(), fakes.machine())

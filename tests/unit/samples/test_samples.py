@@ -133,11 +133,11 @@ def test_series_of_single_ranks_stand_beside_the_case_s_own(tmp_path: Path) -> N
         '{"rank":-1,"time_ns":[95.5],"last_rank":[1],"late":[],"overrun":[0],"skew_ns":[12.5],"bound_ns":[40],"error_ns":[9]}]'
     )
     result = _read(tmp_path, WHOLE.replace('"series":[]', f'"series":{series}')).results[1]
-    assert result.own is result.series[1]
-    assert (result.own.rank, result.own.skew_ns) == (ALL_RANKS, [12.5])
-    assert (result.own.bound_ns, result.own.error_ns) == ([40], [9])
-    assert result.own.discarded(overruns=False) == set()
-    assert result.own.discarded(overruns=True) == {0}
+    assert result.own_series is result.series[1]
+    assert (result.own_series.rank, result.own_series.skew_ns) == (ALL_RANKS, [12.5])
+    assert (result.own_series.bound_ns, result.own_series.error_ns) == ([40], [9])
+    assert result.own_series.find_discarded(overruns=False) == set()
+    assert result.own_series.find_discarded(overruns=True) == {0}
     assert (result.series[0].rank, result.series[0].skew_ns, result.series[0].bound_ns) == (0, [7], [])
 
 

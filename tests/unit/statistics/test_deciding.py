@@ -19,7 +19,7 @@ from rankbench.statistics.looks import Penalty
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LOOKS = plan.looks(Stop())
+LOOKS = plan.list_looks(Stop())
 OUTLOOK = deciding.Outlook(0.03, LOOKS)
 
 

@@ -179,7 +179,7 @@ def test_false_discoveries_stay_rare_among_many_cases() -> None:
 def test_looking_more_than_once_is_paid_for() -> None:
     """One comparison of equals, looked at after 5, 7, 10, 15, 22 and 30 blocks: called different in at most 5 %."""
     random = np.random.default_rng(2)
-    looks = plan.looks(Stop(blocks_min=5, blocks_max=30))
+    looks = plan.list_looks(Stop(blocks_min=5, blocks_max=30))
     assert looks == [5, 7, 10, 15, 22, 30]
     misled = 0
     for _ in range(150):
@@ -193,7 +193,7 @@ def test_looking_more_than_once_is_paid_for() -> None:
 @pytest.mark.parametrize("stop", [Stop(), Stop(blocks_min=5, blocks_max=30), Stop(blocks_min=2, blocks_max=3)])
 def test_all_looks_together_err_no_more_than_one_may(stop: Stop) -> None:
     """Random walks pass the bounds at any look in 5 %; the last look costs little, and looks once nothing."""
-    looks = tuple(plan.looks(stop))
+    looks = tuple(plan.list_looks(stop))
     levels = Penalty(looks, np.array(looks)).nominal(LEVEL)
     walks = np.random.default_rng(1).normal(size=(40_000, looks[-1])).cumsum(axis=1)[:, np.array(looks) - 1]
     p_values = 2 * stats.norm.sf(np.abs(walks) / np.sqrt(looks))
@@ -210,7 +210,7 @@ def test_all_looks_together_keep_the_small_levels_of_a_family(level: float) -> N
     The chance is followed as in `looks.levels` but by random walks, of which those likely to pass are drawn more often:
     their drift is taken out again by the likelihood ratio.
     """
-    looks = tuple(plan.looks(Stop()))
+    looks = tuple(plan.list_looks(Stop()))
     drift = 3.5 / np.sqrt(looks[-1])
     random = np.random.default_rng(1)
     walks = (random.normal(size=(40_000, looks[-1])) + drift).cumsum(axis=1)[:, np.array(looks) - 1]

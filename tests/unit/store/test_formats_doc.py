@@ -51,7 +51,7 @@ from rankbench.model import (
     State,
     Summary,
     Verdict,
-    columns_of,
+    list_columns,
 )
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def test_columns_with_their_types(title: str, columns: dict[str, type[pl.DataTyp
 
 def test_words_of_a_column_are_those_of_its_field() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| \w+ \| (.*) \|$", section("Columns of `cases`"), re.MULTILINE))
-    for column in columns_of(CaseResult).values():
+    for column in list_columns(CaseResult).values():
         assert rows[column.name] == column.column.help
 
 
@@ -162,7 +162,7 @@ def test_the_core_streams_every_column_that_says_so() -> None:
     writer = (ROOT / "core" / "output/stream.c").read_text(encoding="utf-8")
     lacking = [
         field
-        for field, column in columns_of(CaseResult).items()
+        for field, column in list_columns(CaseResult).items()
         if column.column.streamed and f'\\"{field}\\"' not in writer and f'"{field}"' not in writer
     ]
     assert lacking == []
@@ -238,7 +238,7 @@ def test_stream_is_what_rankbench_reads(tmp_path: Path) -> None:
     assert stream.complete
     assert [rank.rank for rank in stream.ranks] == [0, 1]
     (result,) = stream.results
-    series = result.own
+    series = result.own_series
     assert series is not None
     assert (result.taken, result.valid, result.late, result.overrun) == (3, 2, len(series.late), len(series.overrun))
     assert [len(one.time_ns) for one in result.series] == [len(series.skew_ns)] * 3

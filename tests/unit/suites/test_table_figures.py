@@ -45,9 +45,9 @@ def of(found: Table, size_bytes: int) -> CaseResult:
 
 def times(found: CaseResult) -> list[float]:
     """Return the samples, which are of all ranks together."""
-    assert found.own
-    assert found.own.rank == ALL_RANKS
-    return found.own.time_ns
+    assert found.own_series
+    assert found.own_series.rank == ALL_RANKS
+    return found.own_series.time_ns
 
 
 def test_a_row_is_a_sample_in_nanoseconds_with_what_is_printed_beside_it() -> None:

@@ -8,7 +8,7 @@ from fakes import campaigns
 
 from rankbench.model import Comparison, Variant
 from rankbench.tuning import Task, choosing, plans, proving
-from rankbench.tuning.choosing import Measured
+from rankbench.tuning.choosing import SearchResult
 
 SIZES = [8, 64, 512, 4096]
 RING, TREE = (Variant(name=name, settings={"A": name}, algorithm=name) for name in ("ring", "tree"))
@@ -24,14 +24,14 @@ def ratio(value: float, *, sure: bool = True) -> Comparison:
     )  # fmt: skip
 
 
-def found(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> Measured:
+def found(ring: list[Comparison], tree: list[Comparison], wrong: dict[str, list[str]] | None = None) -> SearchResult:
     ratios = {("bcast", size, "ring"): one for size, one in zip(SIZES, ring, strict=True)}
     ratios |= {("bcast", size, "tree"): one for size, one in zip(SIZES, tree, strict=True)}
-    return Measured(ratios, wrong or {})
+    return SearchResult(ratios, wrong or {})
 
 
-def ranges(measured: Measured, *, split: bool) -> list[tuple[int, int, str]]:
-    rules = choosing.rules(TASK, measured, {"bcast": split})
+def ranges(measured: SearchResult, *, split: bool) -> list[tuple[int, int, str]]:
+    rules = choosing.choose_rules(TASK, measured, {"bcast": split})
     return [(one.first_bytes, one.last_bytes, one.variant.name) for one in rules]
 
 
@@ -79,19 +79,19 @@ def test_wrong_data_are_never_chosen(split: bool) -> None:
 
 
 def test_hopeless_variants_leave_after_screening() -> None:
-    assert choosing.promising(TASK, found([SLOW] * 4, [SLOW, SLOW, PERHAPS, SLOW])) == {"bcast": [TREE]}
+    assert choosing.select_promising(TASK, found([SLOW] * 4, [SLOW, SLOW, PERHAPS, SLOW])) == {"bcast": [TREE]}
 
 
 def test_a_rule_that_makes_a_case_slower_is_left_out() -> None:
-    rules = choosing.rules(TASK, found([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), {"bcast": True})
+    rules = choosing.choose_rules(TASK, found([FAST, FAST, EVEN, SLOW], [SLOW, SLOW, EVEN, FAST]), {"bcast": True})
 
     case = next(one for one in campaigns.cases_of("socket") if one.operation == "allreduce")
 
     slower = msgspec.structs.replace(case, operation="bcast", size_bytes=24)
     proof = proving.Proof(None, [(slower, SLOW)], 0.03)
-    assert [one.variant.name for one in proving.kept(rules, proof, {"bcast": True})] == ["tree"]
-    assert proving.kept(rules, proof, {"bcast": False}) == []
+    assert [one.variant.name for one in proving.drop_slower(rules, proof, {"bcast": True})] == ["tree"]
+    assert proving.drop_slower(rules, proof, {"bcast": False}) == []
 
 
 def test_the_proof_has_sizes_between_those_that_were_tuned() -> None:
-    assert plans.with_middles([8, 64, 512]) == [8, 24, 64, 184, 512]
+    assert plans.add_middles([8, 64, 512]) == [8, 24, 64, 184, 512]

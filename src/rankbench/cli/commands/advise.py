@@ -117,7 +117,7 @@ def spelt(text: str) -> list[Calls]:
     for part in text.split(","):
         name, _, count = part.partition(":")
         try:
-            found.append(notation.calls(name, count or "1"))
+            found.append(notation.parse_calls(name, count or "1"))
         except ValueError:
             raise RankbenchError(f"--calls: found {part.strip()!r}, expected {notation.CALLS_HELP}") from None
     return found

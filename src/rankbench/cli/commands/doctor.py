@@ -95,9 +95,9 @@ class Row(NamedTuple):
 def asked(plans: Sequence[Path], preset: str, machine: Machine, said: Mapping[str, object]) -> Plan:
     """Return the plan that was named, else one of two ranks and of one on each core, or on each of the hosts."""
     if plans or preset:
-        return plan.load(chosen_plan(plans[0] if plans else None, preset), machine, said)
+        return plan.load_plan(chosen_plan(plans[0] if plans else None, preset), machine, said)
     names = ["1x2", *([f"1x{machine.cores}"] if machine.cores > PAIR else []), *(["nodes"] if "hosts" in said else [])]
-    return plan.parse(NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, said)
+    return plan.parse_plan(NO_PLAN.format(placements=", ".join(f'"{name}"' for name in names)), "no plan", machine, said)
 
 
 def every(wanted: Wanted, names: Sequence[str]) -> tuple[list[Candidate], dict[str, Library]]:

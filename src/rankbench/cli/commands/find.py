@@ -52,12 +52,12 @@ def find(
     For each library it compiles the core and runs a check on two ranks.
     """
     form = chosen_format(format_, "table", "json", json=json)
-    search = libraries.everywhere(home(), prefix or (), modules or ())
+    search = libraries.make_search(home(), prefix or (), modules or ())
     reach = libraries.find(search)
     if not reach:
         raise RankbenchError(
             "no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi"
-            + "".join(f"; or {hint}" for hint in [libraries.hint(search)] if hint)
+            + "".join(f"; or {hint}" for hint in [libraries.suggest_modules(search)] if hint)
         )
     with console.status("checking …"):
         found = [Found(library=library, check=None if no_check else check(library)) for library in reach]
@@ -65,7 +65,7 @@ def find(
         print_json(found)
         return
     show(found)
-    if hint := libraries.hint(search):
+    if hint := libraries.suggest_modules(search):
         console.print(f"\n{hint}", soft_wrap=True, markup=False)
 
 
@@ -104,7 +104,7 @@ def row(found: Found) -> list[str]:
     works = "" if not found.check else "[green]yes[/]" if found.check.works else "[red]no[/]"
     return [
         library.name,
-        libraries.title(library),
+        libraries.format_title(library),
         library.source,
         library.abi or "?",
         short(library.compiler),

@@ -167,7 +167,7 @@ def gate(
     NEW-against-OLD beside NEW, which the same command goes on with where it was interrupted.
     """
     form = chosen_format(format_, "table", "json")
-    worth = understood("threshold", threshold, notation.share, notation.SHARE_HELP)
+    worth = understood("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
     designs = (bool(against), bool(history), bool(candidate and against_candidate))
     if sum(designs) != 1 or ((against or history) and (candidate or against_candidate)):
         raise RankbenchError(
@@ -202,7 +202,7 @@ def gate(
 
 def limits(budget: str, blocks: int) -> Stop | None:
     """Return when a campaign ends that measures again, nothing where the plan says it."""
-    understood("budget", budget, notation.seconds, notation.TIME_HELP)
+    understood("budget", budget, notation.parse_seconds, notation.TIME_HELP)
     return remeasuring.limited(budget, blocks)
 
 
@@ -271,7 +271,7 @@ def measured_again(
     if record.machine.host != machine.host:
         where = record.machine.host or "by a scheduler's job"
         raise RankbenchError(f"{new.folder} was measured on another machine ({where}); measure again there")
-    reach = libraries.find(libraries.everywhere(home(), how.prefixes, how.modules))
+    reach = libraries.find(libraries.make_search(home(), how.prefixes, how.modules))
     both = remeasuring.both(old, record, pairs, reach, how.stop)
     place = new.folder.resolve()
     folder = place.with_name(f"{place.name}-against-{old.name}")

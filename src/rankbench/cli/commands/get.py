@@ -45,7 +45,7 @@ def get(
     if not names:
         show_offered(form)
         return
-    there = {name: libraries.installed(name, home()) for name in names}
+    there = {name: libraries.find_installed(name, home()) for name in names}
     for name, library in there.items():
         get_one(name, library)
     console.print("Next: [bold]rankbench find[/] checks every library in reach.")
@@ -53,7 +53,7 @@ def get(
 
 def show_offered(form: str) -> None:
     """Print each library that can be got, and the newest installed version of it."""
-    here = {name: libraries.installed(name, home()) for name in libraries.offered()}
+    here = {name: libraries.find_installed(name, home()) for name in libraries.list_installable()}
     if form == "json":
         print_json([{"name": name, "installed": library} for name, library in here.items()])
         return

@@ -74,7 +74,7 @@ def asked(nodes: int, told: dict[str, str], share: list[Path], *, slurm: bool) -
         rate_bit_s=options.rate_bit_s(told["rate"]) if told["rate"] else 0,
         offsets_ns=options.offsets_ns(told["clocks"], nodes) if told["clocks"] else (),
         slurm=believed if slurm else None,
-        shared=(Path.home(), home(), Path(sys.prefix), build.core_folder(), *share),
+        shared=(Path.home(), home(), Path(sys.prefix), build.find_core_folder(), *share),
     )
 
 

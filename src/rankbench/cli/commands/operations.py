@@ -71,7 +71,7 @@ def operations(
     With forms, bytes and options of each, and which of them the installed libraries lack.
     """
     form = chosen_format(format_, "table", "json", "markdown", json=json, markdown=markdown)
-    reach = libraries.find(libraries.everywhere(home(), prefix or (), modules or ()))
+    reach = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
     description = described(reach)
     if form == "json":
         print_json(description)
@@ -122,7 +122,7 @@ def asked(reach: Iterable[Library]) -> tuple[dict[str, list[Answer]], dict[str, 
         except RankbenchError as error:
             silent[library.name] = str(error).removeprefix(f"{library.name}: ")
             continue
-        title = libraries.title(library)
+        title = libraries.format_title(library)
         answers[library.name if title in answers else title] = unwell(found)
     return answers, silent
 

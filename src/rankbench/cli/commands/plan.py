@@ -39,7 +39,7 @@ def plan(
     elif not name:
         raise RankbenchError("plan show: name a preset or a file; `rankbench presets` lists the presets")
     else:
-        path = Path(name) if Path(name).is_file() else plans.preset(name)
+        path = Path(name) if Path(name).is_file() else plans.find_preset(name)
         print(path.read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
 
 
@@ -47,7 +47,7 @@ def write_template(path: Path) -> None:
     """Write the template, but never over a file."""
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(plans.template())
+            file.write(plans.read_template())
     except FileExistsError:
         raise RankbenchError(f"{path} is there already; name another file: rankbench plan new FILE") from None
     except OSError as error:

@@ -42,10 +42,10 @@ def presets(
     """
     form = chosen_format(format_, "table", "json")
     if name and form == "table":
-        print(plan.preset(name).read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
+        print(plan.find_preset(name).read_text(encoding="utf-8"), end="")  # noqa: T201 - a plan, with no line broken
         return
-    names = [plan.preset(name).stem] if name else plan.presets()
-    found = [Preset(name=one, question=question(one), file=str(plan.preset(one))) for one in names]
+    names = [plan.find_preset(name).stem] if name else plan.list_presets()
+    found = [Preset(name=one, question=question(one), file=str(plan.find_preset(one))) for one in names]
     if form == "json":
         print_json(found)
         return
@@ -57,4 +57,4 @@ def presets(
 
 def question(name: str) -> str:
     """Return the question of a preset."""
-    return str(tomllib.loads(plan.preset(name).read_text(encoding="utf-8"))["question"])
+    return str(tomllib.loads(plan.find_preset(name).read_text(encoding="utf-8"))["question"])

@@ -102,7 +102,7 @@ def reconcile(
         blocks=blocks,
     )
     folder = results / f"reconcile-{meant.name}"
-    planned = plan.parse(text, str(folder / "plan.toml"), launch.machine())
+    planned = plan.parse_plan(text, str(folder / "plan.toml"), launch.machine())
     wanted = Wanted(planned, folder, launch.machine(), home(), prefix or (), modules or ())
     quiet = form == "json"
     prepared = campaign.prepare(wanted, (lambda _: None) if quiet else tell)

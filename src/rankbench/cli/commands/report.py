@@ -52,7 +52,7 @@ def report(
     place = chosen_folder(folder)
     with console.status(f"evaluating {place} …"):
         campaign = current(place)
-        matters = asked("threshold", threshold, notation.share, notation.SHARE_HELP)
+        matters = asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP)
         view = evaluate(campaign, threshold=matters)
     pieces: dict[Path, Callable[[Path], object]] = {}
     if output:  # A place of the user's, which may be a device or a link.

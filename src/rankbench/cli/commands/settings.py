@@ -40,11 +40,11 @@ def settings(
     With an operation: the variants that rankbench tune tries, with what must be set for each to take effect.
     """
     form = chosen_format(format_, "table", "json")
-    chosen = libraries.choose(library, libraries.find(libraries.everywhere(home(), prefix or (), modules or ())))
+    chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     with console.status(f"querying {chosen.name} …"):
         listed = variables(chosen, home())
     if operation:
-        own = [*tuners.tuner(chosen).variants(operation, listed)]
+        own = [*tuners.find_tuner(chosen).list_variants(operation, listed)]
         if not own:
             raise RankbenchError(
                 f"{chosen.name}: lists no algorithms of {operation}; its {len(listed)} variables: "
@@ -58,33 +58,33 @@ def settings(
         )
 
 
-def show_variants(own: list[Variant], form: str) -> None:
+def show_variants(variants: list[Variant], form: str) -> None:
     """Print the ways in which a library can make an operation."""
     if form == "json":
-        print_json(own)
+        print_json(variants)
         return
     table = columns("variant", "settings")
-    for one in own:
+    for one in variants:
         table.add_row(escape(one.name), escape(" ".join(f"{name}={value}" for name, value in one.settings.items())))
     console.print(table)
     spread_lines("The library's own choice is in effect where none of these is set.")
 
 
-def show_variables(own: list[Variable], all_of_them: int, form: str) -> None:
+def show_variables(shown: list[Variable], total: int, form: str) -> None:
     """Print variables, a line each, and what they control."""
     if form == "json":
-        print_json(own)
+        print_json(shown)
         return
-    for one in own:
-        console.print(f"[bold]{escape(one.name)}[/bold] = {escape(spelled(one))}", soft_wrap=True, highlight=False)
+    for one in shown:
+        console.print(f"[bold]{escape(one.name)}[/bold] = {escape(format_value(one))}", soft_wrap=True, highlight=False)
         if one.values:
             console.print(f"    values: {escape(', '.join(value.name for value in one.values))}", highlight=False)
         if one.description:
             console.print(f"    {escape(' '.join(one.description.split()))}", highlight=False)
-    spread_lines(f"{len(own)} of {all_of_them} variables")
+    spread_lines(f"{len(shown)} of {total} variables")
 
 
-def spelled(variable: Variable) -> str:
+def format_value(variable: Variable) -> str:
     """Return the value in effect, by its name where it has one."""
     name = next((one.name for one in variable.values if str(one.number) == variable.value), "")
     value = name or variable.value or '""'

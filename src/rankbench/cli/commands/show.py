@@ -93,9 +93,9 @@ def show(
     opened = current(folder)
     view = evaluate(
         opened,
-        asked("estimator", estimator, notation.estimator, notation.ESTIMATOR_HELP) or "",
-        asked("confidence", confidence, notation.confidence, notation.CONFIDENCE_HELP) or 0.0,
-        asked("threshold", threshold, notation.share, notation.SHARE_HELP),
+        asked("estimator", estimator, notation.parse_estimator, notation.ESTIMATOR_HELP) or "",
+        asked("confidence", confidence, notation.parse_confidence, notation.CONFIDENCE_HELP) or 0.0,
+        asked("threshold", threshold, notation.parse_share, notation.SHARE_HELP),
     )
     picked = view.showing(chosen_cases(view.cases, operation or [], form or [], size or []))
     chosen_kinds = [kind for kind in tables.kinds().values() if wanted.get(option_name(kind))]
@@ -177,7 +177,7 @@ def unfinished(opened: Store, verdict: Verdict) -> str:
     it runs.
     """
     stop = opened.campaign.plan.stop
-    rule = stop_rules.unit_of(notation.until(stop.until).rule)
+    rule = stop_rules.find_rule(notation.parse_until(stop.until).rule)
     short = not rule.AMOUNT and verdict.blocks < stop.blocks_max
     if rule.LOOKS or not verdict.comparisons or not (short or is_running(opened.folder)):
         return ""

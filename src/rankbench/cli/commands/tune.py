@@ -60,9 +60,9 @@ def tune(
     The data of every algorithm are checked: one that delivers wrong data is reported and never chosen. Given again, the
     command goes on where it was interrupted. Exit code 0 also where nothing is faster: then no file is written.
     """
-    chosen = libraries.choose(library, libraries.find(libraries.everywhere(home(), prefix or (), modules or ())))
+    chosen = libraries.choose(library, libraries.find(libraries.make_search(home(), prefix or (), modules or ())))
     folder = campaign_folder(results, f"tune-{chosen.name}")
-    task = tasked(chosen, operations, sizes, placement, threshold)
+    task = make_task(chosen, operations, sizes, placement, threshold)
     runner = Runner(folder, prefix or (), modules or ())
     try:
         conclude(task, chosen, folder, runner, blocks)
@@ -72,13 +72,13 @@ def tune(
         raise typer.Exit(exit_code(stopped)) from None
 
 
-def tasked(library: Library, operations: str, sizes: str, placement: str, threshold: str) -> Task:
+def make_task(library: Library, operations: str, sizes: str, placement: str, threshold: str) -> Task:
     """Return what is tuned, with the variants that the library lists."""
-    own = tuners.tuner(library)
+    own = tuners.find_tuner(library)
     with console.status(f"querying {library.name} …"):
         listed = variables(library, home())
     names = [name.strip() for name in operations.split(",") if name.strip()]
-    found = {name: [*own.variants(name, listed)] for name in names}
+    found = {name: [*own.list_variants(name, listed)] for name in names}
     lacking = [name for name in names if not found[name]]
     if len(lacking) == len(names):
         raise RankbenchError(
@@ -86,7 +86,7 @@ def tasked(library: Library, operations: str, sizes: str, placement: str, thresh
         )
     for name in lacking:
         tell(f"note: {library.name} lists no algorithms of {name}; left out")
-    planned = plan.parse(
+    planned = plan.parse_plan(
         f"candidates = ['mpich']\noperations = ['barrier']\nsizes = '{sizes}'\nplacements = ['{placement}']\n"
         f"threshold = '{threshold}'\n",
         "",
@@ -114,7 +114,7 @@ class Runner:
     def __call__(self, name: str, text: str) -> Store:
         """Run the campaign of a plan, or go on with it."""
         machine = launch.machine()
-        planned = plan.parse(text, f"{name}.toml", machine)
+        planned = plan.parse_plan(text, f"{name}.toml", machine)
         prepared = campaign.prepare(
             Wanted(planned, self.folder / name, machine, home(), self.prefixes, self.modules), lambda _: None
         )
@@ -125,37 +125,37 @@ class Runner:
 
 def conclude(task: Task, library: Library, folder: Path, run: tuning.Run, blocks: int) -> None:
     """Search, choose, prove, and hand over what holds."""
-    own = tuners.tuner(library)
+    own = tuners.find_tuner(library)
     can_split = {name: own.can_split(name) for name in task.operations}
     number = sum(map(len, task.variants.values()))
     tell(
         f"{library.name}: {number} variants of {', '.join(task.operations)}; "
         f"{len(task.sizes_bytes)} sizes, {task.ranks} ranks"
     )
-    found = choosing.measured(run("screening", plans.search(task, task.variants, tuning.SCREENING_BLOCKS)), task)
+    found = choosing.read_search(run("screening", plans.write_search(task, task.variants, tuning.SCREENING_BLOCKS)), task)
     for variant, operations in found.wrong.items():
         tell(f"WRONG DATA: {variant} of {', '.join(operations)}; it is not used. Report it to the vendor")
-    left = choosing.promising(task, found)
+    left = choosing.select_promising(task, found)
     tell(f"screening: {sum(map(len, left.values()))} of {number} variants may be faster than the library's own choice")
     rules: list[Rule] = []
     if left:
         task = task._replace(variants=left)
-        found = choosing.measured(run("search", plans.search(task, left, blocks)), task)
-        rules = choosing.rules(task, found, can_split)
+        found = choosing.read_search(run("search", plans.write_search(task, left, blocks)), task)
+        rules = choosing.choose_rules(task, found, can_split)
     for attempt in range(1, ROUNDS + 1):
         if not rules:
             tell(f"{library.name}: no setting is faster by more than {task.threshold:.0%}; no file is written")
             return
         show_rules(rules)
-        handover = own.handover(rules, task.ranks)
-        settings = written(handover, folder)
+        handover = own.make_handover(rules, task.ranks)
+        settings = write_file(handover, folder)
         names = list(dict.fromkeys(rule.operation for rule in rules))
-        proof = proving.proof(run(f"proof-{attempt}", plans.proof(task, settings, names, blocks, attempt)))
+        proof = proving.read_proof(run(f"proof-{attempt}", plans.write_proof(task, settings, names, blocks, attempt)))
         tell(f"proof {attempt}: as tuned {library.name} needs {render(proof.text)}")
         if not proof.slower:
             break
-        rules = proving.kept(rules, proof, can_split)
-        tell(f"slower as tuned in {spell_cases(proof)}: these rules are left out")
+        rules = proving.drop_slower(rules, proof, can_split)
+        tell(f"slower as tuned in {format_cases(proof)}: these rules are left out")
     if proof.slower or not proof.significant:
         tell(f"{library.name}: no gain is proven; no file is written")
         (folder / handover.file).unlink(missing_ok=True) if handover.file else None
@@ -163,7 +163,7 @@ def conclude(task: Task, library: Library, folder: Path, run: tuning.Run, blocks
     hand_over(library, settings, handover, folder, proof)
 
 
-def spell_cases(proof: Proof) -> str:
+def format_cases(proof: Proof) -> str:
     """Return the cases that became slower."""
     return ", ".join(f"{case.operation} {format_size(case.size_bytes)}" for case in proof.slower)
 
@@ -177,7 +177,7 @@ def show_rules(rules: Sequence[Rule]) -> None:
     console.print(table)
 
 
-def written(handover: Handover, folder: Path) -> dict[str, str]:
+def write_file(handover: Handover, folder: Path) -> dict[str, str]:
     """Write the library's file, if it needs one, and return the settings of a candidate that uses it."""
     path = (folder / handover.file).resolve() if handover.file else folder
     if handover.file:
@@ -187,7 +187,7 @@ def written(handover: Handover, folder: Path) -> dict[str, str]:
 
 def hand_over(library: Library, settings: Mapping[str, str], handover: Handover, folder: Path, proof: Proof) -> None:
     """Write and print what a job script or module file needs."""
-    environment = libraries.family_of(library).settings(settings)
+    environment = libraries.find_family(library).encode_settings(settings)
     lines = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
     head = f"# {library.name}: {render(proof.text)}\n# Measured by rankbench; campaigns: {folder}\n"
     files.write(folder / "settings.sh", head + lines)

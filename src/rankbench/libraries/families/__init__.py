@@ -46,15 +46,15 @@ class Family(Protocol):
         found = (re.search(pattern, text, re.MULTILINE) for pattern in self.versions)
         return next((match[1] for match in found if match), None)
 
-    def environment(self, prefix: Path) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
+    def make_environment(self, prefix: Path) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
         """Return what wrapper, launcher and programs of a library at this prefix need set."""
         return {}
 
-    def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+    def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
         """Return the environment by which a candidate's settings reach the library."""
         return dict(settings)
 
-    def launch_line(
+    def make_launch_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Return the command line that starts a program.
@@ -63,17 +63,17 @@ class Family(Protocol):
         binding `none` allows more ranks than cores.
         """
         if placement.launcher == "srun":
-            environment = library.environment | self.srun_environment(library) | self.settings(settings)
-            return srun.launch_line(library, placement, self.pmi, environment, program)
-        return self.mpiexec_line(library, placement, settings, program)
+            environment = library.environment | self.make_srun_environment(library) | self.encode_settings(settings)
+            return srun.make_launch_line(library, placement, self.pmi, environment, program)
+        return self.make_mpiexec_line(library, placement, settings, program)
 
-    def mpiexec_line(
+    def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Return the command line of the library's own launcher."""
         ...
 
-    def srun_environment(self, library: Library) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
+    def make_srun_environment(self, library: Library) -> dict[str, str]:  # noqa: ARG002 - used by those that override it
         """Return what programs need set that Slurm's own launcher starts."""
         return {}
 
@@ -83,7 +83,7 @@ class Family(Protocol):
 
 
 @functools.cache
-def known() -> dict[str, Family]:
+def list_families() -> dict[str, Family]:
     """Return every family by name, in the order in which they are asked."""
     found: list[Family] = [module.Family() for module in units.modules(families).values()]
     return {family.name: family for family in sorted(found, key=lambda family: family.precedence)}
@@ -91,11 +91,11 @@ def known() -> dict[str, Family]:
 
 def recognise(text: str) -> tuple[Family, str] | None:
     """Return the family and version of the library that a text speaks of."""
-    answers = ((family, family.recognise(text)) for family in known().values())
+    answers = ((family, family.recognise(text)) for family in list_families().values())
     return next(((family, version) for family, version in answers if version), None)
 
 
-def launcher(library: Library, placement: Placement) -> str:
+def require_launcher(library: Library, placement: Placement) -> str:
     """Return the library's launcher, once it is sure that it can serve the placement."""
     srun.require_hosts(placement)
     if not library.launcher:

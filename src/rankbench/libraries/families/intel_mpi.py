@@ -49,22 +49,22 @@ class Family(families.Family):
         ),
     )
 
-    def environment(self, prefix: Path) -> dict[str, str]:
+    def make_environment(self, prefix: Path) -> dict[str, str]:
         """Wrapper and libraries look for everything below I_MPI_ROOT."""
         return {"I_MPI_ROOT": str(prefix)}
 
-    def mpiexec_line(
+    def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Pinning is asked for by variables; Hydra's own option is ignored by this launcher."""
-        launcher, nodes = families.launcher(library, placement), hydra.over_nodes(placement, "-bootstrap")
-        environment = library.environment | pinning(placement) | reachable(library, placement)
+        launcher, nodes = families.require_launcher(library, placement), hydra.make_node_options(placement, "-bootstrap")
+        environment = library.environment | make_pinning(placement) | make_launcher_environment(library, placement)
         return CommandLine(
             arguments=[launcher, *nodes, "-n", str(placement.ranks), *program],
-            environment={**environment, **self.settings(settings)},
+            environment={**environment, **self.encode_settings(settings)},
         )
 
-    def srun_environment(self, library: Library) -> dict[str, str]:
+    def make_srun_environment(self, library: Library) -> dict[str, str]:
         """Intel's library loads Slurm's part of the process interface, and must be told where it is."""
         found = (Path(folder, name) for folder in LIBRARY_FOLDERS for name in PMI2)
         pmi = next((str(path) for path in found if path.exists()), None)
@@ -73,10 +73,10 @@ class Family(families.Family):
                 f"{library.name}: srun starts it by {PMI2[0]}, which is in none of {', '.join(LIBRARY_FOLDERS)}; "
                 'install it (Debian: libpmi2-0), or let its own mpiexec launch: launcher = "mpiexec"'
             )
-        return {"I_MPI_PMI_LIBRARY": pmi, "LD_LIBRARY_PATH": library_path(library), "I_MPI_PIN": "0"}
+        return {"I_MPI_PMI_LIBRARY": pmi, "LD_LIBRARY_PATH": make_library_path(library), "I_MPI_PIN": "0"}
 
 
-def pinning(placement: Placement) -> dict[str, str]:
+def make_pinning(placement: Placement) -> dict[str, str]:
     """Return the variables that bind ranks; several CPUs of one rank are told as the bits of a mask."""
     if placement.binding == "none" or not placement.cpus:
         return PINNING[placement.binding]
@@ -86,12 +86,12 @@ def pinning(placement: Placement) -> dict[str, str]:
     return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{','.join(map(hex, masks))}]"}
 
 
-def reachable(library: Library, placement: Placement) -> dict[str, str]:
+def make_launcher_environment(library: Library, placement: Placement) -> dict[str, str]:
     """Return what the launcher's own parts need set to find their libraries on other nodes."""
-    return {"LD_LIBRARY_PATH": library_path(library)} if placement.hosts else {}
+    return {"LD_LIBRARY_PATH": make_library_path(library)} if placement.hosts else {}
 
 
-def library_path(library: Library) -> str:
+def make_library_path(library: Library) -> str:
     """Return where the loader finds the library first, and all else where it does already."""
     rest = library.environment.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH")
     return ":".join([f"{library.prefix}/lib", *filter(None, [rest])])

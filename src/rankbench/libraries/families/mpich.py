@@ -33,8 +33,8 @@ class Family(families.Family):
         ),
     )
 
-    def mpiexec_line(
+    def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Hydra binds."""
-        return hydra.launch_line(library, placement, self.settings(settings), program)
+        return hydra.make_launch_line(library, placement, self.encode_settings(settings), program)

@@ -45,18 +45,18 @@ class Family(families.Family):
         device = re.search(r"^MPICH Device:\s+ch_(?:smp|gen2|psm|hybrid|vapi)", text, re.MULTILINE)
         return "1" if first and device else super().recognise(text)
 
-    def mpiexec_line(
+    def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Hydra binds where there is Hydra; mpirun_rsh leaves it to the library."""
         rsh = Path(library.launcher).name == "mpirun_rsh"
-        environment = affinity(library, placement, bound=rsh and placement.binding != "none") | self.settings(settings)
+        environment = make_affinity(library, placement, bound=rsh and placement.binding != "none") | self.encode_settings(settings)
         if rsh:
-            return rsh_line(library, placement, environment, program)
-        return hydra.launch_line(library, placement, environment, program)
+            return make_rsh_line(library, placement, environment, program)
+        return hydra.make_launch_line(library, placement, environment, program)
 
 
-def affinity(library: Library, placement: Placement, *, bound: bool) -> dict[str, str]:
+def make_affinity(library: Library, placement: Placement, *, bound: bool) -> dict[str, str]:
     """Return the variables by which a library that binds ranks itself does so, or leaves it alone."""
     major = library.version.partition(".")[0]
     if major not in AFFINITY:
@@ -66,9 +66,9 @@ def affinity(library: Library, placement: Placement, *, bound: bool) -> dict[str
     return {switch: str(int(bound)), **({mapping: listed} if bound and listed else {})}
 
 
-def rsh_line(library: Library, placement: Placement, environment: dict[str, str], program: list[str]) -> CommandLine:
+def make_rsh_line(library: Library, placement: Placement, environment: dict[str, str], program: list[str]) -> CommandLine:
     """Return a command line of mpirun_rsh, which wants one host a rank and hands on only what it is told."""
-    launcher = families.launcher(library, placement)
+    launcher = families.require_launcher(library, placement)
     if placement.remote_shell:
         raise RankbenchError(
             f"{library.name}: {launcher} reaches nodes by its own ssh; found remote_shell = "

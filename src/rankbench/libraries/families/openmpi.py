@@ -65,38 +65,38 @@ class Family(families.Family):
         ),
     )
 
-    def environment(self, prefix: Path) -> dict[str, str]:
+    def make_environment(self, prefix: Path) -> dict[str, str]:
         """Name the prefix where the library lies below it (Debian's does not), and let root run where root asks."""
         moved = {"OPAL_PREFIX": str(prefix)} if (prefix / "lib" / "libmpi.so").exists() else {}
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
         return moved | root
 
-    def settings(self, settings: Mapping[str, str]) -> dict[str, str]:
+    def encode_settings(self, settings: Mapping[str, str]) -> dict[str, str]:
         """Spell MCA parameters as environment variables."""
         return {name if name[:1].isupper() else f"OMPI_MCA_{name}": value for name, value in settings.items()}
 
-    def mpiexec_line(
+    def make_mpiexec_line(
         self, library: Library, placement: Placement, settings: Mapping[str, str], program: list[str]
     ) -> CommandLine:
         """Bind ranks where they are asked for, or let them share cores; 4.x and 5.x spell it differently."""
         old = library.version.startswith(("3.", "4."))
-        seats = old_seats(placement) if old else new_seats(placement)
-        environment = self.settings(settings)
-        nodes = over_nodes(placement, OLD_SHELL if old else NEW_SHELL, {**passed_on(library), **environment})
-        launcher, count = families.launcher(library, placement), ["-n", str(placement.ranks)]
+        seats = make_binding_4(placement) if old else make_binding_5(placement)
+        environment = self.encode_settings(settings)
+        nodes = make_node_options(placement, OLD_SHELL if old else NEW_SHELL, {**collect_exports(library), **environment})
+        launcher, count = families.require_launcher(library, placement), ["-n", str(placement.ranks)]
         return CommandLine(
             arguments=[launcher, *nodes, *count, *seats, *program],
             environment={**library.environment, **environment},
-            files={RANKFILE: rankfile(placement)} if RANKFILE in seats else {},
+            files={RANKFILE: render_rankfile(placement)} if RANKFILE in seats else {},
         )
 
 
-def passed_on(library: Library) -> dict[str, str]:
+def collect_exports(library: Library) -> dict[str, str]:
     """Return what a library's programs need set on other nodes too. Of PATH each node has its own."""
     return {name: value for name, value in library.environment.items() if name.startswith(("LD_", "UCX_", "PMIX_"))}
 
 
-def old_seats(placement: Placement) -> list[str]:
+def make_binding_4(placement: Placement) -> list[str]:
     """Return the options of 4.x. A list of CPUs would lose its order there; a file of ranks keeps it."""
     kind = OBJECTS[placement.binding]
     if placement.binding == "none":
@@ -106,7 +106,7 @@ def old_seats(placement: Placement) -> list[str]:
     return ["--bind-to", kind, "--map-by", kind]
 
 
-def new_seats(placement: Placement) -> list[str]:
+def make_binding_5(placement: Placement) -> list[str]:
     """Return the options of 5.x. Where threads are meant, a core has room for several ranks; it must be told so."""
     kind = OBJECTS[placement.binding]
     if placement.binding == "none":
@@ -116,13 +116,13 @@ def new_seats(placement: Placement) -> list[str]:
     return ["--bind-to", kind, "--map-by", listed + threads if placement.ordinals else kind]
 
 
-def rankfile(placement: Placement) -> str:
+def render_rankfile(placement: Placement) -> str:
     """Return the file that gives each rank its node and its core or thread there."""
     seats = [(host, place) for host in placement.hosts or ["localhost"] for place in placement.ordinals]
     return "".join(f"rank {rank}={host} slot={place}\n" for rank, (host, place) in enumerate(seats))
 
 
-def over_nodes(placement: Placement, remote_shell: Sequence[str], environment: Iterable[str]) -> list[str]:
+def make_node_options(placement: Placement, remote_shell: Sequence[str], environment: Iterable[str]) -> list[str]:
     """Return the options that name the nodes; of variables, only MCA parameters reach other nodes by themselves."""
     if not placement.hosts:
         return []

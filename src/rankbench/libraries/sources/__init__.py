@@ -50,16 +50,16 @@ class Installation(Record, frozen=True):
     """What its source tells of how it was made, as `Library.origin`."""
 
 
-def executable(file: Path) -> bool:
+def is_executable(file: Path) -> bool:
     """Return whether a file can be run; one in a folder that may not be read cannot."""
     return os.access(file, os.X_OK) and file.is_file()
 
 
-def at(wrapper: Path, source: str, origin: dict[str, str] | None = None) -> Installation:
+def make_installation(wrapper: Path, source: str, origin: dict[str, str] | None = None) -> Installation:
     """Return the installation of a wrapper: its launcher lies next to it and has the same suffix (`mpicc.mpich`)."""
     suffix = wrapper.name.removeprefix("mpicc")
     beside = (wrapper.with_name(name + suffix) for name in LAUNCHERS)
-    launcher = next((file for file in beside if executable(file)), None)
+    launcher = next((file for file in beside if is_executable(file)), None)
     return Installation(
         prefix=wrapper.parent.parent, wrapper=wrapper, launcher=launcher, source=source, origin=origin or {}
     )

@@ -19,11 +19,11 @@ SCHEMES = ("module", "modules")
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
     """Yield the library of each list of modules."""
-    return [named(text) for text in search.modules]
+    return [find_named(text) for text in search.modules]
 
 
-def named(text: str) -> sources.Installation:
+def find_named(text: str) -> sources.Installation:
     """Return the library of modules that are loaded together, in their order: `gcc/12 mpich/4.3`."""
     if not text.split():
         raise RankbenchError('modules: none is named; name them as module load takes them: "gcc/12 mpich/4.3"')
-    return modulefiles.installation(text.split())
+    return modulefiles.find_installation(text.split())

@@ -17,5 +17,5 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
     """Yield the wrapper of every folder of PATH, hidden behind another or not."""
     for folder in search.path:
         wrapper = folder.absolute() / "mpicc"
-        if sources.executable(wrapper):
-            yield sources.at(wrapper, "path")
+        if sources.is_executable(wrapper):
+            yield sources.make_installation(wrapper, "path")

@@ -18,12 +18,12 @@ SCHEMES = ("prefix",)
 
 def find(search: sources.Search) -> Iterable[sources.Installation]:
     """Yield the library of each prefix."""
-    return [named(str(prefix)) for prefix in search.prefixes]
+    return [find_named(str(prefix)) for prefix in search.prefixes]
 
 
-def named(text: str) -> sources.Installation:
+def find_named(text: str) -> sources.Installation:
     """Return the library of a prefix; one that has none is the user's slip and said at once."""
     wrapper = Path(text).absolute() / "bin" / "mpicc"
-    if not sources.executable(wrapper):
+    if not sources.is_executable(wrapper):
         raise RankbenchError(f"prefix {text}: no bin/mpicc in it; name the folder that holds an MPI library's bin")
-    return sources.at(wrapper, "prefix")
+    return sources.make_installation(wrapper, "prefix")

@@ -24,21 +24,21 @@ TITLE = "Spack's packages that provide MPI"
 PRECEDENCE = 25
 SCHEMES = ("spack",)
 PATIENCE_S = 120
-OTHERS = (
+OTHER_PROVIDERS = (
     *("mvapich2", "mvapich-plus", "intel-oneapi-mpi", "hpcx-mpi", "cray-mpich", "parastationmpi", "spectrum-mpi"),
     *("fujitsu-mpi", "mpt"),
 )
 """Packages that provide MPI, besides those that are named as families are."""
-PLAIN = "bin/mpicc"
+PLAIN_WRAPPER = "bin/mpicc"
 WRAPPERS = (
     "bin/mpicc.{package}",
     "lib*/{package}/bin/mpicc",
-    PLAIN,
+    PLAIN_WRAPPER,
     "mpi/[0-9]*/bin/mpicc",
     "compilers_and_libraries_*/linux/mpi/intel64/bin/mpicc",
 )
 """Where a package's wrapper lies in its prefix: of an external one in /usr, the one that is this package's own."""
-NOT_TOLD = {"build_system", "patches"}
+HIDDEN_PARAMETERS = {"build_system", "patches"}
 """Parameters that are neither variants nor flags that a user chose."""
 NONE_MATCHES = re.compile(r"No package matches|matches no installed|no installed package", re.IGNORECASE)
 SHORT_HASH = 7
@@ -57,12 +57,12 @@ class Package(NamedTuple):
         return f"{self.node['name']}@{self.node['version']} /{self.node['hash'][:SHORT_HASH]}"
 
 
-def providers() -> list[str]:
+def list_providers() -> list[str]:
     """Return the names of packages that provide MPI."""
-    return [*families.known(), *OTHERS]
+    return [*families.list_families(), *OTHER_PROVIDERS]
 
 
-def command(folders: Iterable[Path], root: Path | None) -> str:
+def find_command(folders: Iterable[Path], root: Path | None) -> str:
     """Return the command `spack` of these folders, else that of Spack's own, empty where there is none."""
     places = (*folders, *([root / "bin"] if root else []))
     return shutil.which("spack", path=":".join(map(str, places))) or "" if places else ""
@@ -73,45 +73,45 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
 
     A Spack that does not answer is no reason to find nothing elsewhere.
     """
-    spack = command(search.path, search.spack_root)
+    spack = find_command(search.path, search.spack_root)
     try:
-        packages = installed(spack, providers()) if spack else []
+        packages = list_installed(spack, list_providers()) if spack else []
     except RankbenchError:
         return []
-    return [installation(package) for package in packages if wrapper(package) and not modules(package)]
+    return [make_package_installation(package) for package in packages if find_wrapper(package) and not list_modules(package)]
 
 
-def named(text: str) -> sources.Installation:
+def find_named(text: str) -> sources.Installation:
     """Return the one package that a spec means, such as `mpich@4.3.2 device=ch4` or `/h572izf`."""
     root = os.environ.get("SPACK_ROOT")
-    spack = command(map(Path, os.get_exec_path()), Path(root) if root else None)
+    spack = find_command(map(Path, os.get_exec_path()), Path(root) if root else None)
     if not spack:
         raise RankbenchError(
             f"spack:{text}: no spack on PATH, and SPACK_ROOT leads to none; set up Spack's shell first"
         )
-    found = installed(spack, text.split())
+    found = list_installed(spack, text.split())
     if not found:
-        there = ", ".join(package.label for package in installed(spack, providers())) or "no MPI library"
+        there = ", ".join(package.label for package in list_installed(spack, list_providers())) or "no MPI library"
         raise RankbenchError(f"spack:{text}: no installed package matches; installed: {there}")
     if len(found) > 1:
         labels = ", ".join(package.label for package in found)
         raise RankbenchError(f"spack:{text}: {len(found)} packages match: {labels}; name one by its hash")
-    if not (wrapper(found[0]) or modules(found[0])):
+    if not (find_wrapper(found[0]) or list_modules(found[0])):
         raise RankbenchError(f"spack:{text}: no mpicc in {found[0].prefix}; name a package that is an MPI library")
-    return installation(found[0])
+    return make_package_installation(found[0])
 
 
-def installed(spack: str, spec: Iterable[str]) -> list[Package]:
+def list_installed(spack: str, spec: Iterable[str]) -> list[Package]:
     """Return the installed packages that a spec matches, or any of several names."""
-    places = dict(line.split(maxsplit=1) for line in ask(spack, "--format", "{hash} {prefix}", *spec).splitlines())
+    places = dict(line.split(maxsplit=1) for line in run_find(spack, "--format", "{hash} {prefix}", *spec).splitlines())
     if not places:
         return []
-    nodes = read(spack, ask(spack, "--json", "--deps", *spec))
+    nodes = parse_nodes(spack, run_find(spack, "--json", "--deps", *spec))
     known = {node["hash"]: node for node in nodes}
-    return [Package(known[hash_], prefix, compiler(known[hash_], known)) for hash_, prefix in places.items()]
+    return [Package(known[hash_], prefix, find_compiler(known[hash_], known)) for hash_, prefix in places.items()]
 
 
-def read(spack: str, answer: str) -> list[dict[str, Any]]:
+def parse_nodes(spack: str, answer: str) -> list[dict[str, Any]]:
     """Return the nodes of an answer."""
     try:
         nodes = msgspec.json.decode(answer, type=list[dict[str, Any]])
@@ -120,7 +120,7 @@ def read(spack: str, answer: str) -> list[dict[str, Any]]:
     return nodes
 
 
-def ask(spack: str, *arguments: str) -> str:
+def run_find(spack: str, *arguments: str) -> str:
     """Return what `spack find` prints, nothing where no package matches."""
     try:
         done = subprocess.run(
@@ -140,17 +140,17 @@ def ask(spack: str, *arguments: str) -> str:
     if NONE_MATCHES.search(said):
         return ""
     if done.returncode:
-        raise RankbenchError(f"{spack} find failed: {first_error(said)}")
+        raise RankbenchError(f"{spack} find failed: {find_first_error(said)}")
     return done.stdout
 
 
-def first_error(said: str) -> str:
+def find_first_error(output: str) -> str:
     """Return Spack's own error, which stands behind an arrow, else its first line."""
-    found = re.search(r"^==> Error: (.*)", said, re.MULTILINE)
-    return found[1] if found else next(iter(said.strip().splitlines()), "it said nothing")
+    found = re.search(r"^==> Error: (.*)", output, re.MULTILINE)
+    return found[1] if found else next(iter(output.strip().splitlines()), "it said nothing")
 
 
-def compiler(node: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
+def find_compiler(node: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
     """Return what compiled a package: up to format 4 a key of its own, then the dependency that provides C."""
     if own := node.get("compiler"):
         return f"{own['name']}@{own['version']}"
@@ -161,39 +161,39 @@ def compiler(node: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) ->
     return str(node.get("annotations", {}).get("compiler", "")).replace("@=", "@")
 
 
-def modules(package: Package) -> list[str]:
+def list_modules(package: Package) -> list[str]:
     """Return the modules that a package from outside Spack needs."""
     return (package.node.get("external") or {}).get("module") or []
 
 
-def wrapper(package: Package) -> Path | None:
+def find_wrapper(package: Package) -> Path | None:
     """Return the wrapper of a package. Where wrappers lie side by side, the plain one may be any package's."""
     prefix = Path(package.prefix)
     if not prefix.is_absolute():
         return None
     shared = any(prefix.glob("bin/mpicc.*"))
-    patterns = [one.format(package=package.node["name"]) for one in WRAPPERS if not (shared and one == PLAIN)]
+    patterns = [one.format(package=package.node["name"]) for one in WRAPPERS if not (shared and one == PLAIN_WRAPPER)]
     found = (file for pattern in patterns for file in sorted(prefix.glob(pattern)))
-    return next(filter(sources.executable, found), None)
+    return next(filter(sources.is_executable, found), None)
 
 
-def installation(package: Package) -> sources.Installation:
+def make_package_installation(package: Package) -> sources.Installation:
     """Return the library of a package; one that is outside Spack and needs modules is what these lead to."""
-    origin = {"spec": spec(package.node), "compiler": package.compiler, "hash": package.node["hash"]}
+    origin = {"spec": format_spec(package.node), "compiler": package.compiler, "hash": package.node["hash"]}
     origin = {key: value for key, value in origin.items() if value}
-    file, needed = wrapper(package), modules(package)
+    file, needed = find_wrapper(package), list_modules(package)
     if file and not needed:
-        return sources.at(file, "spack", origin)
-    return msgspec.structs.replace(modulefiles.installation(needed, origin), source="spack")
+        return sources.make_installation(file, "spack", origin)
+    return msgspec.structs.replace(modulefiles.find_installation(needed, origin), source="spack")
 
 
-def spec(node: Mapping[str, Any]) -> str:
+def format_spec(node: Mapping[str, Any]) -> str:
     """Return version and variants as Spack writes them: `mpich@4.3.2 ~cuda device=ch4 +hydra`."""
-    told = (variant(name, value) for name, value in node.get("parameters", {}).items() if name not in NOT_TOLD)
+    told = (format_variant(name, value) for name, value in node.get("parameters", {}).items() if name not in HIDDEN_PARAMETERS)
     return " ".join([f"{node['name']}@{node['version']}", *filter(None, told)])
 
 
-def variant(name: str, value: object) -> str:
+def format_variant(name: str, value: object) -> str:
     """Return one variant, or flags of the compiler, as Spack writes them; nothing where there are none."""
     if isinstance(value, bool):
         return f"{'+' if value else '~'}{name}"

@@ -17,5 +17,5 @@ def find(search: sources.Search) -> Iterable[sources.Installation]:
     """Yield each suffixed wrapper; the plain `mpicc` is only an alternative that points to one of them."""
     for folder in search.system:
         for wrapper in sorted(folder.glob("mpicc.*")):
-            if sources.executable(wrapper):
-                yield sources.at(wrapper, "system")
+            if sources.is_executable(wrapper):
+                yield sources.make_installation(wrapper, "system")

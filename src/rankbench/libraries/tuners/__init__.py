@@ -26,25 +26,25 @@ class Tuner(Protocol):
     FAMILIES: tuple[str, ...]
     IN_LAUNCH: bool
 
-    def variants(self, operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
+    def list_variants(self, operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
         """Yield the ways of the library to make an operation, less its own choice."""
 
     def can_split(self, operation: str) -> bool:
         """Return whether several variants of an operation can be used, each for a range of sizes."""
 
-    def handover(self, rules: Sequence[Rule], ranks: int) -> Handover:
+    def make_handover(self, rules: Sequence[Rule], ranks: int) -> Handover:
         """Return what makes the library follow rules in communicators of so many ranks."""
 
 
 @functools.cache
-def known() -> dict[str, Tuner]:
+def list_tuners() -> dict[str, Tuner]:
     """Return the tuner of each family that has one."""
     modules = cast("Iterable[Tuner]", units.modules(tuners).values())
     return {family: module for module in modules for family in module.FAMILIES}
 
 
-def tuner(library: Library) -> Tuner:
+def find_tuner(library: Library) -> Tuner:
     """Return the tuner of a library. Raises RankbenchError where its family has none."""
-    if library.family not in known():
-        raise RankbenchError(f"{library.name}: no tuner for {library.family} (there are: {', '.join(sorted(known()))})")
-    return known()[library.family]
+    if library.family not in list_tuners():
+        raise RankbenchError(f"{library.name}: no tuner for {library.family} (there are: {', '.join(sorted(list_tuners()))})")
+    return list_tuners()[library.family]

@@ -20,7 +20,7 @@ FAMILIES = ("intel-mpi",)
 IN_LAUNCH = False
 
 
-def variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
+def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
     """Yield the presets."""
     alias = f"I_MPI_ADJUST_{operation.upper().replace('-', '_')}"
     texts = (one.description for one in variables.values() if re.search(rf"@Alias:# {alias}(?!\w)", one.description))
@@ -34,7 +34,7 @@ def can_split(operation: str) -> bool:  # noqa: ARG001 - the same for all
     return True
 
 
-def handover(rules: Sequence[Rule], ranks: int) -> Handover:
+def make_handover(rules: Sequence[Rule], ranks: int) -> Handover:
     """Return the variables with ranges of bytes and the number of ranks, as in `5:0-16384@2-2;1:16385-65536@2-2`."""
     settings = {}
     for _, own in groupby(rules, lambda rule: rule.operation):

@@ -22,7 +22,7 @@ OTHER_HARDWARE = {"ccl"}
 """Values that need a library of another maker."""
 
 
-def variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
+def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
     """Yield the algorithms of the layer above the device, its own choice first, then those of the device in a node."""
     name = operation.upper().replace("-", "_")
     above, off = f"MPIR_CVAR_{name}_INTRA_ALGORITHM", f"MPIR_CVAR_{name}_DEVICE_COLLECTIVE"
@@ -44,7 +44,7 @@ def can_split(operation: str) -> bool:  # noqa: ARG001 - the same for all
     return False
 
 
-def handover(rules: Sequence[Rule], ranks: int) -> Handover:  # noqa: ARG001 - variables hold for all communicators
+def make_handover(rules: Sequence[Rule], ranks: int) -> Handover:  # noqa: ARG001 - variables hold for all communicators
     """Return the variables of all rules; no two of them may set one variable to two values."""
     settings: dict[str, str] = {}
     for rule in rules:

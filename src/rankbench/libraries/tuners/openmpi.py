@@ -35,10 +35,10 @@ OF_ALL_RANKS = {"allgather", "alltoall", "gather", "scatter", "reduce-scatter-bl
 """Operations whose rules count the bytes of all ranks together, where a message size is one rank's."""
 
 
-def variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
+def list_variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Variant]:
     """Yield the algorithms of `tuned`."""
-    name = f"coll_tuned_{_spelled(operation)}_algorithm"
-    if name in variables and _spelled(operation) in IDS:
+    name = f"coll_tuned_{_underscore_name(operation)}_algorithm"
+    if name in variables and _underscore_name(operation) in IDS:
         for value in variables[name].values:
             if value.name != OWN_CHOICE:
                 yield Variant(
@@ -50,43 +50,43 @@ def variants(operation: str, variables: Mapping[str, Variable]) -> Iterator[Vari
 
 def can_split(operation: str) -> bool:
     """Every operation of the file can have several rules."""
-    return _spelled(operation) in IDS
+    return _underscore_name(operation) in IDS
 
 
-def handover(rules: Sequence[Rule], ranks: int) -> Handover:
+def make_handover(rules: Sequence[Rule], ranks: int) -> Handover:
     """Return the file of rules: a block for each operation, and in it the rules by ranks and bytes."""
     by_operation = [(name, list(own)) for name, own in groupby(rules, lambda rule: rule.operation)]
     lines = [f"{len(by_operation)} # operations"]
     for name, own in by_operation:
         lines += [
-            f"{IDS[_spelled(name)]} # {name}",
+            f"{IDS[_underscore_name(name)]} # {name}",
             "3 # numbers of ranks",
-            f"1 # from 1 rank on: the library's own choice\n1\n{_line(0, '0', '')}",
+            f"1 # from 1 rank on: the library's own choice\n1\n{_format_rule(0, '0', '')}",
             f"{ranks} # from {ranks} ranks on",
-            *_by_bytes(own, ranks),
-            f"{ranks + 1} # from {ranks + 1} ranks on: the library's own choice\n1\n{_line(0, '0', '')}",
+            *_add_fences(own, ranks),
+            f"{ranks + 1} # from {ranks + 1} ranks on: the library's own choice\n1\n{_format_rule(0, '0', '')}",
         ]
     text = "".join(f"{line}\n" for line in lines)
     return Handover(settings={SWITCH: "1", FILE_VARIABLE: "{file}"}, file=FILE, text=text)
 
 
-def _by_bytes(rules: Sequence[Rule], ranks: int) -> list[str]:
+def _add_fences(rules: Sequence[Rule], ranks: int) -> list[str]:
     """Return the rules of an operation with a fence wherever none follows at once."""
-    lines, end = [_line(0, "0", "own choice")], 0
+    lines, end = [_format_rule(0, "0", "own choice")], 0
     for rule in rules:
         factor = ranks if rule.operation in OF_ALL_RANKS else 1
         first, last = rule.first_bytes * factor, rule.last_bytes * factor
         if first == end or first == 0:
             lines.pop()
-        lines += [_line(first, rule.variant.algorithm, rule.variant.name), _line(last + 1, "0", "own choice")]
+        lines += [_format_rule(first, rule.variant.algorithm, rule.variant.name), _format_rule(last + 1, "0", "own choice")]
         end = last + 1
     return [f"{len(lines)} # rules by bytes", *lines]
 
 
-def _line(first_bytes: int, algorithm: str, what: str) -> str:
+def _format_rule(first_bytes: int, algorithm: str, what: str) -> str:
     """Return a rule: bytes, algorithm, fan-out and segment size; 0: the library's own choice."""
     return f"{first_bytes} {algorithm} 0 0{f' # {what}' if what else ''}"
 
 
-def _spelled(operation: str) -> str:
+def _underscore_name(operation: str) -> str:
     return operation.replace("-", "_")

@@ -25,31 +25,31 @@ QUARTER = 4
 
 
 @cache
-def known() -> list[ModuleType]:
+def list_estimators() -> list[ModuleType]:
     """Return all estimators in their order."""
     return sorted(units.modules(sys.modules[__name__]).values(), key=lambda unit: int(unit.ORDER))
 
 
-def unit_of(name: str) -> ModuleType:
+def find_estimator(name: str) -> ModuleType:
     """Return the estimator that a plan calls so. Raises ValueError where none has this name."""
-    unit = next((unit for unit in known() if re.fullmatch(unit.NAMES, name)), None)
+    unit = next((unit for unit in list_estimators() if re.fullmatch(unit.NAMES, name)), None)
     if unit is None:
         raise ValueError(name)
     return unit
 
 
-def figure(time: pl.Expr, name: str) -> pl.Expr:
+def estimate_times(time: pl.Expr, name: str) -> pl.Expr:
     """Return the expression for what an estimator makes of the times of a group, in ns."""
-    return cast("pl.Expr", unit_of(name).figure(time, name))
+    return cast("pl.Expr", find_estimator(name).figure(time, name))
 
 
-def help_text() -> str:
+def format_help() -> str:
     """Return what a plan can name, in words."""
-    *others, last = (unit.HELP for unit in known())
+    *others, last = (unit.HELP for unit in list_estimators())
     return f"{', '.join(others)} or {last}"
 
 
-def kept(time: pl.Expr) -> pl.Expr:
+def trim_times(time: pl.Expr) -> pl.Expr:
     """Return the times of a group that are left when a quarter is dropped at each end, rounded down as MPIPerf does."""
     dropped = time.len() // QUARTER
     return time.sort().slice(dropped, time.len() - 2 * dropped)

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 3, "mean", '"mean"', "mean", True
 
 
-def figure(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
+def estimate_times(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
     """Return the mean of the times of a group, in ns."""
     return time.mean()

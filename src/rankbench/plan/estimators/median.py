@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 1, "median", '"median"', "median", True
 
 
-def figure(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
+def estimate_times(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
     """Return the median of the times of a group, in ns."""
     return time.median()

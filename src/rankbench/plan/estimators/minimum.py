@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 2, "min", '"min"', "minimum", False
 
 
-def figure(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
+def estimate_times(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
     """Return the smallest of the times of a group, in ns."""
     return time.min()

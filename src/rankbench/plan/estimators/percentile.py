@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 5, r"p[1-9]\d?", 'a percentile from "p1" to "p99"', "single", False
 
 
-def figure(time: pl.Expr, name: str) -> pl.Expr:
+def estimate_times(time: pl.Expr, name: str) -> pl.Expr:
     """Return a percentile of the times of a group, in ns: the 90th of `p90`."""
     return time.quantile(int(name[1:]) / 100, "linear")

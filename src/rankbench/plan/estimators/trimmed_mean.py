@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankbench.language import say
-from rankbench.plan.estimators import kept
+from rankbench.plan.estimators import trim_times
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,6 +14,6 @@ ORDER, NAMES, HELP, OVER_CALLS, MIDDLE = 4, "trimmed-mean", '"trimmed-mean"', "t
 MEANING = say(" (the mean of what is left when a quarter of the samples is dropped at each end, as in MPIPerf)")
 
 
-def figure(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
+def estimate_times(time: pl.Expr, name: str) -> pl.Expr:  # noqa: ARG001 - the contract
     """Return the trimmed mean of the times of a group, in ns."""
-    return kept(time).mean()
+    return trim_times(time).mean()

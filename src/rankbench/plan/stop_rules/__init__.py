@@ -71,20 +71,20 @@ class Progress(Protocol):
 
 
 @cache
-def known() -> list[ModuleType]:
+def list_rules() -> list[ModuleType]:
     """Return all rules in their order."""
     return sorted(units.modules(sys.modules[__name__]).values(), key=lambda unit: int(unit.ORDER))
 
 
-def unit_of(name: str) -> ModuleType:
+def find_rule(name: str) -> ModuleType:
     """Return the rule of this name. Raises ValueError where there is none."""
-    unit = next((unit for unit in known() if name == unit.NAME), None)
+    unit = next((unit for unit in list_rules() if name == unit.NAME), None)
     if unit is None:
         raise ValueError(name)
     return unit
 
 
-def help_text() -> str:
+def format_help() -> str:
     """Return what a plan can name, in words."""
-    *others, last = (unit.HELP for unit in known())
+    *others, last = (unit.HELP for unit in list_rules())
     return f"{', '.join(others)} or {last}"

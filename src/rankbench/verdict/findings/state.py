@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench.language import Text, Words, say, sentences
-from rankbench.model import Finding, least_restful
+from rankbench.model import Finding, find_least_restful
 from rankbench.statistics import compare, states
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _restless(view: CampaignView) -> Iterator[Finding]:
         if launch.together > 1:
             sets.setdefault((launch.block, launch.placement, tuple(launch.beside)), []).append(launch)
     disturbed = [
-        (least_restful({one.candidate: one.rest_share for one in own}, view.campaign.plan.threshold), own)
+        (find_least_restful({one.candidate: one.rest_share for one in own}, view.campaign.plan.threshold), own)
         for own in sets.values()
     ]
     for name in dict.fromkeys(name for name, _ in disturbed if name):
